@@ -63,9 +63,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
         defaults={RUN_COLUMNS}
         view={{ sort }}
         onView={(view) => 'sort' in view && setSort(view.sort)}
-        onToggle={(id) =>
-          setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
-        }
+        onChoose={setChosen}
       />
       {meta.total_items > runs.length && (
         <LinkAnchor to="/runs" search={{ dataset: dataset.id }}>

@@ -6,13 +6,13 @@ import { useRead } from '../api/use-read.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/chosen-filter.tsx';
-import type { Column } from '../ui/layout/columns.tsx';
-import { Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { CancelJob } from './cancel-job.tsx';
@@ -69,12 +69,17 @@ export default function JobsPage() {
                 : 'No job matches the filters.'}
             </Dimmed>
           ) : (
-            <Columns
+            <DataTable
               label="Table of jobs"
-              minWidth={860}
               columns={COLUMNS}
               rows={found.data.data}
               keyOf={({ id }) => id}
+              onOpen={(_, job) =>
+                job?.dataset_id != null &&
+                void navigate({ to: '/datasets/$id', params: { id: job.dataset_id } })
+              }
+              isTall
+              fills
             />
           )}
           <Pager
@@ -92,19 +97,20 @@ export default function JobsPage() {
 
 const COLUMNS: readonly Column<Job>[] = [
   {
-    header: 'Kind',
+    label: 'Kind',
+    size: 90,
     cell: ({ kind }) => (
       <Badge size="sm" variant="default" className="whole">
         {kind}
       </Badge>
     ),
   },
-  { header: 'From', maxWidth: 320, wraps: true, cell: (job) => sourceText(job) || '–' },
-  { header: 'Into', maxWidth: 280, wraps: true, cell: (job) => <JobTarget job={job} /> },
-  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  { label: 'From', size: 180, share: 2, wraps: true, cell: (job) => sourceText(job) || '–' },
+  { label: 'Into', size: 180, share: 2, wraps: true, cell: (job) => <JobTarget job={job} /> },
+  { label: 'Status', size: 110, cell: ({ status }) => <StatusBadge status={status} /> },
   {
-    header: 'Progress',
-    minWidth: 180,
+    label: 'Progress',
+    size: 180,
     wraps: true,
     cell: (job) => (
       <>
@@ -115,8 +121,8 @@ const COLUMNS: readonly Column<Job>[] = [
       </>
     ),
   },
-  { header: 'Started', cell: ({ created_at }) => <Age since={created_at} /> },
-  { header: 'Error', maxWidth: 420, wraps: true, cell: (job) => <JobResult job={job} /> },
+  { label: 'Started', size: 100, cell: ({ created_at }) => <Age since={created_at} /> },
+  { label: 'Error', size: 140, share: 2, wraps: true, cell: (job) => <JobResult job={job} /> },
 ];
 
 /** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */

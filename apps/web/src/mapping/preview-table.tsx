@@ -1,9 +1,9 @@
 import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { Columns } from '../ui/layout/columns.tsx';
 import { imageAddressOfCell } from '../ui/remote-images/image-address.ts';
 import { RemoteImage } from '../ui/remote-images/remote-image.tsx';
 import { ShowImages } from '../ui/remote-images/show-images.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
@@ -28,25 +28,24 @@ export function PreviewTable({
   return (
     <>
       <ShowImages addresses={addresses} />
-      <Columns
+      <DataTable
         label="First rows"
         maxHeight={240}
-        withTableBorder
-        withColumnBorders
         columns={features.map((column) => ({
-          header: column.name,
+          label: column.name || '(no name)',
           note: (
             <Badge size="xs" variant="default">
               {column.dtype}
             </Badge>
           ),
-          minWidth: 120,
-          maxWidth: 320,
+          size: 160,
+          share: 1,
           wraps: true,
           cell: (row: JsonObject) => <Cell value={getMember(row, column.name)} column={column} />,
         }))}
         rows={samples}
-        keyOf={(_, index) => index}
+        isTall
+        keyOf={(_, index) => String(index)}
       />
     </>
   );

@@ -2,19 +2,12 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import type { SortedColumn } from '../ui/table/use-view-table.ts';
+import { type Column, type KeyedColumn, keyed } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
 import { scoreText } from './run-facts.ts';
 import { modelOf, nameOf, type Run, tokensOf } from './use-run.ts';
-
-/** A column of the table of runs. */
-interface RunColumn extends SortedColumn<Run> {
-  readonly isNumber?: boolean;
-  readonly wraps?: boolean;
-  readonly cell: (run: Run) => ReactNode;
-}
 
 export const DEFAULT_RUN_COLUMNS = [
   ...['name', 'model', 'dataset', 'status', 'done', 'score', 'right', 'failed', 'tokens', 'cost', 'created'],
@@ -25,13 +18,14 @@ export const DEFAULT_RUN_COLUMNS = [
  *
  * @param datasetOf the dataset of a run, with its version
  */
-export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[] {
+export function runColumns(datasetOf: (run: Run) => string): readonly KeyedColumn<Run>[] {
   const dim = (text: string): ReactNode => <Dimmed span>{text}</Dimmed>;
-  return [
+  const columns: readonly Column<Run>[] = [
     {
       key: 'name',
       label: 'Name',
-      size: 280,
+      size: 220,
+      share: 4,
       wraps: true,
       sortBy: nameOf,
       cell: (run) => (
@@ -46,7 +40,8 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
     {
       key: 'model',
       label: 'Model',
-      size: 200,
+      size: 130,
+      share: 2,
       wraps: true,
       sortBy: (run) => modelOf(run) ?? undefined,
       cell: (run) => dim(modelOf(run) ?? '–'),
@@ -54,7 +49,8 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
     {
       key: 'dataset',
       label: 'Dataset',
-      size: 280,
+      size: 160,
+      share: 3,
       wraps: true,
       sortBy: datasetOf,
       cell: (run) => (
@@ -82,6 +78,7 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
       key: 'done',
       label: 'Done',
       size: 100,
+      isOptional: true,
       isNumber: true,
       sortBy: ({ counts }) => counts.done,
       cell: ({ counts: { done, total } }) =>
@@ -107,6 +104,7 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
       key: 'failed',
       label: 'No answer',
       size: 90,
+      isOptional: true,
       isNumber: true,
       sortBy: ({ counts }) => counts.failed,
       cell: ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
@@ -115,6 +113,7 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
       key: 'tokens',
       label: 'Tokens',
       size: 90,
+      isOptional: true,
       isNumber: true,
       sortBy: tokensOf,
       cell: (run) => formatCount(tokensOf(run)),
@@ -123,6 +122,7 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
       key: 'cost',
       label: 'Cost',
       size: 110,
+      isOptional: true,
       isNumber: true,
       sortBy: ({ cost }) => cost?.amount,
       cell: ({ cost }) => formatCost(cost),
@@ -135,4 +135,5 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
       cell: ({ created_at }) => <Age since={created_at} />,
     },
   ];
+  return columns.map(keyed);
 }

@@ -33,12 +33,16 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
   const tokens = tokensOf(run);
   return [
     ['Score', scoreText(scores), intervalText(run)],
-    [
-      'Right',
-      formatCount(scores.passed),
-      `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`,
-    ],
-    ['Wrong', formatCount(wrong), wrong === 0 ? undefined : `of ${formatCount(counts.ok)} scored`],
+    ...(counts.ok === 0
+      ? []
+      : [
+          [
+            'Right',
+            formatCount(scores.passed),
+            `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`,
+          ] as const,
+          ['Wrong', formatCount(wrong)] as const,
+        ]),
     [
       'No answer',
       formatCount(counts.failed),
@@ -51,13 +55,11 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
     [
       'Latency',
       formatDuration(latency_ms?.p50),
-      latency_ms?.p99 == null ? undefined : `median, 99th percentile ${formatDuration(latency_ms.p99)}`,
+      latency_ms?.p99 == null ? undefined : `median, 99 %: ${formatDuration(latency_ms.p99)}`,
     ],
-    [
-      'Tokens',
-      formatCount(tokens),
-      tokens === 0 ? undefined : `${formatCount(usage.output_tokens)} of them output`,
-    ],
+    ...(tokens === 0
+      ? []
+      : [['Tokens', formatCount(tokens), `${formatCount(usage.output_tokens)} output`] as const]),
     ...(cost === null ? [] : [['Cost', formatCost(cost)] as const]),
   ];
 }

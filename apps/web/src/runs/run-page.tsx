@@ -4,10 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
-import { groupScores } from '../ui/charts/group-scores.ts';
-import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { isShown } from '../ui/is-shown.ts';
-import { Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageTabs } from '../ui/layout/page-tabs.tsx';
@@ -52,7 +49,7 @@ export default function RunPage() {
     <Page
       title={nameOf(run)}
       subtitle={
-        <Group gap="sm" mt={4}>
+        <Group gap="sm">
           <StatusBadge status={run.status} />
           <DatasetLink run={run} />
           {modelOf(run) !== null && <span className="break">Model {modelOf(run)}</span>}
@@ -65,6 +62,7 @@ export default function RunPage() {
         </Group>
       }
       actions={<RunActions run={run} />}
+      isCompact
     >
       {run.finished_at === null && (
         <Progress
@@ -75,7 +73,6 @@ export default function RunPage() {
       )}
       {run.error !== null && <FailureView failure={run.error} what="run" />}
       <Summary run={run} />
-      <ScorerScores run={run} />
       <PageTabs
         open={tab}
         onOpen={(next) => change({ tab: next })}
@@ -116,27 +113,20 @@ function DatasetLink({ run }: { readonly run: Run }) {
 function Summary({ run }: { readonly run: WatchedRun }) {
   return (
     <>
-      <Facts className="facts" facts={factsOf(run)} />
+      <dl className="fact-line">
+        {factsOf(run).map(([name, value, note = '']) => (
+          <div key={name} title={`${name}: ${value} ${note}`}>
+            <dd className="numbers">{value}</dd>
+            <dt>
+              {name} {note}
+            </dt>
+          </div>
+        ))}
+      </dl>
       <VisuallyHidden role="status">
         {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
         {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}
       </VisuallyHidden>
     </>
-  );
-}
-
-/** The score of a run by each of its scorers. Each leads to the results that the scorer finds wrong. */
-function ScorerScores({ run: { scorers } }: { readonly run: Run }) {
-  const navigate = route.useNavigate();
-  const order = Object.keys(scorers);
-  const groups = groupScores(scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  return (
-    <ScoreBars
-      title="Score by scorer"
-      groups={groups}
-      onChoose={(scorer) =>
-        void navigate({ resetScroll: false, search: ({ columns }) => ({ columns, scorer, passed: false }) })
-      }
-    />
   );
 }

@@ -33,10 +33,6 @@ export default function RunsPage() {
   const { found, read, runs, total, datasetOf } = useRunList(search);
   const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);
   const change = (changes: RunsSearch): void => changeSearch(changes, { replace: true });
-  const toggle = (id: string): void => {
-    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
-    change({ chosen: next.join(',') || undefined });
-  };
   return (
     <Page
       title="Runs"
@@ -90,7 +86,14 @@ export default function RunsPage() {
                 : 'No run matches the filters.'}
             </Dimmed>
           ) : (
-            <RunsTable runs={runs} chosen={chosen} onToggle={toggle} view={search} onView={change} />
+            <RunsTable
+              runs={runs}
+              chosen={chosen}
+              onChoose={(ids) => change({ chosen: ids.join(',') || undefined })}
+              view={search}
+              onView={change}
+              fills
+            />
           )}
           <Group justify="space-between">
             <Dimmed aria-live="polite">{countText(runs.length, read.length, total)}</Dimmed>

@@ -20,7 +20,7 @@ export const RESULT_OUTPUTS = ['empty', 'unreadable'] as const;
 export const AGREEMENT_CELLS = ['both_pass', 'both_fail', 'false_pass', 'false_fail'] as const;
 
 /** The columns of a table, as `ColumnsView` has them. */
-const COLUMNS_VIEW = { columns: text, widths: text, pinned: text, sort: text } as const;
+const COLUMNS_VIEW = { columns: text, widths: text, sort: text } as const;
 
 /** What the address of the list of runs states. */
 export type RunsSearch = ReturnType<typeof parseRunsSearch>;
@@ -64,6 +64,15 @@ const parseNamed = searchParser({
   passed: (stated) => PASSED[text(stated) ?? ''],
   min_score: number,
   max_score: number,
+  min_latency: number,
+  max_latency: number,
+  min_output_tokens: number,
+  max_output_tokens: number,
+  min_cost: number,
+  max_cost: number,
+  /** What was read of the output, and the expected answer, whole. */
+  got: text,
+  expected: text,
   section: text,
   type: text,
   tag: text,

@@ -1,10 +1,11 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
-import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { type Fact, Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
@@ -44,12 +45,11 @@ export function Installation({ status }: { readonly status: Status }) {
             No worker has reported in the last 15 seconds. Runs and imports wait until one does.
           </Dimmed>
         ) : (
-          <Columns
+          <DataTable
             label="Table of workers"
             columns={WORKERS}
             rows={status.workers}
             keyOf={({ id }) => id}
-            minWidth={420}
           />
         )}
       </Part>
@@ -84,13 +84,13 @@ function storageOf({ database, disk, asset_store: assets, datasets, runs }: Stat
 }
 
 const WORKERS: readonly Column<Status['workers'][number]>[] = [
-  { header: 'Worker', cell: ({ id }) => id.slice(0, 8) },
-  { header: 'Version', cell: ({ version }) => version },
-  { header: 'Started', cell: ({ started_at }) => <Age since={started_at} /> },
+  { label: 'Worker', cell: ({ id }) => id.slice(0, 8) },
+  { label: 'Version', cell: ({ version }) => version },
+  { label: 'Started', cell: ({ started_at }) => <Age since={started_at} /> },
   ...(['runs', 'jobs'] as const).map(
     (table): Column<Status['workers'][number]> => ({
-      header: table === 'runs' ? 'Runs' : 'Imports',
-      align: 'end',
+      label: table === 'runs' ? 'Runs' : 'Imports',
+      isNumber: true,
       cell: ({ running, concurrency }) =>
         `${formatCount(running[table])} of ${formatCount(concurrency[table])}`,
     }),
@@ -125,7 +125,6 @@ export function Limits({ limits }: { readonly limits: Status['limits'] }) {
     <Part title="Limits">
       <NameValues
         hasCounts
-        verticalSpacing={3}
         rows={Object.entries(limits).map(([name, value]) => [
           `SVC_${name.toUpperCase()}`,
           value === 0 ? 'none' : name.endsWith('_bytes') ? formatBytes(value) : formatCount(value),

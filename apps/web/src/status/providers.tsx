@@ -1,6 +1,7 @@
 import { type Provider, useProviders } from '../runs/create/provider/use-providers.ts';
-import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 
 /** The providers that runs can name, without their keys. */
@@ -14,12 +15,11 @@ export function Providers() {
           workers. Servers without a key need neither.
         </Dimmed>
       ) : (
-        <Columns
+        <DataTable
           label="Table of providers"
           columns={COLUMNS}
           rows={providers}
           keyOf={({ name, origins }) => name ?? origins.join(' ')}
-          minWidth={420}
         />
       )}
     </Part>
@@ -27,10 +27,10 @@ export function Providers() {
 }
 
 const COLUMNS: readonly Column<Provider>[] = [
-  { header: 'Key', cell: ({ name }) => name ?? 'none' },
-  { header: 'Addresses', wraps: true, cell: ({ origins }) => origins.join(', ') },
+  { label: 'Key', cell: ({ name }) => name ?? 'none' },
+  { label: 'Addresses', wraps: true, cell: ({ origins }) => origins.join(', ') },
   {
-    header: 'Models of earlier runs',
+    label: 'Models of earlier runs',
     wraps: true,
     cell: ({ models }) => (models.length === 0 ? '–' : models.slice(0, 20).join(', ')),
   },

@@ -1,3 +1,38 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+
 /** The JSON Pointer that has these steps. */
 export const pointerOf = (...steps: readonly string[]): string =>
   steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+const stepsOf = (pointer: string): readonly string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** A pointer as people read it: `customer.tier`. */
+export const pointerName = (pointer: string): string => stepsOf(pointer).join('.');
+
+/** The value at a pointer through objects; undefined without one. */
+export const valueAt = (value: JsonValue | undefined, pointer: string): JsonValue | undefined =>
+  stepsOf(pointer).reduce<JsonValue | undefined>(
+    (at, step) => (at !== undefined && isJsonObject(at) ? getMember(at, step) : undefined),
+    value,
+  );
+
+/** Objects within objects whose members have pointers of their own. */
+const MAX_DEPTH = 4;
+
+/** The values of an object that are no objects themselves, by their pointers. */
+export function leavesOf(
+  object: JsonObject,
+  before = '',
+  depth = 1,
+): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    const pointer = before + pointerOf(name);
+    return isJsonObject(value) && Object.keys(value).length > 0 && depth < MAX_DEPTH
+      ? leavesOf(value, pointer, depth + 1)
+      : [[pointer, value] as const];
+  });
+}

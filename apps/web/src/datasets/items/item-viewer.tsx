@@ -88,10 +88,6 @@ function ItemParts({
   readonly item: JsonObject;
   readonly datasetId: string | undefined;
 }) {
-  const system = inputOf(item, 'system_prompt');
-  const prompt = inputOf(item, 'prompt');
-  const messages = messagesOf(item);
-  const choices = choicesOf(item);
   const answer = getMember(item, 'answer');
   const criteria = getMember(item, 'criteria');
   const checker = getMember(item, 'checker');
@@ -99,34 +95,12 @@ function ItemParts({
   const tools = inputOf(item, 'tools');
   const hidden = isJsonObject(meta) ? [...SHOWN, 'meta'] : SHOWN;
   const more = { ...otherInputsOf(item), ...without(item, hidden) };
-  const assets = assetsOf(item);
-  const files = (messages ?? []).flatMap(({ parts }) => parts.filter((part) => part.kind === 'file'));
-  const images = [
-    ...files.map(({ url, type }) => imageAddress(url, type)),
-    ...assets.map(({ entry }) => remoteImageOf(entry, datasetId)),
-  ];
   return (
     <>
-      <ShowImages addresses={images.filter((address) => address !== undefined)} />
-      {typeof system === 'string' && (
-        <Part order={3} title="System prompt">
-          <RichText text={system} />
-        </Part>
-      )}
-      {prompt !== undefined && (
-        <Part order={3} title="Prompt">
-          <Value value={prompt} />
-        </Part>
-      )}
-      {messages !== undefined && <Messages messages={messages} />}
+      <Question item={item} datasetId={datasetId} />
       {Array.isArray(tools) && tools.length > 0 && (
         <Part order={3} title={`Tools (${tools.length})`}>
           <Tools tools={tools} />
-        </Part>
-      )}
-      {choices.length > 0 && (
-        <Part order={3} title="Choices">
-          <Choices choices={choices} />
         </Part>
       )}
       {answer !== undefined && (
@@ -144,7 +118,6 @@ function ItemParts({
           </Box>
         </Part>
       )}
-      <AssetList assets={assets} datasetId={datasetId} />
       {checker !== undefined && checker !== null && (
         <Part order={3} title="Checker">
           <Value value={checker} />
@@ -161,6 +134,48 @@ function ItemParts({
         </Part>
       )}
     </>
+  );
+}
+
+/** What a model is asked: prompt or conversation, choices, and files. */
+export function Question({
+  item,
+  datasetId,
+}: {
+  readonly item: JsonObject;
+  readonly datasetId: string | undefined;
+}) {
+  const system = inputOf(item, 'system_prompt');
+  const prompt = inputOf(item, 'prompt');
+  const messages = messagesOf(item);
+  const choices = choicesOf(item);
+  const assets = assetsOf(item);
+  const files = (messages ?? []).flatMap(({ parts }) => parts.filter((part) => part.kind === 'file'));
+  const images = [
+    ...files.map(({ url, type }) => imageAddress(url, type)),
+    ...assets.map(({ entry }) => remoteImageOf(entry, datasetId)),
+  ];
+  return (
+    <Stack gap="xs">
+      <ShowImages addresses={images.filter((address) => address !== undefined)} />
+      {typeof system === 'string' && (
+        <Part order={3} title="System prompt">
+          <RichText text={system} />
+        </Part>
+      )}
+      {prompt !== undefined && (
+        <Part order={3} title="Prompt">
+          <Value value={prompt} />
+        </Part>
+      )}
+      {messages !== undefined && <Messages messages={messages} />}
+      {choices.length > 0 && (
+        <Part order={3} title="Choices">
+          <Choices choices={choices} />
+        </Part>
+      )}
+      <AssetList assets={assets} datasetId={datasetId} />
+    </Stack>
   );
 }
 

@@ -1,8 +1,9 @@
 import type { ResponseOf } from '@svc/client';
-import { Link } from '@tanstack/react-router';
-import { type Column, Columns } from '../../ui/layout/columns.tsx';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import type { Column } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -12,12 +13,16 @@ import type { DatasetSort } from './datasets-search.ts';
 
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
 
-const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
+const route = getRouteApi('/datasets');
+
+const COLUMNS: readonly Column<Summary>[] = [
   {
-    header: 'Name',
-    maxWidth: 420,
+    key: 'name',
+    label: 'Name',
+    size: 240,
+    share: 3,
     wraps: true,
-    sort: ['name', '-name'],
+    isSorted: true,
     cell: ({ id, name, description }) => (
       <>
         <Link to="/datasets/$id" params={{ id }} className="row-link">
@@ -32,14 +37,17 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
     ),
   },
   {
-    header: 'Items',
-    align: 'end',
-    sort: ['-items', 'items'],
+    key: 'items',
+    label: 'Items',
+    size: 80,
+    isNumber: true,
+    isSorted: true,
     cell: ({ item_count }) => formatCount(item_count),
   },
   {
-    header: 'Last score',
-    align: 'end',
+    label: 'Last score',
+    size: 90,
+    isNumber: true,
     cell: ({ last_run: run }) =>
       run === null ? (
         '–'
@@ -49,18 +57,41 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
         </LinkAnchor>
       ),
   },
-  { header: 'Sections', align: 'end', cell: ({ section_count }) => formatCount(section_count) },
   {
-    header: 'Files',
-    align: 'end',
+    label: 'Sections',
+    size: 80,
+    isNumber: true,
+    isOptional: true,
+    cell: ({ section_count }) => formatCount(section_count),
+  },
+  {
+    label: 'Files',
+    size: 60,
+    isNumber: true,
+    isOptional: true,
     cell: ({ asset_count }) => (asset_count === 0 ? '–' : formatCount(asset_count)),
   },
-  { header: 'Source', wraps: true, cell: ({ schema }) => <SourceBadge schema={schema} /> },
   {
-    header: 'Hash',
+    label: 'Source',
+    size: 160,
+    share: 1,
+    wraps: true,
+    isOptional: true,
+    cell: ({ schema }) => <SourceBadge schema={schema} />,
+  },
+  {
+    label: 'Hash',
+    size: 130,
+    isOptional: true,
     cell: ({ version_hash }) => <CopyText text={version_hash} length={10} label="version hash" />,
   },
-  { header: 'Added', sort: ['-created', 'created'], cell: ({ created_at }) => <Age since={created_at} /> },
+  {
+    key: 'created',
+    label: 'Added',
+    size: 110,
+    isSorted: true,
+    cell: ({ created_at }) => <Age since={created_at} />,
+  },
 ];
 
 /** The table of datasets. */
@@ -73,16 +104,18 @@ export function DatasetsTable({
   readonly sort?: DatasetSort | undefined;
   readonly onSort: (sort: DatasetSort) => void;
 }) {
+  const navigate = route.useNavigate();
   return (
-    <Columns
+    <DataTable
       label="Table of datasets"
-      minWidth={720}
-      highlightOnHover
       columns={COLUMNS}
       rows={datasets}
       keyOf={({ id }) => id}
-      sort={sort}
-      onSort={onSort}
+      view={{ sort }}
+      onView={({ sort: next }) => onSort((next ?? '-created') as DatasetSort)}
+      onOpen={(_, row) => row && void navigate({ to: '/datasets/$id', params: { id: row.id } })}
+      isTall
+      fills
     />
   );
 }

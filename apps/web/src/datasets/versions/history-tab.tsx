@@ -4,10 +4,10 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { isShown } from '../../ui/is-shown.ts';
-import { Columns } from '../../ui/layout/columns.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -52,26 +52,27 @@ function History({ newest }: { readonly newest: Dataset }) {
           </SmallButton>
         </Group>
       )}
-      <Columns
+      <DataTable
         label="Table of versions"
-        minWidth={880}
         columns={versionColumns({
           id: newest.id,
           versions,
           newest: newest.version,
-          chosen,
-          onToggle: (version) =>
-            setChosen(
-              chosen.includes(version)
-                ? chosen.filter((one) => one !== version)
-                : [...chosen.slice(-1), version],
-            ),
           onCompare: compare,
           onRestore: canEdit ? (version) => setAsked({ what: 'restore', version }) : undefined,
           onDelete: canDelete ? (version) => setAsked({ what: 'delete', version }) : undefined,
         })}
         rows={versions}
-        keyOf={({ version }) => version}
+        keyOf={({ version }) => String(version)}
+        nameOf={({ version }) => `version ${version}`}
+        {...(versions.length > 1 && {
+          chosen: chosen.map(String),
+          // two are compared: the last ones
+          onChoose: (keys: readonly string[]) => setChosen(keys.slice(-2).map(Number)),
+        })}
+        onOpen={(_, row) => row && change({ tab: 'items', version: String(row.version) })}
+        isTall
+        fills
       />
       <MoreButton query={found}>Older versions</MoreButton>
       {asked?.what === 'restore' && (

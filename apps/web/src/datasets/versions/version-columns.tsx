@@ -1,7 +1,7 @@
-import { Badge, Button, Checkbox, Group, Text } from '@mantine/core';
-import type { Column } from '../../ui/layout/columns.tsx';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { sourceDetails } from '../../ui/source-badge.tsx';
+import type { Column } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -24,8 +24,6 @@ export function versionColumns({
   id,
   versions,
   newest,
-  chosen,
-  onToggle,
   onCompare,
   onRestore,
   onDelete,
@@ -35,31 +33,15 @@ export function versionColumns({
   /** Newest first. */
   readonly versions: readonly Version[];
   readonly newest: number;
-  /** Versions to compare. */
-  readonly chosen: readonly number[];
-  readonly onToggle: (version: number) => void;
   readonly onCompare: (from: number, to: number) => void;
   readonly onRestore: ((version: Version) => void) | undefined;
   readonly onDelete: ((version: Version) => void) | undefined;
 }): readonly Column<Version>[] {
   const before = new Map(versions.map(({ version }, at) => [version, versions[at + 1]?.version]));
-  const hasSeveral = versions.length > 1;
   return [
     {
-      header: '',
-      width: 36,
-      cell: ({ version }) =>
-        hasSeveral && (
-          <Checkbox
-            size="xs"
-            aria-label={`Compare version ${version}`}
-            checked={chosen.includes(version)}
-            onChange={() => onToggle(version)}
-          />
-        ),
-    },
-    {
-      header: 'Version',
+      label: 'Version',
+      size: 110,
       cell: ({ version }) => (
         <Group gap={6} wrap="nowrap">
           <LinkAnchor
@@ -80,8 +62,9 @@ export function versionColumns({
       ),
     },
     {
-      header: 'What was done',
-      maxWidth: 360,
+      label: 'What was done',
+      size: 220,
+      share: 3,
       wraps: true,
       cell: ({ message, source, schema }) => (
         <>
@@ -94,7 +77,9 @@ export function versionColumns({
       ),
     },
     {
-      header: 'Changes',
+      label: 'Changes',
+      size: 160,
+      share: 1,
       wraps: true,
       cell: ({ version, change }) => {
         const previous = before.get(version);
@@ -113,23 +98,32 @@ export function versionColumns({
         );
       },
     },
-    { header: 'Items', align: 'end', cell: ({ item_count }) => formatCount(item_count) },
+    { label: 'Items', size: 80, isNumber: true, cell: ({ item_count }) => formatCount(item_count) },
     {
-      header: 'Runs',
-      align: 'end',
+      label: 'Runs',
+      size: 60,
+      isNumber: true,
       cell: ({ run_count }) => (run_count === 0 ? '–' : formatCount(run_count)),
     },
-    { header: 'By', cell: ({ author }) => author ?? '–' },
-    { header: 'When', cell: ({ created_at }) => <Age since={created_at} /> },
+    { label: 'By', size: 90, isOptional: true, cell: ({ author }) => author ?? '–' },
+    { label: 'When', size: 110, cell: ({ created_at }) => <Age since={created_at} /> },
     {
-      header: 'Hash',
+      label: 'Hash',
+      size: 110,
+      isOptional: true,
       cell: ({ version, version_hash }) => (
         <CopyText text={version_hash} length={8} label={`hash of version ${version}`} />
       ),
     },
     ...(onRestore === undefined && onDelete === undefined
       ? []
-      : [{ header: 'Actions', cell: (version: Version) => version.version !== newest && actions(version) }]),
+      : [
+          {
+            label: 'Actions',
+            size: 150,
+            cell: (version: Version) => version.version !== newest && actions(version),
+          },
+        ]),
   ];
 
   function actions(version: Version) {

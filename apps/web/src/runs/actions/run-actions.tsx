@@ -1,6 +1,7 @@
+import { ActionIcon } from '@mantine/core';
 import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
@@ -76,22 +77,22 @@ export function RunActions({ run }: { readonly run: Run }) {
         files={[
           ['Package with the dataset', packageAddress(run)],
           ['Results as JSON Lines', `/runs/${run.id}/results.jsonl`],
-          ['Results as CSV', `/runs/${run.id}/results.csv`],
-          ['Results as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
+          ['Scores and outputs as CSV', `/runs/${run.id}/results.csv`],
+          ['Scores and outputs as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
           ['Results as Parquet', `/runs/${run.id}/results.parquet`],
         ]}
       >
         {run.counts.done > 0 && <ReportItem run={run} />}
       </ExportMenu>
       {canEdit && (
-        <SmallButton leftSection={<IconPencil size={16} />} onClick={() => setDialog('rename')}>
-          Rename
-        </SmallButton>
+        <IconButton label="Rename" onClick={() => setDialog('rename')}>
+          <IconPencil size={16} />
+        </IconButton>
       )}
       {canEdit && hasEnded && (
-        <SmallButton leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
-          Delete
-        </SmallButton>
+        <IconButton label="Delete" onClick={() => setDialog('delete')}>
+          <IconTrash size={16} />
+        </IconButton>
       )}
       {[cancel, retry].map(({ error, submittedAt }) =>
         error === null ? null : <ErrorView key={submittedAt} error={error} />,
@@ -112,6 +113,22 @@ export function RunActions({ run }: { readonly run: Run }) {
       {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
       {dialog === 'add' && <AddScorer run={run} onClose={close} />}
     </>
+  );
+}
+
+function IconButton({
+  label,
+  onClick,
+  children,
+}: {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <ActionIcon variant="default" size={30} aria-label={label} title={label} onClick={onClick}>
+      {children}
+    </ActionIcon>
   );
 }
 

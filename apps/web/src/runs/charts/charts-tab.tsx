@@ -54,6 +54,7 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
           data={[...scorers]}
         />
       )}
+      <ScorerScores run={run} onChoose={(name) => show({ scorer: name, passed: false })} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         {scorer !== undefined ? (
           COMMON_KEYS.map((key) => (
@@ -101,3 +102,16 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
 }
 
 const round = (value: number): string => formatCount(Math.round(value));
+
+/** The score of a run by each of its scorers. Each leads to the results that the scorer finds wrong. */
+function ScorerScores({
+  run: { scorers },
+  onChoose,
+}: {
+  readonly run: Run;
+  readonly onChoose: (scorer: string) => void;
+}) {
+  const order = Object.keys(scorers);
+  const groups = groupScores(scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  return <ScoreBars title="Score by scorer" groups={groups} onChoose={onChoose} />;
+}

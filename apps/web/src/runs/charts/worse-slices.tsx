@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
+import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -89,12 +89,11 @@ function Worse({
   readonly onChoose: (filters: RunSearch) => void;
 }) {
   return (
-    <Columns
+    <DataTable
       label="Slices that are worse than the rest"
-      verticalSpacing={3}
       columns={[
         {
-          header: 'Slice',
+          label: 'Slice',
           wraps: true,
           cell: ({ slice: { name, filters } }: TestedSlice<NamedSlice>) =>
             filters === undefined ? (
@@ -105,10 +104,10 @@ function Worse({
               </Anchor>
             ),
         },
-        { header: 'Right', align: 'end', cell: ({ share }) => formatPercent(share) },
-        { header: 'In the rest', align: 'end', cell: ({ restShare }) => formatPercent(restShare) },
-        { header: 'Scored', align: 'end', cell: ({ scored }) => formatCount(scored) },
-        { header: 'q', align: 'end', cell: ({ q }) => formatP(q) },
+        { label: 'Right', isNumber: true, cell: ({ share }) => formatPercent(share) },
+        { label: 'In the rest', isNumber: true, cell: ({ restShare }) => formatPercent(restShare) },
+        { label: 'Scored', isNumber: true, cell: ({ scored }) => formatCount(scored) },
+        { label: 'q', isNumber: true, cell: ({ q }) => formatP(q) },
       ]}
       rows={tested}
       keyOf={({ slice }) => slice.name}

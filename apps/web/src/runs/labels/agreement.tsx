@@ -4,9 +4,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useRead } from '../../api/use-read.ts';
 import { IntervalBar } from '../../ui/charts/interval-bar.tsx';
 import { ScoreBar } from '../../ui/charts/score-bar.tsx';
-import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
@@ -131,13 +131,13 @@ function Measures({ found }: { readonly found: Found }) {
     },
   ];
   return (
-    <Columns
+    <DataTable
       label="Measures of agreement"
-      verticalSpacing={3}
-      horizontalSpacing={6}
       columns={[
         {
-          header: 'Measure',
+          label: 'Measure',
+          size: 130,
+          share: 1,
           wraps: true,
           cell: ({ name, of }: Measure) => (
             <>
@@ -146,11 +146,11 @@ function Measures({ found }: { readonly found: Found }) {
             </>
           ),
         },
-        { header: 'Bar', width: 170, visibleFrom: 'xs', cell: (row: Measure) => <Bar row={row} /> },
-        { header: 'Value', align: 'end', cell: ({ value }: Measure) => formatScore(value) },
+        { label: 'Bar', size: 170, isOptional: true, cell: (row: Measure) => <Bar row={row} /> },
+        { label: 'Value', isNumber: true, cell: ({ value }: Measure) => formatScore(value) },
         {
-          header: '95 %',
-          align: 'end',
+          label: '95 %',
+          isNumber: true,
           cell: (row: Measure) => formatInterval(intervalOf(row)),
         },
       ]}

@@ -5,14 +5,14 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { BY_CURSOR } from '../../ui/by-cursor.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { Columns } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { resultKey } from '../results/listed-result.ts';
-import { verdictText } from '../results/pane/label-part.tsx';
+import { verdictText } from '../results/pane/label-bar.tsx';
 import type { AGREEMENT_CELLS } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
@@ -46,13 +46,12 @@ export function CellResults({
   const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;
   return (
     <>
-      <Columns
+      <DataTable
         label="Results of the cell"
-        verticalSpacing={3}
         maxHeight={400}
         columns={[
           {
-            header: 'Result',
+            label: 'Result',
             cell: (row: Row) => (
               <LinkAnchor
                 to="/runs/$id"
@@ -64,9 +63,9 @@ export function CellResults({
               </LinkAnchor>
             ),
           },
-          { header: 'Section', cell: ({ section }: Row) => section },
-          { header: by ?? 'Person', cell: ({ verdict }: Row) => verdictText(verdict) },
-          { header: other, cell: ({ passed }: Row) => verdictText(passed ? 'pass' : 'fail') },
+          { label: 'Section', cell: ({ section }: Row) => section },
+          { label: by ?? 'Person', cell: ({ verdict }: Row) => verdictText(verdict) },
+          { label: other, cell: ({ passed }: Row) => verdictText(passed ? 'pass' : 'fail') },
         ]}
         rows={rows}
         keyOf={resultKey}

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
@@ -48,40 +48,35 @@ export function FailureGroups({
   const others = sumOf(counts.slice(SHOWN));
   const isOverlapping =
     sumOf([...kinds.map(([, count]) => count), ...counts]) > run.scores.wrong + failed + unscored;
+  const chips = [
+    ...kinds,
+    ...found
+      .slice(0, SHOWN)
+      .map(({ group, message, count }) => [message, count, { status: 'failed', error: group }] as const),
+  ];
+  const titles = [
+    ...(others > 0 ? [`and ${formatCount(others)} with other errors`] : []),
+    ...(isOverlapping ? ['A result can be in several groups.'] : []),
+  ];
   return (
-    <Stack gap={4} component="section" aria-label="Errors">
-      <Group gap="md">
-        {kinds.map(([name, count, filters]) => (
-          <Group key={name} gap="xs" wrap="nowrap">
-            <Badge color="red" variant="light" miw="max-content">
-              {formatCount(count)}
-            </Badge>
-            <Button variant="subtle" size="compact-xs" onClick={() => onChoose(filters)}>
-              {name}
-            </Button>
-          </Group>
-        ))}
-      </Group>
-      {found.slice(0, SHOWN).map(({ group, message, count }) => (
-        <Group key={group} gap="xs" wrap="nowrap">
-          <Badge color="red" variant="light" miw="max-content">
-            {formatCount(count)}
-          </Badge>
-          <Button
-            variant="subtle"
-            size="compact-xs"
-            miw={0}
-            onClick={() => onChoose({ status: 'failed', error: group })}
-          >
-            <span dir="auto" className="ellipsis">
-              {message}
-            </span>
-          </Button>
-        </Group>
+    <Group gap={4} component="section" aria-label="Errors" className="chips" title={titles.join(' ')}>
+      {chips.map(([name, count, filters]) => (
+        <Button
+          key={name}
+          variant="light"
+          color="red"
+          size="compact-xs"
+          miw={0}
+          onClick={() => onChoose(filters)}
+        >
+          <span className="numbers">{formatCount(count)}</span>&nbsp;
+          <span dir="auto" className="ellipsis">
+            {name}
+          </span>
+        </Button>
       ))}
       {others > 0 && <Dimmed size="xs">and {formatCount(others)} with other errors</Dimmed>}
-      {isOverlapping && <Dimmed size="xs">A result can be in several groups.</Dimmed>}
-    </Stack>
+    </Group>
   );
 }
 

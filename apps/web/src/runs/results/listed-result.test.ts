@@ -9,7 +9,7 @@ it('keeps the beginnings of long texts, which are the name of a row', () => {
   const long = 'word '.repeat(1_000);
   const item = { inputs: { prompt: long }, answer: long, meta: { source: long } };
   const { question, expected, meta } = listedResult(result({ item }));
-  for (const text of [question, expected, meta['source'] ?? ''])
+  for (const text of [question, expected, meta['/source'] ?? ''])
     expect(text).toBe(`${'word '.repeat(24)}… (of 5,000 characters)`);
 });
 

@@ -1,6 +1,7 @@
 import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import { leavesOf } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 
@@ -10,6 +11,7 @@ export interface ListedResult extends Omit<Result, 'item'> {
   readonly expected: string;
   readonly type: string;
   readonly tags: readonly string[];
+  /** By the pointer into the metadata. */
   readonly meta: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +44,7 @@ export const shortText = (value: JsonValue | undefined): string => plainText(val
 function metaOf(item: JsonObject): Readonly<Record<string, string>> {
   const meta = getMember(item, 'meta');
   if (meta === undefined || !isJsonObject(meta)) return {};
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, shortText(value)]));
+  return Object.fromEntries(leavesOf(meta).map(([pointer, value]) => [pointer, shortText(value)]));
 }
 
 /** How an address names a result: by the hash of its item, or by its place where the item is gone. */

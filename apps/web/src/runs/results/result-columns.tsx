@@ -1,28 +1,22 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Badge, Group } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { CSSProperties, ReactNode } from 'react';
-import type { ViewColumn } from '../../ui/table/view-columns.ts';
+import { pointerName } from '../../ui/pointer-of.ts';
+import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { ItemId } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { metaKey } from './column-keys.ts';
+import { metaKey, SORTED_COLUMNS } from './column-keys.ts';
 import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 
-export interface ResultColumn extends ViewColumn {
-  /** Share of the width that is left to columns without a fixed one; 0 for a column that keeps its width. */
-  readonly share: number;
-  readonly isNumber?: boolean;
-  readonly cell: (result: ListedResult) => ReactNode;
-}
-
-const text = (size: number, share: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share });
-const fixed = (size: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share: 0 });
+/** A column that takes a share of the room, or keeps its width. */
+const text = (size: number, share: number) => ({ size, share });
+const fixed = (size: number) => ({ size });
 
 const CELL_COST_DIGITS = 3;
 
-const RESULT_COLUMNS: readonly ResultColumn[] = [
+const RESULT_COLUMNS: readonly (Column<ListedResult> & { readonly key: string })[] = [
   { key: 'id', label: 'Id', ...text(96, 0.8), cell: (result) => <ItemId id={idOf(result)} /> },
   { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
   { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => expected },
@@ -33,19 +27,27 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     ...text(120, 1.6),
     cell: ({ output }) => shortText(output as JsonValue),
   },
-  { key: 'why', label: 'Why', ...text(100, 1), cell: (result) => shortText(whyOf(result)) },
-  { key: 'score', label: 'Score', ...fixed(52), isNumber: true, cell: ({ score }) => formatScore(score) },
+  { key: 'why', label: 'Why', ...text(100, 1), isOptional: true, cell: (result) => shortText(whyOf(result)) },
+  {
+    key: 'score',
+    label: 'Score',
+    ...fixed(64),
+    isNumber: true,
+    isOptional: true,
+    cell: ({ score }) => formatScore(score),
+  },
   {
     key: 'latency',
     label: 'Latency',
-    ...fixed(64),
+    ...fixed(76),
     isNumber: true,
+    isOptional: true,
     cell: ({ latency_ms }) => formatDuration(latency_ms),
   },
   {
     key: 'tokens',
     label: 'Output tokens',
-    ...fixed(96),
+    ...fixed(112),
     isNumber: true,
     cell: (result) => {
       const tokens = outputTokensOf(result);
@@ -55,7 +57,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
   {
     key: 'cost',
     label: 'Cost',
-    ...fixed(76),
+    ...fixed(84),
     isNumber: true,
     cell: ({ cost }) => (cost === null ? '–' : String(Number(cost.toPrecision(CELL_COST_DIGITS)))),
   },
@@ -82,7 +84,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
 const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
 
 /** What a blind sample shows without a choice. */
-export const BLIND_COLUMNS: readonly string[] = ['id', 'question', 'expected', 'output', 'label'];
+export const BLIND_COLUMNS: readonly string[] = ['id', 'question', 'expected', 'output'];
 
 /** Columns that tell how an output was scored, or how it was made. */
 const TELLING: ReadonlySet<string> = new Set(['got', 'why', 'score', 'latency', 'tokens', 'cost', 'finish']);
@@ -101,28 +103,54 @@ export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
 /** More keys of metadata are not offered. */
 const MAX_META_KEYS = 2_000;
 
-/** What the list of results can show: also the score of each scorer, and each of some keys of the metadata. */
+/** What the list of results can show: also the score of each scorer, and each of some pointers into the metadata. */
 export function resultColumns(
-  metaKeys: readonly string[],
+  pointers: readonly string[],
   scorers: readonly string[],
   isBlind: boolean,
-): readonly ResultColumn[] {
-  return [
+  /** Whose outcome the mark in front of each row is; that of the main scorer by default. */
+  scorer: string | undefined,
+): readonly KeyedColumn<ListedResult>[] {
+  const columns: readonly Column<ListedResult>[] = [
     ...RESULT_COLUMNS.filter(({ key }) => !isBlind || !TELLING.has(key)),
     ...(isBlind ? [] : scorers).map((name) => ({
       key: `scorer.${name}`,
       label: name,
       ...fixed(84),
       isNumber: true,
+      isSorted: true,
       cell: ({ scores }: ListedResult) => <ScorerCell score={scores?.[name]} />,
     })),
-    ...metaKeys.slice(0, MAX_META_KEYS).map((name) => ({
-      key: metaKey(name),
-      label: name,
+    ...pointers.slice(0, MAX_META_KEYS).map((pointer) => ({
+      key: metaKey(pointer),
+      label: pointerName(pointer),
       ...text(90, 0.8),
-      cell: ({ meta }: ListedResult) => meta[name] ?? '',
+      isSorted: true,
+      cell: ({ meta }: ListedResult) => meta[pointer] ?? '',
     })),
   ];
+  const sorted = columns.map((column) => ({
+    ...column,
+    isSorted: !isBlind && (column.isSorted === true || (column.key ?? '') in SORTED_COLUMNS),
+  }));
+  const mark: Column<ListedResult> = {
+    key: 'mark',
+    label: isBlind ? 'Labelled' : 'Outcome',
+    isLabelHidden: true,
+    isAlways: true,
+    ...fixed(30),
+    cell: (result) =>
+      isBlind ? <LabelMark labels={result.labels} /> : <Mark result={outcomeOf(result, scorer)} />,
+  };
+  return [mark, ...sorted].map(keyed);
+}
+
+/** In a blind sample: what was labelled, as a mark. */
+function LabelMark({ labels }: Pick<ListedResult, 'labels'>) {
+  const verdict = labels.find((label) => label.verdict !== null)?.verdict;
+  return verdict === undefined || verdict === null ? null : (
+    <Mark result={{ status: 'ok', passed: verdict === 'pass' }} />
+  );
 }
 
 /** What a scorer says of a result; undefined where it has not scored it. */
@@ -135,42 +163,6 @@ function ScorerCell({ score }: { readonly score: Scored }) {
       {score.passed !== null && <Mark result={{ status: 'ok', passed: score.passed }} />}
       {formatScore(score.score)}
     </Group>
-  );
-}
-
-/** The cells of a row, in the order of the table. */
-export function ResultCells({
-  result,
-  scorer,
-  isBlind,
-  columns,
-  styleOf,
-}: {
-  readonly result: ListedResult;
-  /** Whose outcome the mark is. */
-  readonly scorer: string | undefined;
-  /** Whether the outcome is not shown. */
-  readonly isBlind: boolean;
-  readonly columns: readonly ResultColumn[];
-  readonly styleOf: (key: string) => CSSProperties | undefined;
-}) {
-  return (
-    <>
-      {isBlind ? <span /> : <Mark result={outcomeOf(result, scorer)} />}
-      {columns.map(({ key, isNumber, cell }) => (
-        <Text
-          key={key}
-          span
-          size="sm"
-          dir={isNumber === true ? undefined : 'auto'}
-          ta={isNumber === true ? 'end' : undefined}
-          className={isNumber === true ? 'numbers' : undefined}
-          style={styleOf(key)}
-        >
-          {cell(result)}
-        </Text>
-      ))}
-    </>
   );
 }
 

@@ -1,32 +1,40 @@
-import { Group, Pill } from '@mantine/core';
+import { Button, Group, NumberInput, Pill, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { IconChevronDown, IconFilter } from '@tabler/icons-react';
+import { type FormEvent, useState } from 'react';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
 import { Clearable } from '../../ui/clearable.tsx';
+import { pointerName } from '../../ui/pointer-of.ts';
+import { SmallButton } from '../../ui/small-button.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
-import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
+import { RESULT_OUTPUTS, RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
-import { MoreFilters } from './more-filters.tsx';
 import { metaFilters } from './results-query.ts';
 
-/** What narrows the list, each absent. */
-const NO_FILTERS = {
-  status: undefined,
-  passed: undefined,
-  min_score: undefined,
-  max_score: undefined,
-  section: undefined,
-  type: undefined,
-  tag: undefined,
-  finish_reason: undefined,
-  output: undefined,
-  error: undefined,
-  label: undefined,
-  label_by: undefined,
-  label_type: undefined,
-  q: undefined,
-} as const;
-
-/** Pixels of a filter. */
-const WIDTH = 130;
+/** What narrows the list, and how a pill says so. */
+const FILTERS: Readonly<Record<string, (value: unknown) => string>> = {
+  q: (value) => `has ${value}`,
+  status: String,
+  passed: (value) => (value === true ? 'right' : 'wrong'),
+  min_score: (value) => `score from ${value}`,
+  max_score: (value) => `score to ${value}`,
+  min_latency: (value) => `latency from ${value} ms`,
+  max_latency: (value) => `latency to ${value} ms`,
+  min_output_tokens: (value) => `output tokens from ${value}`,
+  max_output_tokens: (value) => `output tokens to ${value}`,
+  min_cost: (value) => `cost from ${value}`,
+  max_cost: (value) => `cost to ${value}`,
+  got: (value) => `got ${value}`,
+  expected: (value) => `expected ${value}`,
+  section: (value) => `section ${value}`,
+  type: (value) => `type ${value}`,
+  tag: (value) => `tag ${value}`,
+  finish_reason: (value) => `ended by ${value}`,
+  output: (value) => `${value} output`,
+  error: () => 'the same error',
+  label: (value) => LABELS.find((one) => one.value === value)?.label ?? '',
+  label_by: (value) => `label of ${value}`,
+  label_type: (value) => `failure: ${value}`,
+};
 
 const ANSWERS = [
   { value: 'true', label: 'right' },
@@ -43,58 +51,126 @@ const LABELS = [
 export function ResultFilters({
   run,
   search,
-  metaKeys,
+  pointers,
   onChange,
 }: {
   readonly run: Run;
   readonly search: RunSearch;
-  /** Keys of the metadata that values can be asked of. */
-  readonly metaKeys: readonly string[];
+  /** Pointers into the metadata whose values can be asked for. */
+  readonly pointers: readonly string[];
   readonly onChange: (changes: RunSearch) => void;
 }) {
-  const { status, passed, scorer, section, type, tag, finish_reason, q } = search;
-  const { by_section, by_type, by_tag } = run.scores;
-  const scorers = scorersOf(run);
-  const choice = (
-    label: string,
-    value: string | undefined,
-    values: readonly string[],
-    name: keyof RunSearch,
-  ) =>
-    values.length > 1 || value !== undefined ? (
-      <ChosenFilter
-        label={label}
-        width={WIDTH}
-        isSearchable
-        value={value}
-        values={values}
-        onChange={(next) => onChange({ [name]: next })}
-      />
-    ) : null;
-  const ofMeta = metaFilters(search);
-  const isFiltered =
-    ofMeta.length > 0 ||
-    Object.keys(NO_FILTERS).some((name) => search[name as keyof RunSearch] !== undefined);
+  const [isOpen, setOpen] = useState(false);
+  const stated = [
+    ...Object.entries(FILTERS).flatMap(([name, text]) => {
+      const value = search[name as keyof RunSearch];
+      return value === undefined ? [] : [[name, text(value)] as const];
+    }),
+    ...metaFilters(search).map(
+      ([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`] as const,
+    ),
+  ];
   return (
     <Group gap="xs" role="search" aria-label="Results" display="contents">
       <Clearable
-        isFiltered={isFiltered}
-        onClear={() =>
-          onChange({ ...NO_FILTERS, ...Object.fromEntries(ofMeta.map(([name]) => [name, undefined])) })
-        }
+        isFiltered={stated.length > 0}
+        onClear={() => onChange(Object.fromEntries(stated.map(([name]) => [name, undefined])))}
       >
         <TypedFilter
           label="Search questions, outputs, reasons"
-          value={q}
+          value={search.q}
           onChange={(text) => onChange({ q: text })}
           isWide
         />
-        {choice('Status', status, RESULT_STATUSES, 'status')}
-        {choice('Scorer', scorer, scorers, 'scorer')}
+        <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus>
+          <Popover.Target>
+            <SmallButton
+              leftSection={<IconFilter size={16} />}
+              rightSection={<IconChevronDown size={14} />}
+              aria-expanded={isOpen}
+              onClick={() => setOpen(!isOpen)}
+            >
+              Filters
+            </SmallButton>
+          </Popover.Target>
+          <Popover.Dropdown aria-label="Filters">
+            <Fields run={run} search={search} pointers={pointers} onChange={onChange} />
+          </Popover.Dropdown>
+        </Popover>
+        {stated.map(([name, text]) => (
+          <Pill
+            key={name}
+            size="md"
+            withRemoveButton
+            removeButtonProps={{
+              'aria-label': `Remove the filter ${text}`,
+              'aria-hidden': false,
+              tabIndex: 0,
+            }}
+            onRemove={() => onChange({ [name]: undefined })}
+          >
+            <span dir="auto">{text}</span>
+          </Pill>
+        ))}
+      </Clearable>
+    </Group>
+  );
+}
+
+const WIDTH = 150;
+
+const [STATED, TYPED] = [
+  ['score', 'latency', 'output_tokens', 'cost'],
+  ['got', 'expected'],
+] as const;
+
+const NAMES: Readonly<Record<(typeof STATED)[number] | (typeof TYPED)[number], string>> = {
+  score: 'Score',
+  latency: 'Latency (ms)',
+  output_tokens: 'Output tokens',
+  cost: 'Cost',
+  got: 'Got',
+  expected: 'Expected',
+};
+
+/** Keys that the list has at once: of more, some are found by typing. */
+const MAX_LISTED = 100;
+
+/** Every filter: values to choose take effect at once, what is typed with the button. */
+function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFilters>[0]) {
+  const { by_section, by_type, by_tag } = run.scores;
+  const [typed, setTyped] = useState<Readonly<Record<string, string | number | undefined>>>({});
+  const [pointer, setPointer] = useState<string | null>(null);
+  const [value, setValue] = useState('');
+  const isEmpty = (text: unknown): boolean => text === '' || text === undefined;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const changes = {
+      ...Object.fromEntries(
+        Object.entries(typed).map(([name, text]) => [name, isEmpty(text) ? undefined : text]),
+      ),
+      ...(pointer !== null && { [`meta.${pointer}`]: value }),
+    };
+    onChange(changes as RunSearch);
+  };
+  const choices: readonly (readonly [label: string, name: keyof RunSearch, values: readonly string[]])[] = [
+    ['Status', 'status', RESULT_STATUSES],
+    ['Scorer', 'scorer', scorersOf(run)],
+    ['Section', 'section', Object.keys(by_section ?? {})],
+    ['Type', 'type', Object.keys(by_type ?? {})],
+    ['Tag', 'tag', Object.keys(by_tag ?? {})],
+    ['Finish reason', 'finish_reason', Object.keys(run.finish_reasons ?? {})],
+    ['Output', 'output', RESULT_OUTPUTS],
+  ];
+  const stateOf = (name: string): string | number =>
+    typed[name] ?? (search[name as keyof RunSearch] as string | number | undefined) ?? '';
+  return (
+    <form onSubmit={submit}>
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing={6}>
         <ChosenFilter<string>
           label="Answer"
           width={WIDTH}
-          value={passed?.toString()}
+          value={search.passed?.toString()}
           values={ANSWERS}
           onChange={(next) => onChange({ passed: next === undefined ? undefined : next === 'true' })}
         />
@@ -105,50 +181,74 @@ export function ResultFilters({
           values={LABELS}
           onChange={(next) => onChange({ label: next })}
         />
-        {choice('Section', section, Object.keys(by_section ?? {}), 'section')}
-        {choice('Type', type, Object.keys(by_type ?? {}), 'type')}
-        {choice('Tag', tag, Object.keys(by_tag ?? {}), 'tag')}
-        {choice('Finish reason', finish_reason, Object.keys(run.finish_reasons ?? {}), 'finish_reason')}
-        <MoreFilters search={search} metaKeys={metaKeys} onChange={onChange} />
-        {pillsOf(search).map(([text, changes]) => (
-          <Pill
-            key={text}
-            size="md"
-            withRemoveButton
-            removeButtonProps={{
-              'aria-label': `Remove the filter ${text}`,
-              'aria-hidden': false,
-              tabIndex: 0,
-            }}
-            onRemove={() => onChange(changes)}
-          >
-            <span dir="auto">{text}</span>
-          </Pill>
+        {choices.map(([label, name, values]) =>
+          values.length > 1 || search[name] !== undefined ? (
+            <ChosenFilter
+              key={name}
+              label={label}
+              width={WIDTH}
+              isSearchable
+              value={search[name] as string | undefined}
+              values={values}
+              onChange={(next) => onChange({ [name]: next })}
+            />
+          ) : null,
+        )}
+      </SimpleGrid>
+      <SimpleGrid cols={2} spacing="xs" verticalSpacing={4} mt="xs">
+        {STATED.flatMap((name) =>
+          (['min', 'max'] as const).map((end) => (
+            <NumberInput
+              key={`${end}_${name}`}
+              size="xs"
+              w={WIDTH}
+              min={0}
+              label={`${NAMES[name]} ${end === 'min' ? 'from' : 'to'}`}
+              value={stateOf(`${end}_${name}`)}
+              onChange={(next) => setTyped({ ...typed, [`${end}_${name}`]: next })}
+            />
+          )),
+        )}
+        {TYPED.map((name) => (
+          <TextInput
+            key={name}
+            size="xs"
+            w={WIDTH}
+            dir="auto"
+            label={NAMES[name]}
+            value={stateOf(name)}
+            onChange={({ currentTarget }) => setTyped({ ...typed, [name]: currentTarget.value })}
+          />
         ))}
-      </Clearable>
-    </Group>
+        {pointers.length > 0 && (
+          <>
+            <Select
+              label="Key of the metadata"
+              size="xs"
+              w={WIDTH}
+              searchable
+              limit={MAX_LISTED}
+              clearable
+              value={pointer}
+              onChange={setPointer}
+              data={pointers.map((one) => ({ value: one, label: pointerName(one) }))}
+              comboboxProps={{ withinPortal: false }}
+            />
+            <TextInput
+              label="Its value"
+              size="xs"
+              w={WIDTH}
+              dir="auto"
+              disabled={pointer === null}
+              value={value}
+              onChange={({ currentTarget }) => setValue(currentTarget.value)}
+            />
+          </>
+        )}
+      </SimpleGrid>
+      <Button type="submit" size="xs" mt="xs">
+        Filter
+      </Button>
+    </form>
   );
 }
-
-/** The filters that have no field in the bar, each with what removes it. */
-function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: RunSearch])[] {
-  const { error, output, min_score, max_score, label_by, label_type } = search;
-  return [
-    ...(error === undefined ? [] : [['one kind of error', { error: undefined }] as const]),
-    ...(output === undefined ? [] : [[`${output} output`, { output: undefined }] as const]),
-    ...(min_score === undefined ? [] : [[`score from ${min_score}`, { min_score: undefined }] as const]),
-    ...(max_score === undefined ? [] : [[`score to ${max_score}`, { max_score: undefined }] as const]),
-    ...(label_by === undefined ? [] : [[`label of ${label_by}`, { label_by: undefined }] as const]),
-    ...(label_type === undefined ? [] : [[`failure: ${label_type}`, { label_type: undefined }] as const]),
-    ...metaFilters(search).map(
-      ([name, value]) => [`${keyOf(name)} = ${value}`, { [name]: undefined }] as const,
-    ),
-  ];
-}
-
-/** The key of the metadata that a filter names by its pointer. */
-const keyOf = (name: string): string =>
-  name
-    .replace(/^meta\.\/?/, '')
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~');

@@ -1,12 +1,14 @@
 import type { Paths } from '@svc/client';
 import type { RunSearch } from '../runs-search.ts';
-import { SORTED_COLUMNS, scorerKey } from './column-keys.ts';
+import { metaPointerOf, SORTED_COLUMNS, scorerKey } from './column-keys.ts';
 
 type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
   const { status, passed, scorer, min_score, max_score, finish_reason, output, error, q } = search;
+  const { min_latency, max_latency, min_output_tokens, max_output_tokens, min_cost, max_cost } = search;
+  const { got, expected } = search;
   const { section, type, tag, label, label_by, label_type, sample, n, seed } = search;
   // the client writes names as they are
   const meta = Object.fromEntries(
@@ -21,6 +23,7 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
   return {
     ...ofItems,
     ...{ status, passed, scorer, min_score, max_score, finish_reason, output, error, q },
+    ...{ min_latency, max_latency, min_output_tokens, max_output_tokens, min_cost, max_cost, got, expected },
     sort: sortOf(search.sort),
   };
 }
@@ -35,7 +38,13 @@ export const metaFilters = (search: RunSearch): readonly (readonly [`meta.${stri
 function sortOf(sort: string | undefined): ResultsQuery['sort'] {
   const column = sort?.replace(/^-/, '') ?? '';
   const scorer = scorerKey.exec(column)?.[1];
-  const order = scorer === undefined ? SORTED_COLUMNS[column] : `scorer:${scorer}`;
+  const pointer = metaPointerOf(column);
+  const order =
+    pointer !== undefined
+      ? `meta.${pointer}`
+      : scorer === undefined
+        ? SORTED_COLUMNS[column]
+        : `scorer:${scorer}`;
   return order === undefined
     ? undefined
     : (`${sort?.startsWith('-') === true ? '-' : ''}${order}` as ResultsQuery['sort']);

@@ -1,26 +1,27 @@
 import { Button, CloseButton, Group, Stack } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
-import type { ColumnsView } from '../../ui/table/view-columns.ts';
+import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
+import { type ColumnsView, readView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
-import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
 import { BlindSample } from '../labels/blind-sample.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
+import { metaPointerOf } from './column-keys.ts';
 import { FailureGroups } from './failure-groups.tsx';
 import { resultKey } from './listed-result.ts';
 import { ResultPane } from './pane/result-pane.tsx';
-import { ResultCells } from './result-columns.tsx';
+import { BLIND_COLUMNS, defaultColumns, resultColumns } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { SaveView } from './save-view.tsx';
 import { useResult } from './use-result.ts';
-import { useResultGrid } from './use-result-grid.tsx';
 import { useResults } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
@@ -50,25 +51,43 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     const to = (selected ?? -1) + by;
     return to < 0 || to >= count ? undefined : () => select(to);
   };
-  const grid = useResultGrid(
-    results.rows().map(([, result]) => result),
-    scorersOf(run),
-    isBlind,
-    search,
-    change,
-  );
+  const scorers = scorersOf(run);
+  // a shown column stays where the results in memory lack its key
+  const chosen = (search.columns ?? '').split(',').flatMap((key) => metaPointerOf(key) ?? []);
+  const pointers = [...new Set([...chosen, ...results.rows().flatMap(([, { meta }]) => Object.keys(meta))])];
+  const names = JSON.stringify([isBlind, scorers, search.scorer, pointers]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of scorers and metadata only
+  const columns = useMemo(() => resultColumns(pointers, scorers, isBlind, search.scorer), [names]);
+  const defaults = isBlind ? BLIND_COLUMNS : defaultColumns(scorers);
+  const offered = columns.filter(({ isAlways }) => isAlways !== true);
+  const { shown } = readView(search, offered, defaults);
   return (
-    <Stack gap="sm">
-      {!isBlind && <FailureGroups run={run} onChoose={filter} />}
-      <Group gap="xs">
+    <Stack gap={6}>
+      <Group gap={6} className="one-bar">
         {isBlind ? (
-          <BlindSample run={run} search={search} />
+          <BlindSample
+            run={run}
+            search={search}
+            labelled={results.rows().filter(([, { labels }]) => labels.length > 0).length}
+            total={total}
+          />
         ) : (
-          <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
+          <>
+            <ResultFilters run={run} search={search} pointers={pointers} onChange={filter} />
+            <FailureGroups run={run} onChoose={filter} />
+          </>
         )}
-        <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
-        {!isBlind && <SaveView run={run} search={search} columns={grid.shown} />}
-        <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'result')}</Dimmed>
+        <ColumnsMenu columns={offered} defaults={defaults} view={search} onView={change} />
+        {!isBlind && (
+          <SaveView
+            run={run}
+            search={search}
+            columns={shown.flatMap((key) => offered.find((column) => column.key === key) ?? [])}
+          />
+        )}
+        {!isBlind && (
+          <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'result')}</Dimmed>
+        )}
         {news > 0 && (
           <Button
             size="compact-xs"
@@ -92,30 +111,20 @@ export function ResultsTab({ run }: { readonly run: Run }) {
               {run.counts.done === 0 ? 'No results yet.' : 'No result matches the filters.'}
             </Dimmed>
           ) : (
-            <VirtualList
+            <DataTable
               key={JSON.stringify(filters)}
               label="Results"
+              columns={columns}
+              defaults={defaults}
+              view={search}
+              onView={change}
               total={total ?? 0}
-              selected={selected}
-              onSelect={select}
+              at={results.at}
               onRange={results.onRange}
-              columns={grid.template}
-              headers={grid.headers}
-              minWidth={grid.minWidth}
-              renderRow={(index) => {
-                const result = results.at(index);
-                return result === undefined ? (
-                  <span>…</span>
-                ) : (
-                  <ResultCells
-                    result={result}
-                    scorer={search.scorer}
-                    isBlind={isBlind}
-                    columns={grid.shown}
-                    styleOf={grid.styleOf}
-                  />
-                );
-              }}
+              keyOf={resultKey}
+              open={selected ?? null}
+              onOpen={select}
+              fills
             />
           )
         }
@@ -127,6 +136,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
                   run={run}
                   result={open}
                   isBlind={isBlind}
+                  place={selected === undefined || total === undefined ? undefined : [selected + 1, total]}
                   onClose={() => filter({})}
                   onStep={{ previous: stepTo(-1), next: stepTo(1) }}
                 />

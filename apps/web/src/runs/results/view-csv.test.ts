@@ -29,7 +29,7 @@ describe('cellText', () => {
         inputs: { prompt: 'long '.repeat(100) },
         answer: { a: [1] },
         tags: ['x', 'y'],
-        meta: { 'a.b': 'value', n: 7, '%2C, %': 'percent' },
+        meta: { 'a.b': 'value', n: 7, '%2C, %': 'percent', c: { tier: 'gold' } },
       },
     } as unknown as Result;
     const texts = [
@@ -42,7 +42,8 @@ describe('cellText', () => {
       'tags',
       'meta.a.b',
       'meta.n',
-      metaKey('%2C, %'),
+      metaKey('/%2C, %'),
+      'meta./c/tier',
       'scorer.polite',
       'label',
       'none',
@@ -58,6 +59,7 @@ describe('cellText', () => {
       'value',
       '7',
       'percent',
+      'gold',
       '0.5',
       'wrong',
       '',

@@ -1,8 +1,9 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import { valueAt } from '../../ui/pointer-of.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { metaNameOf, scorerKey } from './column-keys.ts';
+import { metaPointerOf, scorerKey } from './column-keys.ts';
 import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
 import { labelText } from './result-columns.tsx';
 
@@ -20,11 +21,8 @@ export function cellText(key: string, result: Result): string {
   const item = (result.item ?? {}) as JsonObject;
   const scorer = scorerKey.exec(key)?.[1];
   if (scorer !== undefined) return textOf(result.scores?.[scorer]?.score);
-  const member = metaNameOf(key);
-  if (member !== undefined) {
-    const meta = getMember(item, 'meta');
-    return meta !== undefined && isJsonObject(meta) ? textOf(getMember(meta, member)) : '';
-  }
+  const pointer = metaPointerOf(key);
+  if (pointer !== undefined) return textOf(valueAt(getMember(item, 'meta'), pointer));
   return textOf(VALUES[key]?.(result, item));
 }
 

@@ -1,6 +1,7 @@
-import { Anchor, Table, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { type Column, Columns } from '../layout/columns.tsx';
+import { DataTable } from '../table/data-table.tsx';
+import type { Column } from '../table/table-model.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
@@ -10,9 +11,10 @@ import { ScoreBar } from './score-bar.tsx';
 
 const MAX_ROWS = 100;
 
-const nameColumn = (header: string, onChoose: ((name: string) => void) | undefined): Column<GroupScore> => ({
-  header,
-  width: '28%',
+const nameColumn = (label: string, onChoose: ((name: string) => void) | undefined): Column<GroupScore> => ({
+  label,
+  size: 90,
+  share: 3,
   cell: ({ name }) =>
     onChoose === undefined ? (
       <Text size="sm" truncate dir="auto" title={name}>
@@ -35,13 +37,13 @@ const nameColumn = (header: string, onChoose: ((name: string) => void) | undefin
 });
 
 const NUMBERS: readonly Column<GroupScore>[] = [
-  { header: '0 to 1', cell: ({ mean, ci95 }) => <ScoreBar mean={mean} ci95={ci95} /> },
-  { header: 'Score', width: 60, align: 'end', cell: ({ mean }) => formatScore(mean) },
+  { label: '0 to 1', size: 80, share: 7, cell: ({ mean, ci95 }) => <ScoreBar mean={mean} ci95={ci95} /> },
+  { label: 'Score', size: 60, isNumber: true, cell: ({ mean }) => formatScore(mean) },
   {
-    header: '95 %',
-    width: 110,
-    align: 'end',
-    visibleFrom: 'xs',
+    label: '95 %',
+    size: 110,
+    isNumber: true,
+    isOptional: true,
     cell: ({ ci95 }) => (
       <Dimmed span size="xs">
         {formatInterval(clampedInterval(ci95))}
@@ -49,10 +51,10 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     ),
   },
   {
-    header: 'Scored',
-    width: 70,
-    align: 'end',
-    visibleFrom: 'xs',
+    label: 'Scored',
+    size: 70,
+    isNumber: true,
+    isOptional: true,
     cell: ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>,
   },
 ];
@@ -74,16 +76,12 @@ export function ScoreBars({
   if (groups.length === 0) return null;
   return (
     <>
-      <Columns
+      <DataTable
         label={title}
-        verticalSpacing={3}
-        horizontalSpacing={6}
-        layout="fixed"
-        captionSide="top"
         caption={
-          <Table.Caption className="chart-title">
+          <caption className="chart-title">
             {title} <SaveChart title={title} draw={() => drawing(title, groups.slice(0, MAX_ROWS))} />
-          </Table.Caption>
+          </caption>
         }
         columns={[nameColumn(nameHeader, onChoose), ...NUMBERS]}
         rows={groups.slice(0, MAX_ROWS)}

@@ -22,7 +22,7 @@ export function PageTabs<Key extends string>({
         ))}
       </Tabs.List>
       {tabs.map(([key, , content]) => (
-        <Tabs.Panel key={key} value={key} pt="sm">
+        <Tabs.Panel key={key} value={key} pt={8}>
           <Suspense fallback={<PageSkeleton />}>{content}</Suspense>
         </Tabs.Panel>
       ))}

@@ -9,11 +9,14 @@ export function Page({
   title,
   subtitle,
   actions,
+  isCompact = false,
   children,
 }: {
   readonly title: string;
   readonly subtitle?: ReactNode;
   readonly actions?: ReactNode;
+  /** Whether title and subtitle share a line: the content has the room. */
+  readonly isCompact?: boolean;
   readonly children: ReactNode;
 }) {
   useEffect(() => {
@@ -29,9 +32,9 @@ export function Page({
       heading.current?.focus({ preventScroll: true });
   }, [navigated]);
   return (
-    <Stack gap="md" maw={1600} mx="auto">
+    <Stack gap={isCompact ? 6 : 'sm'} maw={isCompact ? undefined : 1600} w="100%" mx="auto">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box miw={0} flex="1 1 280px">
+        <Box miw={0} flex="1 1 280px" className={isCompact ? 'compact-title' : undefined}>
           <Title ref={heading} order={1} size="h3" className="break page-title" dir="auto" tabIndex={-1}>
             {title}
           </Title>

@@ -1,12 +1,5 @@
 import { ActionIcon, Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
-import {
-  IconArrowDown,
-  IconArrowUp,
-  IconChevronDown,
-  IconColumns,
-  IconPin,
-  IconPinFilled,
-} from '@tabler/icons-react';
+import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '@tabler/icons-react';
 import { useState } from 'react';
 import { SmallButton } from '../small-button.ts';
 import { Dimmed } from '../text/dimmed.ts';
@@ -19,7 +12,7 @@ const MAX_LISTED = 60;
 /** Pixels that a step adds to a column's width. */
 const STEP = 40;
 
-/** Chooses, orders, pins and resizes the columns of a table without dragging. */
+/** Chooses, orders and resizes the columns of a table without dragging. */
 export function ColumnsMenu({
   columns,
   defaults,
@@ -31,7 +24,7 @@ export function ColumnsMenu({
   readonly view: ColumnsView;
   readonly onView: (changes: ColumnsView) => void;
 }) {
-  const { shown, widths, pinned } = readView(view, columns, defaults);
+  const { shown, widths } = readView(view, columns, defaults);
   const ordered = [
     ...shown.flatMap((key) => columns.filter((column) => column.key === key)),
     ...columns.filter(({ key }) => !shown.includes(key)),
@@ -39,7 +32,7 @@ export function ColumnsMenu({
   const [typed, setTyped] = useState('');
   const found = ordered.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const show = (keys: readonly string[]): void => onView({ columns: keys.join(',') || undefined });
-  const isChanged = [view.columns, view.widths, view.pinned].some((one) => one !== undefined);
+  const isChanged = [view.columns, view.widths].some((one) => one !== undefined);
   return (
     <Popover position="bottom-start" trapFocus>
       <Popover.Target>
@@ -61,7 +54,6 @@ export function ColumnsMenu({
         <Stack gap={4} component="ul" className="plain-list columns-menu">
           {found.slice(0, MAX_LISTED).map(({ key, label, size }) => {
             const isShown = shown.includes(key);
-            const isPinned = pinned.includes(key);
             const width = widths[key] ?? size;
             const resize = (next: number): void => onView({ widths: widthsText({ ...widths, [key]: next }) });
             return (
@@ -86,18 +78,6 @@ export function ColumnsMenu({
                     <Act label={`Make ${label} wider`} onClick={() => resize(width + STEP)}>
                       +
                     </Act>
-                    <Act
-                      label={isPinned ? `Unpin ${label}` : `Pin ${label}`}
-                      onClick={() =>
-                        onView({
-                          pinned:
-                            (isPinned ? pinned.filter((one) => one !== key) : [...pinned, key]).join(',') ||
-                            undefined,
-                        })
-                      }
-                    >
-                      {isPinned ? <IconPinFilled size={14} /> : <IconPin size={14} />}
-                    </Act>
                   </Group>
                 )}
               </Group>
@@ -112,7 +92,7 @@ export function ColumnsMenu({
           variant="subtle"
           mt="xs"
           disabled={!isChanged}
-          onClick={() => onView({ columns: undefined, widths: undefined, pinned: undefined })}
+          onClick={() => onView({ columns: undefined, widths: undefined })}
         >
           Reset
         </Button>

@@ -1,4 +1,4 @@
-/** A column that people choose, order, resize and pin. */
+/** A column that people choose, order and resize. */
 export interface ViewColumn {
   readonly key: string;
   readonly label: string;
@@ -12,8 +12,6 @@ export interface ColumnsView {
   readonly columns?: string | undefined;
   /** Widths in pixels of resized columns: `question.320,got.200`. */
   readonly widths?: string | undefined;
-  /** Keys of the columns that stay at the left, joined by commas. */
-  readonly pinned?: string | undefined;
   /** Key of the column that orders the rows, with a leading `-` for descending. */
   readonly sort?: string | undefined;
 }
@@ -22,14 +20,13 @@ export interface ColumnsView {
 interface ReadView {
   readonly shown: readonly string[];
   readonly widths: Readonly<Record<string, number>>;
-  readonly pinned: readonly string[];
 }
 
 const [MIN_WIDTH, MAX_WIDTH] = [40, 2_000] as const;
 
 /** Reads a view; keys that no column has are left out. */
 export function readView(
-  { columns, widths, pinned }: ColumnsView,
+  { columns, widths }: ColumnsView,
   all: readonly ViewColumn[],
   defaults: readonly string[],
 ): ReadView {
@@ -47,7 +44,6 @@ export function readView(
         return known(key).length === 1 && /^\d{1,5}$/.test(width) ? [[key, bounded(Number(width))]] : [];
       }),
     ),
-    pinned: known(pinned),
   };
 }
 
@@ -58,6 +54,36 @@ export const widthsText = (widths: Readonly<Record<string, number>>): string | u
   Object.entries(widths)
     .map(([key, width]) => `${key}.${bounded(width)}`)
     .join(',') || undefined;
+
+/** The keys of the columns that have room: of those that can be left out, the last ones go. */
+export function fitting(
+  columns: readonly (Pick<ViewColumn, 'key' | 'size'> & { readonly isOptional?: boolean })[],
+  room: number,
+): readonly string[] {
+  const width = columns.reduce((sum, { size }) => sum + size, 0);
+  const last = columns.findLastIndex(({ isOptional }) => isOptional === true);
+  return width <= room || last === -1
+    ? columns.map(({ key }) => key)
+    : fitting(columns.toSpliced(last, 1), room);
+}
+
+/** The width in pixels of each column: resized ones keep theirs, and those with a share divide the room that is left. */
+export function shareWidths(
+  columns: readonly (Pick<ViewColumn, 'key' | 'size'> & { readonly share?: number })[],
+  resized: Readonly<Record<string, number>>,
+  room: number,
+): ReadonlyMap<string, number> {
+  const least = columns.map(({ key, size, share = 0 }) => ({
+    key,
+    width: resized[key] ?? size,
+    share: resized[key] === undefined ? share : 0,
+  }));
+  const left = Math.max(0, room - least.reduce((sum, { width }) => sum + width, 0));
+  const shares = least.reduce((sum, { share }) => sum + share, 0);
+  return new Map(
+    least.map(({ key, width, share }) => [key, share === 0 ? width : width + (left * share) / shares]),
+  );
+}
 
 /** The keys with one of them moved by some places. */
 export function moved(keys: readonly string[], key: string, by: -1 | 1): readonly string[] {

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { Columns } from '../../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
+import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Age } from '../../../ui/text/age.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore } from '../../../ui/text/formats.ts';
@@ -64,12 +64,11 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
   });
   if (rows.length === 0) return <Dimmed>No other of the newest runs has it.</Dimmed>;
   return (
-    <Columns
+    <DataTable
       label="The same item in other runs"
-      verticalSpacing={3}
       columns={[
         {
-          header: 'Run',
+          label: 'Run',
           cell: ({ run: one, result }: Row) => (
             <LinkAnchor
               to="/runs/$id"
@@ -82,7 +81,7 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
           ),
         },
         {
-          header: 'Score',
+          label: 'Score',
           cell: ({ result }: Row) => (
             <Group gap={4} wrap="nowrap">
               <Mark result={result} /> {formatScore(result.score)}
@@ -90,7 +89,7 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
           ),
         },
         {
-          header: 'Output',
+          label: 'Output',
           wraps: true,
           cell: ({ result }: Row) => (
             <Text size="sm" dir="auto" lineClamp={2}>
@@ -98,7 +97,7 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
             </Text>
           ),
         },
-        { header: 'When', cell: ({ run: one }: Row) => <Age since={one.created_at} /> },
+        { label: 'When', cell: ({ run: one }: Row) => <Age since={one.created_at} /> },
       ]}
       rows={rows}
       keyOf={({ run: one }) => one.id}

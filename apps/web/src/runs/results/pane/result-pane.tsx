@@ -1,30 +1,34 @@
-import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Text } from '@mantine/core';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
-import { ItemViewer } from '../../../datasets/items/item-viewer.tsx';
+import { type ReactNode, useState } from 'react';
+import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { useItem } from '../../../datasets/items/use-item.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { PageSkeleton } from '../../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
-import { StatusBadge } from '../../../ui/status-badge.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { formatDuration, formatScore } from '../../../ui/text/formats.ts';
+import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/value.tsx';
 import type { Run } from '../../use-run.ts';
-import { answerIn, type ListedResult, readOf, reasoningOf } from '../listed-result.ts';
+import { answerIn, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
+import { outcomeText } from '../mark.tsx';
 import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
-import { LabelPart } from './label-part.tsx';
+import { LabelBar } from './label-bar.tsx';
 import { ScoresOfResult } from './scores-of-result.tsx';
 import { SentRequest } from './sent-request.tsx';
 
-/** One result: expected against got, why, and the output that it was read from, with the item below. */
+/**
+ * One result in the order of thought: its question, expected against got, why, the output that it was read from, and folded
+ * what else there is. The bar for labels stays at its foot.
+ */
 export function ResultPane({
   run,
   result,
   isBlind,
+  place,
   onClose,
   onStep,
 }: {
@@ -32,27 +36,52 @@ export function ResultPane({
   readonly result: ListedResult;
   /** Whether nothing is shown that would tell how the output was scored. */
   readonly isBlind: boolean;
+  /** Its place in the list, and how many results that has; undefined where it is not in the list. */
+  readonly place: readonly [at: number, total: number] | undefined;
   readonly onClose: () => void;
   /** Opens the result before or after it in the list; undefined where there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
-  const { item_hash, section, order_index } = result;
+  const { item_hash, item_id, section, order_index, repetition } = result;
   const found = useItem({ id: run.dataset_id, version: run.dataset_version }, item_hash ?? undefined);
   // until it is read, the one before it stays
   const item = found.data?.item_hash === item_hash ? ((found.data?.item ?? null) as JsonObject | null) : null;
   return (
-    <Stack gap={0}>
-      <Stack gap="md" p="md">
-        <Group gap="sm">
-          <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
-          <Group gap={0}>
-            <Step label="Previous result" Icon={IconChevronUp} onStep={onStep.previous} />
-            <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
-          </Group>
-          {!isBlind && <Outcome result={result} />}
-          {result.repetition > 1 && <Dimmed>repetition {result.repetition}</Dimmed>}
+    <div className="result-pane">
+      <Group gap={6} className="result-head" wrap="nowrap">
+        <Text fw={600} size="sm" className="ellipsis" dir="auto" title={plainText(item_id as JsonValue)}>
+          {plainText((item_id ?? order_index) as JsonValue)}
+          {repetition > 1 && `, repetition ${repetition}`}
+        </Text>
+        {!isBlind && <Outcome result={result} />}
+        <Group gap={2} ms="auto" wrap="nowrap">
+          {place !== undefined && (
+            <Dimmed size="xs" className="one-line numbers">
+              {formatCount(place[0])} of {formatCount(place[1])}
+            </Dimmed>
+          )}
+          <Step label="Previous result" Icon={IconChevronUp} onStep={onStep.previous} />
+          <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
+          <CloseButton size="sm" className="wide-only" aria-label="Close the result" onClick={onClose} />
         </Group>
+      </Group>
+      <Stack gap="sm" p="sm" className="result-body">
         {result.error !== null && <FailureView failure={result.error} what="result" />}
+        {found.error !== null && <ErrorView error={found.error} />}
+        <Part title="Question">
+          <Spoiler
+            key={resultKey(result)}
+            maxHeight={QUESTION_HEIGHT}
+            showLabel="The whole question"
+            hideLabel="Less"
+          >
+            {item === null ? (
+              <Value value={result.question} />
+            ) : (
+              <Question item={item} datasetId={run.dataset_id} />
+            )}
+          </Spoiler>
+        </Part>
         <ExpectedAndGot result={result} item={item} />
         {result.explanation !== null && (
           <Part title="Why">
@@ -64,78 +93,98 @@ export function ResultPane({
             <Value value={answerIn(result.output)} isCode={result.type === 'code'} />
           </Part>
         )}
-        <Reasoning text={reasoningOf(result)} />
+        <Folded title="Reasoning" of={reasoningOf(result)}>
+          {(text) => <Value value={text} />}
+        </Folded>
         <ScoresOfResult result={result} />
-        <LabelPart run={run} result={result} />
         {!isBlind && <SentRequest run={run} result={result} />}
         {!isBlind && item_hash !== null && <ItemHistory run={run} itemHash={item_hash} />}
-        <SimpleGrid cols={1}>
-          {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
-            <Part title="Files that the model was not sent">
-              <Text size="sm" className="break">
-                {result.omitted_assets.join(', ')}
-              </Text>
-            </Part>
+        <Folded title="Files that the model was not sent" of={result.omitted_assets}>
+          {(files) => (
+            <Text size="sm" className="break">
+              {files.join(', ')}
+            </Text>
           )}
-          {result.usage !== null && (
-            <Part title="Usage">
-              <Text size="sm">{usageText(result.usage as JsonObject)}</Text>
-            </Part>
+        </Folded>
+        <Folded title="Usage" of={result.usage}>
+          {(usage) => <Text size="sm">{usageText(usage as JsonObject)}</Text>}
+        </Folded>
+        <Folded title="Item" of={item}>
+          {(whole) => (
+            <ItemViewer
+              item={whole}
+              datasetId={run.dataset_id}
+              section={section}
+              orderIndex={order_index}
+              hash={item_hash ?? ''}
+            />
           )}
-        </SimpleGrid>
+        </Folded>
       </Stack>
-      {found.error !== null && <ErrorView error={found.error} />}
-      {found.isLoading && <PageSkeleton rows={4} />}
-      {item !== null && item_hash !== null && (
-        <ItemViewer
-          item={item}
-          datasetId={run.dataset_id}
-          section={section}
-          orderIndex={order_index}
-          hash={item_hash}
-        />
-      )}
-    </Stack>
+      <LabelBar run={run} result={result} onNext={onStep.next} />
+    </div>
   );
 }
 
-/** What the model thought before its answer, folded: it was not scored. */
-function Reasoning({ text }: { readonly text: string | null }) {
-  if (text === null) return null;
+/** Pixels of eight lines. */
+const QUESTION_HEIGHT = 190;
+
+/** A part that is in the page once it is opened; none without what it is of. */
+function Folded<Of>({
+  title,
+  of,
+  children,
+}: {
+  readonly title: string;
+  readonly of: Of | null;
+  readonly children: (of: Of) => ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  if (of === null || (Array.isArray(of) && of.length === 0)) return null;
   return (
-    <details>
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <Text span size="sm">
-          Reasoning
+          {title}
         </Text>
       </summary>
-      <Value value={text} />
+      {isOpen && children(of)}
     </details>
   );
 }
 
-/** How a result ended, in a line. */
+/** How a result ended, in words. */
 function Outcome({ result }: { readonly result: ListedResult }) {
+  const { passed, score, latency_ms, finish_reason, attempts } = result;
+  const details = [
+    ...(score === null || score === Number(passed) ? [] : [`score ${formatScore(score)}`]),
+    ...(latency_ms === null ? [] : [formatDuration(latency_ms)]),
+    ...(finish_reason === null || finish_reason === 'stop' ? [] : [`ended by ${finish_reason}`]),
+    ...(result.truncated ? ['cut at its limit'] : []),
+    ...(attempts !== null && attempts > 1 ? [`${attempts} attempts`] : []),
+  ];
   return (
     <>
-      <StatusBadge status={result.status} />
-      {result.passed !== null && (
-        <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot">
-          {result.passed ? 'right' : 'wrong'}
-        </Badge>
-      )}
-      <Text size="sm">Score {formatScore(result.score)}</Text>
-      {result.latency_ms !== null && <Dimmed>{formatDuration(result.latency_ms)}</Dimmed>}
-      {result.truncated && (
-        <Badge size="sm" color="orange" variant="dot">
-          truncated
-        </Badge>
-      )}
-      {result.finish_reason !== null && <Dimmed>{result.finish_reason}</Dimmed>}
-      {result.attempts !== null && result.attempts > 1 && <Dimmed>{result.attempts} attempts</Dimmed>}
+      <Badge
+        size="sm"
+        className="whole"
+        color={OUTCOME_COLORS[outcomeText(result)] ?? 'gray'}
+        variant="light"
+      >
+        {outcomeText(result)}
+      </Badge>
+      <Dimmed size="xs" className="ellipsis">
+        {details.join(', ')}
+      </Dimmed>
     </>
   );
 }
+
+const OUTCOME_COLORS: Readonly<Record<string, string>> = {
+  right: 'teal',
+  wrong: 'red',
+  'no answer': 'orange',
+};
 
 function Step({
   label,

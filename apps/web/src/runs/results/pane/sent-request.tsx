@@ -1,4 +1,4 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../../api/api-context.tsx';
@@ -52,11 +52,13 @@ export function SentRequest({
     return curlOf(readSentRequest(await whole.text()), provider);
   };
   return (
-    <Box component="section" aria-label="As it was sent">
-      <Stack gap="xs">
-        <Title order={2} size="xs" c="dimmed">
+    <details>
+      <summary>
+        <Text span size="sm">
           As it was sent
-        </Title>
+        </Text>
+      </summary>
+      <Stack gap="xs">
         <Group gap={4} wrap="nowrap">
           <Dimmed size="xs" className="break">
             POST {url}
@@ -80,6 +82,6 @@ export function SentRequest({
           <Members value={without(body, ['messages', 'system'])} />
         </details>
       </Stack>
-    </Box>
+    </details>
   );
 }

@@ -1,12 +1,11 @@
-import { Button, Group, Kbd, Pill, Stack, TagsInput, Text, Textarea } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
+import { Button, Group, Kbd, Pill, Switch, TagsInput, Text, Textarea } from '@mantine/core';
+import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { Part } from '../../../ui/layout/part.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
 import { useLabels } from '../../labels/use-labels.ts';
@@ -20,40 +19,53 @@ const NOTHING: Said = { verdict: null, note: null, types: [] };
 const MAX_NOTE = 10_000;
 const MAX_TYPES = 20;
 
-/** What people say of the output, and what the caller says: the keys 1 and 0 for right and wrong, again to take it away. */
-export function LabelPart({ run, result }: { readonly run: Run; readonly result: ListedResult }) {
+/**
+ * The bar at the foot of the pane: what people say of the output, and what the caller says, by the keys 1 and 0 for right and
+ * wrong, again to take it away. After a verdict the next result opens, if the caller wants that.
+ */
+export function LabelBar({
+  run,
+  result,
+  onNext,
+}: {
+  readonly run: Run;
+  readonly result: ListedResult;
+  /** Opens the next result; undefined where there is none. */
+  readonly onNext: (() => void) | undefined;
+}) {
   const { name } = useSession();
   const canLabel = useCan('editor') && result.status !== 'failed';
   const others = result.labels.filter(({ by }) => !canLabel || by !== name);
   if (!canLabel && others.length === 0) return null;
   return (
-    <Part title="Label">
-      <Stack gap="xs">
-        {canLabel && (
-          <OwnLabel
-            key={resultKey(result)}
-            run={run}
-            result={result}
-            own={result.labels.find(({ by }) => by === name)}
-          />
-        )}
-        {others.map((label) => (
-          <Group key={label.by} gap="xs">
-            <Text size="sm">
-              {label.by}: {verdictText(label.verdict)}
-            </Text>
-            {label.types.map((type) => (
-              <Pill key={type}>{type}</Pill>
-            ))}
-            {label.note !== null && (
-              <Dimmed dir="auto" className="break lines">
-                {label.note}
-              </Dimmed>
-            )}
-          </Group>
-        ))}
-      </Stack>
-    </Part>
+    <section className="label-bar" aria-label="Label">
+      {canLabel && (
+        <OwnLabel
+          key={resultKey(result)}
+          run={run}
+          result={result}
+          own={result.labels.find(({ by }) => by === name)}
+          onNext={onNext}
+        />
+      )}
+      {others.map((label) => (
+        <Group key={label.by} gap="xs">
+          <Text size="xs">
+            {label.by}: {verdictText(label.verdict)}
+          </Text>
+          {label.types.map((type) => (
+            <Pill key={type} size="xs">
+              {type}
+            </Pill>
+          ))}
+          {label.note !== null && (
+            <Dimmed dir="auto" size="xs" className="break lines">
+              {label.note}
+            </Dimmed>
+          )}
+        </Group>
+      ))}
+    </section>
   );
 }
 
@@ -65,15 +77,18 @@ function OwnLabel({
   run,
   result,
   own,
+  onNext,
 }: {
   readonly run: Run;
   readonly result: ListedResult;
   readonly own: Label | undefined;
+  readonly onNext: (() => void) | undefined;
 }) {
   // what was said last, also before the service has stored it
   const [said, setSaid] = useState<Said>(own ?? NOTHING);
   const { verdict, types } = said;
   const [note, setNote] = useState(said.note ?? '');
+  const [goesOn, setGoesOn] = useLocalStorage({ key: 'svc-next-after-label', defaultValue: false });
   const known = useLabels(run).data?.types.map(({ type }) => type) ?? [];
   const change = useLabel(run, result);
   const say = (changes: Partial<Said>): void => {
@@ -81,7 +96,10 @@ function OwnLabel({
     setSaid(next);
     change.mutate(next);
   };
-  const toggle = (next: 'pass' | 'fail') => (): void => say({ verdict: verdict === next ? null : next });
+  const toggle = (next: 'pass' | 'fail') => (): void => {
+    say({ verdict: verdict === next ? null : next });
+    if (goesOn && verdict !== next) onNext?.();
+  };
   useHotkeys([
     ['1', toggle('pass')],
     ['0', toggle('fail')],
@@ -103,32 +121,45 @@ function OwnLabel({
       <Group gap="xs">
         {choice('pass', '1', 'teal')}
         {choice('fail', '0', 'red')}
+        <Switch
+          size="xs"
+          ms="auto"
+          label="Next after a label"
+          checked={goesOn}
+          onChange={({ currentTarget }) => setGoesOn(currentTarget.checked)}
+        />
       </Group>
-      <TagsInput
-        label="Types of failure"
-        size="xs"
-        data={known}
-        value={[...types]}
-        maxTags={MAX_TYPES}
-        onChange={(next) => say({ types: next })}
-      />
-      <Textarea
-        label="Note"
-        size="xs"
-        dir="auto"
-        autosize
-        maxLength={MAX_NOTE}
-        value={note}
-        onChange={({ currentTarget }) => setNote(currentTarget.value)}
-        onBlur={() => {
-          if (note !== (said.note ?? '')) say({});
-        }}
-      />
+      <Group gap="xs" wrap="nowrap" align="flex-start" mt={6}>
+        <TagsInput
+          aria-label="Types of failure"
+          placeholder={types.length === 0 ? 'Types of failure' : undefined}
+          size="xs"
+          flex="1 1 0"
+          data={known}
+          value={[...types]}
+          maxTags={MAX_TYPES}
+          onChange={(next) => say({ types: next })}
+        />
+        <Textarea
+          aria-label="Note"
+          placeholder="Note"
+          size="xs"
+          flex="1 1 0"
+          dir="auto"
+          autosize
+          maxRows={3}
+          maxLength={MAX_NOTE}
+          value={note}
+          onChange={({ currentTarget }) => setNote(currentTarget.value)}
+          onBlur={() => {
+            if (note !== (said.note ?? '')) say({});
+          }}
+        />
+      </Group>
       {change.error !== null && <ErrorView error={change.error} />}
     </>
   );
 }
-
 /** Says it to the service, and shows what the service stored wherever the result is listed. */
 function useLabel(run: Run, result: ListedResult) {
   const api = useApi();
