@@ -8,7 +8,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { Columns } from '../ui/layout/columns.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
-import { pointerOf } from '../ui/pointer-of.ts';
+import { pointerName } from '../ui/pointer-of.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
@@ -35,7 +35,7 @@ export function ForestPlot({
     { value: 'section', label: 'Section' },
     { value: 'tag', label: 'Tag' },
     { value: '/type', label: 'Type' },
-    ...keys.map((key) => ({ value: pointerOf('meta', key), label: `Metadata: ${key}` })),
+    ...keys.map((pointer) => ({ value: `/meta${pointer}`, label: `Metadata: ${pointerName(pointer)}` })),
   ];
   const { found, error, isPending } = useSliceDifferences(first, rows, { ...search, slice });
   const names = [...new Set(found.flatMap(({ slices }) => slices.map(({ name }) => name)))];

@@ -86,9 +86,8 @@ const parseNamed = searchParser({
   label_by: text,
   label_type: text,
   q: text,
-  /** What the charts slice the scores by: JSON Pointers into the items. */
+  /** What the charts slice the scores by: a JSON Pointer into the items. */
   slice: text,
-  slice_and: text,
   /** The person whom `label_by` is compared with, in place of a scorer, and the cell that is listed. */
   other: text,
   cell: oneOf(...AGREEMENT_CELLS),

@@ -1,5 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { linesOf } from '../../api/lines-of.ts';
+import { leavesOf } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { choicesOf, messagesOf, tagsOf } from '../items/item-reading.ts';
 import type { VersionOf } from '../items/item-windows.ts';
@@ -17,7 +18,7 @@ export interface Overview {
   readonly choiceCounts: readonly number[];
   /** Ids of the first items. */
   readonly ids: readonly string[];
-  /** Keys of the metadata of the items. */
+  /** Pointers into the metadata of the items. */
   readonly metaKeys: readonly string[];
   /** Those whose values are few and short, so that results can be sliced by them. */
   readonly slicingKeys: readonly string[];
@@ -79,7 +80,7 @@ class Counts {
     if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
     const meta = getMember(item, 'meta');
     if (meta !== undefined && isJsonObject(meta))
-      for (const [key, value] of Object.entries(meta)) this.#addValue(key, value);
+      for (const [pointer, value] of leavesOf(meta)) this.#addValue(pointer, value);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null) this.#targetLengths.push(textOrJson(answer).length);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useRead } from '../../api/use-read.ts';
 import { useOverview } from '../../datasets/overview/use-overview.ts';
-import { pointerOf } from '../../ui/pointer-of.ts';
+import { pointerName } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
@@ -33,7 +33,10 @@ export const COMMON_KEYS: readonly SliceKey[] = [SECTION, TYPE, TAG];
 /** The keys of the metadata of the items, and the common ones. */
 export function useSliceKeys(run: Run): readonly SliceKey[] {
   const keys = useOverview({ id: run.dataset_id, version: run.dataset_version }).data?.slicingKeys ?? [];
-  return [...keys.map((key) => ({ value: pointerOf('meta', key), label: key })), ...COMMON_KEYS];
+  return [
+    ...keys.map((pointer) => ({ value: `/meta${pointer}`, label: pointerName(pointer) })),
+    ...COMMON_KEYS,
+  ];
 }
 
 /** The scores of a run by one key, or by two. */

@@ -1,7 +1,6 @@
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import type { Field } from '../../ui/form/fields.tsx';
-import { pointerOf } from '../../ui/pointer-of.ts';
 import { useRecentRuns } from '../use-runs.ts';
 import { suggestionsOf, withProviders } from './provider/suggestions-of.ts';
 import { useProviders } from './provider/use-providers.ts';
@@ -43,7 +42,7 @@ export function useFormParts({ provider, datasetId, version, judge, currency, mo
     tags: [...(overview?.tags.keys() ?? [])],
     ids: overview?.ids ?? [],
   };
-  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((key) => pointerOf('meta', key))];
+  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((pointer) => `/meta${pointer}`)];
   const ofJudge = judgeFields(judge.type, '/config/judge', currency);
   const parts: readonly FormPart[] = [
     { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },

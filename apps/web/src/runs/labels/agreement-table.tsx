@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
+import { COLORS } from '../../ui/charts/chart-style.ts';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
-import { shadeOf } from '../charts/heat-map.tsx';
 import type { AGREEMENT_CELLS, RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
@@ -43,7 +43,7 @@ export function AgreementTable({
       : { ...search, cell };
   return (
     <section className="scroll" aria-label="Cells of the agreement" tabIndex={0}>
-      <table className="heat-map">
+      <table className="cells">
         <thead>
           <tr>
             <td />
@@ -89,3 +89,10 @@ export function AgreementTable({
     </section>
   );
 }
+
+/** How much of the colour the largest share has: texts on it stay readable. */
+const DEEPEST = 40;
+
+/** The background of a cell for a share from 0 to 1. */
+const shadeOf = (share: number): string =>
+  `color-mix(in srgb, ${COLORS.bar} ${Math.round(DEEPEST * Math.min(1, Math.max(0, share)))}%, transparent)`;
