@@ -1,5 +1,6 @@
 export { cancelQuery } from './cancel-query.ts';
-export { type ConnectionOptions, createClient } from './connection-config.ts';
+export { ConnectError, type ConnectReason, isRefused } from './connect-error.ts';
+export { type ConnectionOptions, connectionConfig, createClient } from './connection-config.ts';
 export { hasCommitted, transactionIdOf } from './has-committed.ts';
 export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';

@@ -1,3 +1,5 @@
+import { ConnectError } from './connect-error.ts';
+
 /**
  * SQLSTATE classes and codes that mean: the server is stopping, starting, or out of resources or time; or there was a
  * conflict.
@@ -35,7 +37,9 @@ interface DriverError {
 }
 
 /** Whether an error means that the server cannot be reached, or cannot work on this now: trying again later may help. */
-export function isUnavailable({ code, syscall, message }: DriverError): boolean {
+export function isUnavailable(error: DriverError): boolean {
+  if (error instanceof ConnectError) return error.reason === 'unreachable';
+  const { code, syscall, message } = error;
   if (typeof code === 'string') {
     if (UNAVAILABLE_SYSTEM_CODES.has(code)) return true;
     if (syscall === 'connect' && UNAVAILABLE_SOCKET_CODES.has(code)) return true;

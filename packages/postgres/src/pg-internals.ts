@@ -3,10 +3,12 @@
  * each of them on the pinned version.
  */
 import type { Socket } from 'node:net';
-import type pg from 'pg';
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import pg from 'pg';
 
 interface Internals {
   readonly connection: ProtocolEvents & { readonly stream: Socket };
+  readonly ssl: TlsOptions | false;
   readonly host: string;
   readonly port: number;
   readonly processID: number;
@@ -21,8 +23,21 @@ interface Internals {
 /** Messages of the server, as events with these names: `authenticationOk`, `readyForQuery` and so on. */
 export interface ProtocolEvents {
   emit(event: 'error', error: Error): void;
-  prependListener(event: string, listener: () => void): void;
-  removeAllListeners(event: string): void;
+  prependListener(event: string, listener: (message?: { readonly code?: string }) => void): void;
+  removeAllListeners(event?: string): void;
+}
+
+/** A connection without a client. */
+export interface RawConnection extends NodeJS.EventEmitter {
+  readonly stream: Socket;
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+/** Makes one that is not connected yet. */
+export function createConnection(ssl: TlsOptions | false): RawConnection {
+  return new pg.Connection({ ssl, keepAlive: true }) as unknown as RawConnection;
 }
 
 /** What identifies the query of a connection to a server that is to cancel it. */
@@ -43,6 +58,29 @@ export function socketOf(client: pg.ClientBase): Socket {
 /** Closes a connection immediately: its query fails, and the server stops sending. */
 export function destroySocket(client: pg.ClientBase, error?: Error): void {
   socketOf(client).destroy(error);
+}
+
+/** How a connection is encrypted; false for one that is not. */
+export function tlsOf(client: pg.ClientBase): TlsOptions | false {
+  return internalsOf(client).ssl;
+}
+
+/**
+ * Gives a client that is not connected, or could not connect, a new connection to begin with, encrypted or not. What is still
+ * heard of the one before concerns nobody.
+ */
+export function renewConnection(client: pg.ClientBase, ssl: TlsOptions | false): void {
+  const internals = internalsOf(client);
+  const before = internals.connection;
+  before.removeAllListeners();
+  before.prependListener('error', () => undefined);
+  before.stream.destroy();
+  Object.assign(internals, {
+    connection: createConnection(ssl),
+    ssl,
+    _connecting: false,
+    _connectionError: false,
+  });
 }
 
 /** What the server sends during authentication and after it. */

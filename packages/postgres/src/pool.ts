@@ -1,6 +1,7 @@
 import pg from 'pg';
+import { Client } from './client.ts';
 import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
-import { containParserErrors, setPipelining, socketOf } from './pg-internals.ts';
+import { containParserErrors, protocolEventsOf, setPipelining, socketOf } from './pg-internals.ts';
 import { isThroughPooler } from './pooler.ts';
 import { watchConnections } from './watch-connections.ts';
 
@@ -24,11 +25,14 @@ export function createPool(
     readonly keepIdle?: boolean;
     /** how long a statement may take; without, as long as it likes. Transactions that write have no such limit */
     readonly statementTimeoutMs?: number | undefined;
+    /** called with the SQLSTATE of each error that the server sends, whoever handles it */
+    readonly onServerError?: ((code: string | undefined) => void) | undefined;
   },
 ): Pool {
-  const { statementTimeoutMs, keepIdle = false } = options;
+  const { statementTimeoutMs, keepIdle = false, onServerError } = options;
   const config = {
     ...connectionConfig(options),
+    Client,
     max: options.size,
     ...(keepIdle ? { idleTimeoutMillis: 0 } : {}),
   };
@@ -36,6 +40,11 @@ export function createPool(
   const pool = new pg.Pool({ ...config, onConnect: (client) => limit.prepare(client) });
   pool.on('error', () => undefined);
   pool.on('connect', containParserErrors);
+  if (onServerError !== undefined) {
+    pool.on('connect', (client) => {
+      protocolEventsOf(client).prependListener('errorMessage', (error) => onServerError(error?.code));
+    });
+  }
   watchConnections(pool, options, options.silenceMs ?? SILENCE_MS);
   return Object.assign(pool, { limit, query: limit.queryOf(pool) });
 }

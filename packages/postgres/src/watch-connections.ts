@@ -62,7 +62,10 @@ async function isAtWork(options: ConnectionOptions, processId: number): Promise<
     return found.state !== null && !found.state.startsWith('idle');
   } catch (error) {
     // A server that answers, though not to this, is there.
-    return error instanceof pg.DatabaseError && !isUnavailable(error);
+    const { cause } = error as Error;
+    return (
+      [error, cause].some((found) => found instanceof pg.DatabaseError) && !isUnavailable(error as Error)
+    );
   } finally {
     destroySocket(client);
   }

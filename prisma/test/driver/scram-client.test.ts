@@ -27,7 +27,7 @@ async function impostor(...messages: Buffer[]): Promise<{ url: string; received:
   await once(own, 'listening');
   const { port } = own.address() as AddressInfo;
   return {
-    url: `postgresql://svc:${PASSWORD}@127.0.0.1:${port}/svc`,
+    url: `postgresql://svc:${PASSWORD}@127.0.0.1:${port}/svc?sslmode=disable`,
     received: () => received,
   };
 }
@@ -53,7 +53,7 @@ it.concurrent.each([
     (at: string) => createClient({ url: at }, { connectionTimeoutMillis: 2_000 }).connect(),
     (at: string) => createPool({ url: at, size: 1 }).query("SELECT 'a prompt'"),
   ]) {
-    await expect(connect(`${url}?require_auth=scram-sha-256`)).rejects.toThrow();
+    await expect(connect(`${url}&require_auth=scram-sha-256`)).rejects.toThrow();
   }
   expect(received()).toContain('svc');
   expect(received()).not.toContain(PASSWORD);

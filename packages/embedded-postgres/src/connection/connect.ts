@@ -34,11 +34,12 @@ export async function connect(endpoint: Endpoint, login: Login): Promise<pg.Clie
 }
 
 export function isWrongPassword(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '28P01';
+  return (error as { code?: unknown }).code === '28P01';
 }
 
 /** Whether a server that stops or starts has refused a query or a connection, or has closed a connection. */
 export function isStoppingOrStarting(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.code === '57P01' || error.code === '57P03';
+  const { cause = error } = error as Error;
+  if (cause instanceof pg.DatabaseError) return cause.code === '57P01' || cause.code === '57P03';
   return error instanceof Error && isUnavailable(error);
 }

@@ -1,0 +1,78 @@
+import type pg from 'pg';
+
+/**
+ * Why a database cannot be used:
+ *
+ * - `unreachable`: the host is unknown, the port is closed, or nothing responds
+ * - `refused`: wrong password, unknown database, missing right
+ * - `tls`: no TLS on one side, or a certificate that is not verified
+ */
+export type ConnectReason = 'unreachable' | 'refused' | 'tls';
+
+/** Classes of SQLSTATE: invalid authorization, unknown database or schema, missing right. */
+const REFUSED = /^(?:28...|3D000|42501)$/;
+/** What `pg` and Node.js call it; a server that wants TLS names the lack of it. */
+const TLS_CODES =
+  /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$|CERT_|CRL_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_|INVALID_)/;
+const TLS_MESSAGES = /SSL connections?$|no encryption$|SSL off$/;
+/** The client itself refuses a server that wants the password in another way, or has none to send. */
+const REFUSED_MESSAGES = /^(?:Cannot authenticate|SASL|SCRAM)/;
+
+/** What the codes of the system mean. */
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens on that port',
+  ENOTFOUND: 'the host is unknown',
+  EAI_AGAIN: 'the name of the host cannot be resolved now',
+  ETIMEDOUT: 'it does not respond',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
+  ECONNRESET: 'it closed the connection',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed, and sslrootcert does not name it',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed, and sslrootcert does not name it',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'no authority that is known has signed its certificate',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'no authority that is known has signed its certificate',
+};
+
+interface Facts {
+  readonly code?: unknown;
+  readonly message?: string;
+  readonly errors?: readonly unknown[];
+}
+
+/** A connection that could not be made; the message names host, port and database, and the reason of the system. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  readonly reason: ConnectReason;
+  /** SQLSTATE, or the code of the system. */
+  readonly code: string | undefined;
+
+  constructor(cause: unknown, to: Pick<pg.Client, 'host' | 'port' | 'database' | 'user'>) {
+    const facts = factsOf(cause);
+    const place = to.host.startsWith('/') ? to.host : `${to.host}:${to.port}`;
+    const what = `the database ${JSON.stringify(to.database ?? '')} at ${place}`;
+    super(`Cannot connect to ${what} as ${JSON.stringify(to.user ?? '')}: ${wordsOf(facts)}.`, { cause });
+    this.code = typeof facts.code === 'string' ? facts.code : undefined;
+    this.reason = reasonOf(facts);
+  }
+}
+
+/** Node.js tries all addresses of a name, and reports them together. */
+function factsOf(error: unknown): Facts {
+  const facts = (error ?? {}) as Facts;
+  const [first] = facts.errors ?? [];
+  return first === undefined ? facts : (first as Facts);
+}
+
+/** The reason of an error that ended the start of a connection. */
+function reasonOf({ code, message = '' }: Facts): ConnectReason {
+  if (TLS_MESSAGES.test(message) || TLS_CODES.test(String(code))) return 'tls';
+  return isRefused(code) || REFUSED_MESSAGES.test(message) ? 'refused' : 'unreachable';
+}
+
+/** Whether a SQLSTATE means that the server knows the caller, the database or the right not. */
+export const isRefused = (code: unknown): boolean => REFUSED.test(String(code));
+
+function wordsOf({ code, message = '' }: Facts): string {
+  const words = WORDS[String(code)] ?? (message.split(';')[0] || 'no reason is known').replace(/\.$/, '');
+  return typeof code === 'string' ? `${words} (${code})` : words;
+}
