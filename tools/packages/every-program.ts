@@ -59,6 +59,7 @@ export async function versionOf(node: string): Promise<string> {
 const extensionsOf = (version: string): readonly ('.ts' | '.js' | '.cjs')[] =>
   isAtLeast(version, '22.18.0') ? ['.ts', '.js', '.cjs'] : ['.js', '.cjs'];
 
-function isAtLeast(version: string, oldest: string): boolean {
+/** Whether a version of Node is another one or newer. */
+export function isAtLeast(version: string, oldest: string): boolean {
   return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 }

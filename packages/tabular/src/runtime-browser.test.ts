@@ -1,4 +1,4 @@
-import { gzipSync, crc32 as nodeCrc32, zstdCompressSync } from 'node:zlib';
+import { gzipSync, crc32 as nodeCrc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { TableError } from './errors.ts';
 import { crc32, decompress, isCutOff, loadPageCodec } from './runtime-browser.ts';
@@ -55,17 +55,14 @@ it.each(['', 'a', text])('computes the CRC-32 that zlib computes', (content) => 
   expect(crc32(bytes)).toBe(nodeCrc32(bytes));
 });
 
-it.each([
-  ['GZIP', gzipSync],
-  ['ZSTD', zstdCompressSync],
-] as const)('inflates pages of %s to exactly the declared length', async (codec, compress) => {
+it('inflates pages of GZIP to exactly the declared length', async () => {
   const bytes = new TextEncoder().encode(text);
-  const inflate = await loadPageCodec(codec);
-  expect(Buffer.compare((await inflate?.(compress(bytes), bytes.length)) ?? bytes, bytes)).toBe(0);
+  const inflate = await loadPageCodec('GZIP');
+  expect(Buffer.compare((await inflate?.(gzipSync(bytes), bytes.length)) ?? bytes, bytes)).toBe(0);
   for (const length of [100, bytes.length - 1]) {
-    await expect(async () => await inflate?.(compress(bytes), length)).rejects.toThrow(RangeError);
+    await expect(async () => await inflate?.(gzipSync(bytes), length)).rejects.toThrow(RangeError);
   }
-  await expect(async () => await inflate?.(compress(bytes).subarray(0, 60), bytes.length)).rejects.toThrow();
+  await expect(async () => await inflate?.(gzipSync(bytes).subarray(0, 60), bytes.length)).rejects.toThrow();
 });
 
 it('holds little of a gzip page that is longer than it says', async () => {
@@ -76,8 +73,8 @@ it('holds little of a gzip page that is longer than it says', async () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });
 
-it('has no Brotli, whose streams have no bound', () => {
-  expect(loadPageCodec('BROTLI')).toBeUndefined();
+it('has no Brotli and no zstd, whose streams have no bound', () => {
+  expect([loadPageCodec('BROTLI'), loadPageCodec('ZSTD')]).toEqual([undefined, undefined]);
 });
 
 it('says that a browser does not have a compression', async () => {

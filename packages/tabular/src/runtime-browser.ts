@@ -67,10 +67,8 @@ export function yieldToEventLoop(): Promise<void> {
  * every browser has: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3), and what
  * a browser's own streams of other formats hold in memory has no bound.
  */
-export function loadPageCodec(codec: string): Promise<Inflate> | Inflate | undefined {
-  if (codec === 'GZIP') return inflateGzip;
-  if (codec !== 'ZSTD') return undefined;
-  return import('./parquet/codecs/zstd/inflate-zstd.ts').then(({ inflateZstd }) => inflateZstd);
+export function loadPageCodec(codec: string): Inflate | undefined {
+  return codec === 'GZIP' ? inflateGzip : undefined;
 }
 
 /** What a browser inflates before it waits for the reader: a thousand times as much at most. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { brotliCompressSync, gzipSync, constants as zlibConstants, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Compression, decompress, isCutOff, loadPageCodec } from './runtime-node.ts';
 
@@ -79,10 +79,9 @@ it('leaves out zeros between and behind gzip members, and refuses other bytes th
   }
 });
 
-const CHECKSUM = { params: { [zlibConstants.ZSTD_c_checksumFlag]: 1 } };
 it.each([
-  ['zstd', 'of a blank with a checksum', zstdCompressSync(' ', CHECKSUM)],
-  ['zstd', 'without content with a checksum', zstdCompressSync('', CHECKSUM)],
+  ['zstd', 'of a blank', zstdCompressSync(' ')],
+  ['zstd', 'without content', zstdCompressSync('')],
   ['gzip', 'with a zero behind', Buffer.concat([gzipSync(''), Buffer.alloc(1)])],
 ] as const)('stops at many small %s parts %s, and reads some', async (compression, _, part) => {
   const compress = compressors[compression];
@@ -103,7 +102,7 @@ it.each([
 });
 
 it('reads any number of zstd frames that are worth an engine each', async () => {
-  const frame = zstdCompressSync(Buffer.from(randomBytes(1200)), CHECKSUM);
+  const frame = zstdCompressSync(Buffer.from(randomBytes(1200)));
   let length = 0;
   const source = pieces(Buffer.concat(Array<Buffer>(1500).fill(frame)), 1 << 16);
   for await (const chunk of decompress('zstd', () => source)) length += chunk.length;
@@ -128,25 +127,4 @@ it.each([
   const inflate = await loadPageCodec(codec);
   expect(inflate?.(compress(bytes), bytes.length)).toHaveLength(bytes.length);
   expect(() => inflate?.(compress(bytes), 100)).toThrow();
-});
-
-it('inflates many small zstd frames among others, however the chunks are cut', async () => {
-  const checksum = { params: { [zlibConstants.ZSTD_c_checksumFlag]: 1 } };
-  const parts = Array.from({ length: 3_000 }, (_, index) =>
-    index % 500 === 0
-      ? `${index} `.repeat(9_000)
-      : index % 7 === 0
-        ? ''
-        : `${index}, ${'ab'.repeat(index % 90)}`,
-  );
-  const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
-  const frames = parts.map((part, index) => zstdCompressSync(part, index % 400 === 3 ? checksum : {}));
-  const whole = Buffer.concat([skipped, ...frames.slice(0, 9), skipped, ...frames.slice(9)]);
-  for (const size of [100, 4_096, whole.length]) {
-    expect(await inflated('zstd', pieces(whole, size))).toBe(parts.join(''));
-  }
-  // A block of another kind in the middle.
-  const damaged = Buffer.from(whole);
-  damaged[skipped.length + Buffer.concat(frames.slice(0, 5)).length + 6] = 0xff;
-  await expect(inflated('zstd', pieces(damaged, whole.length))).rejects.toThrow();
 });

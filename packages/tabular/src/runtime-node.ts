@@ -3,7 +3,6 @@ import * as zlib from 'node:zlib';
 import { TableError } from './errors.ts';
 import type { Inflate } from './parquet/codecs/inflate.ts';
 import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
-import type { SmallFrames } from './parquet/codecs/zstd/small-frames.ts';
 
 export { crc32 } from 'node:zlib';
 
@@ -51,26 +50,12 @@ export async function* decompress(
     }
   };
 
-  let small = compression === 'zstd' ? await loadSmallFrames() : null;
   let engines = 0;
   let isDone = false;
   try {
     // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame. That of gzip
     // leaves zeros.
     for (let isFirst = true; isFirst || !ended || rest.length > 0; isFirst = false) {
-      if (small !== null) {
-        // What is cut by the end of a chunk is left to the engine, which does not wait for all of it.
-        if (rest.length === 0 && !ended) await readNext();
-        const taken = small.take(rest);
-        // The engine says what is wrong with a frame.
-        if (taken === null) small = null;
-        else if (taken.end > 0) {
-          rest = rest.subarray(taken.end);
-          if (taken.bytes.length > 0) yield taken.bytes;
-          await yieldToEventLoop();
-          continue;
-        } else if (rest.length === 0 && !isFirst) break;
-      }
       if (compression === 'gzip' && !isFirst) {
         await skipZeros();
         if (rest.length === 0) break;
@@ -121,13 +106,6 @@ const NO_BYTES = new Uint8Array();
 /** Whether decompressing failed because the bytes end too early. */
 export const isCutOff = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR';
-
-/** Null where there is no zstd: whoever decompresses it is told so. */
-async function loadSmallFrames(): Promise<SmallFrames | null> {
-  if (createZstdDecompress === undefined) return null;
-  const module = await import('./parquet/codecs/zstd/small-frames.ts');
-  return new module.SmallFrames();
-}
 
 const INFLATERS = {
   gzip: createGunzip,
@@ -182,16 +160,14 @@ function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
 }
 
 /** What decompresses pages of one codec of Parquet; their length is known, and none exceeds it. Undefined for other codecs. */
-export function loadPageCodec(codec: string): Promise<Inflate> | Inflate | undefined {
+export function loadPageCodec(codec: string): Inflate | undefined {
   switch (codec) {
     case 'GZIP':
       return zlibCodec(gunzipSync, gunzip);
     case 'BROTLI':
       return zlibCodec(brotliDecompressSync, brotliDecompress);
     case 'ZSTD':
-      return zstdDecompressSync === undefined || zstdDecompress === undefined
-        ? import('./parquet/codecs/zstd/inflate-zstd.ts').then(({ inflateZstd }) => inflateZstd)
-        : zlibCodec(zstdDecompressSync, zstdDecompress);
+      return zstdDecompressSync && zstdDecompress && zlibCodec(zstdDecompressSync, zstdDecompress);
     case 'SNAPPY':
       return createSnappyInflater();
     default:

@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, zstdDecompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { loadPageCodec } from '#runtime';
 import { readTable } from '../src/index.ts';
@@ -8,7 +8,8 @@ import { CODECS, rewriteParquet } from './rewrite-parquet.ts';
 import { writeParquet as writeSource } from './write-parquet.ts';
 
 /** This file runs twice: with the codecs of Node, and with those of browsers. */
-const hasBrotli = loadPageCodec('BROTLI') !== undefined;
+const isMissing = (codec: string): boolean =>
+  (codec === 'BROTLI' || codec === 'ZSTD') && loadPageCodec(codec) === undefined;
 const rows = Array.from({ length: 3000 }, (_, n) => ({ n, text: `row ${n % 40} ${'x'.repeat(n % 30)}` }));
 const source = writeSource({
   columns: (['n', 'text'] as const).map((name) => ({
@@ -21,10 +22,17 @@ const source = writeSource({
 const read = (bytes: Uint8Array, decompressors = {}): Promise<unknown[]> =>
   Array.fromAsync(readTable(bytes, { decompressors }));
 
-it.each(CODECS.filter((codec) => codec !== 'BROTLI' || hasBrotli))('reads pages of %s', async (codec) => {
+it.each(CODECS.filter((codec) => !isMissing(codec)))('reads pages of %s', async (codec) => {
   for (const version of [1, 2] as const) {
     expect(await read(rewriteParquet(source, { codec, version }))).toEqual(rows);
   }
+});
+
+it.runIf(isMissing('ZSTD'))('says where zstd is, and what to do without it', async () => {
+  await expect(read(rewriteParquet(source, { codec: 'ZSTD', version: 1 }))).rejects.toMatchObject({
+    code: 'unsupported_file',
+    message: expect.stringMatching(/compressed with ZSTD.* Node 22\.15 or newer, .*`decompressors`/),
+  });
 });
 
 it('reads with decompressors that it is given', async () => {
@@ -49,7 +57,7 @@ it('says what it cannot decompress before it reads a page', async () => {
   ).rejects.toMatchObject({
     code: 'unsupported_file',
     message: expect.stringMatching(
-      /column "n" is compressed with LZO.*write the file with snappy, gzip or zstd, or .*`decompressors`/,
+      /column "n" is compressed with LZO.*write the file with snappy or gzip, or .*`decompressors`/,
     ),
   });
   const pages = file.ranges.filter(([start, end]) => start > 0 && end < file.byteLength);
@@ -66,5 +74,6 @@ it('reads what it writes', async () => {
       { name: 'text', type: 'string', json: ({ text }) => JSON.stringify(text) },
     ]),
   );
-  expect(await read(Buffer.concat(parts))).toEqual(rows);
+  const ZSTD = (page: Uint8Array): Uint8Array => zstdDecompressSync(page);
+  expect(await read(Buffer.concat(parts), { ZSTD })).toEqual(rows);
 });

@@ -76,7 +76,7 @@ export async function* readParquet(
     yield* rowsWithoutColumns(file, spans);
     return;
   }
-  const inflater = await loadInflater(file, columns, spans, options.decompressors);
+  const inflater = loadInflater(file, columns, spans, options.decompressors);
   const decoding = { inflater, budget: new MemoryBudget() };
   const stop = new AbortController();
   const signal = joinSignals(options.signal, stop.signal) ?? stop.signal;
@@ -104,12 +104,12 @@ export async function* readParquet(
 }
 
 /** What decompresses the columns; a compression that cannot be read is reported before anything is fetched. */
-async function loadInflater(
+function loadInflater(
   { footer, path }: ParquetFile,
   columns: readonly SelectedColumn[],
   spans: readonly GroupSpan[],
   decompressors: Decompressors | undefined,
-): Promise<PageInflater> {
+): PageInflater {
   const codecs = new Map<Codec, string>();
   for (const { name, leaves } of columns) {
     for (const { group } of spans) {
@@ -120,7 +120,7 @@ async function loadInflater(
     }
   }
   try {
-    return await loadPageInflater(codecs, decompressors);
+    return loadPageInflater(codecs, decompressors);
   } catch (error) {
     throw toTableError(error, path, () => '');
   }

@@ -46,17 +46,17 @@ const IN_JAVASCRIPT: Decompressors = {
  * @param decompressors used before those of the runtime
  * @throws ParquetError `unsupported_file` for a codec without any
  */
-export async function loadPageInflater(
+export function loadPageInflater(
   codecs: ReadonlyMap<Codec, string>,
   decompressors: Decompressors = {},
-): Promise<PageInflater> {
+): PageInflater {
   const loaded = new Map<Codec, Inflate>();
   for (const [codec, column] of codecs) {
     if (codec === 'UNCOMPRESSED') continue;
-    const inflate = decompressors[codec] ?? (await loadPageCodec(codec)) ?? IN_JAVASCRIPT[codec];
+    const inflate = decompressors[codec] ?? loadPageCodec(codec) ?? IN_JAVASCRIPT[codec];
     if (inflate === undefined) {
       throw unsupported(
-        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; write the file with snappy, gzip or zstd, or in a program pass a function for it in \`decompressors\``,
+        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; ${codec === 'ZSTD' ? 'use Node 22.15 or newer, ' : ''}write the file with snappy or gzip, or in a program pass a function for it in \`decompressors\``,
       );
     }
     loaded.set(codec, inflate);
