@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--sizes 10000,100000,1000000] [--cases upload,export] [--rounds 3] [--images 100000]
- * [--asset-bytes 20971520] [--asset-items 1000] [--table-bytes 1073741824] [--results 1000000] [--shapes all|code,numbers] [--shape-bytes 2000000000]
+ * [--table-bytes 1073741824] [--results 1000000] [--shapes all|code,numbers] [--shape-bytes 2000000000]
  * [--write] [--table all]`
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
@@ -17,32 +17,24 @@ import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
 import { superuserUrl } from '../packages/embedded-postgres/test/superuser-url.ts';
 import { runAgainst } from './against.ts';
-import { assetMemory } from './assets/asset-memory.ts';
 import { imageExportCase, imageUploadCase, makeImages } from './assets/image-cases.ts';
 import { createBench } from './bench.ts';
-import { codeCases } from './code-cases.ts';
 import { lostFloors, writeFloors } from './floors.ts';
 import { writePackage } from './generate.ts';
-import { httpCases } from './http-cases.ts';
 import { type Case, type Measured, measure } from './measure.ts';
-import { peakMemory } from './memory.ts';
 import { packCase } from './pack/pack-case.ts';
-import { resultsTable, waitingTable } from './runs/run-tables.ts';
-import { scoringTable } from './scoring/scoring-table.ts';
+import { resultsTable } from './runs/run-tables.ts';
 import { upload, watchProbe } from './service.ts';
 import { growthTable } from './shapes/growth-table.ts';
-import { memoryAfterShapes } from './shapes/memory-after-shapes.ts';
 import { measureShape, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
-import { smallReadCases } from './small/small-reads.ts';
 import { hubCases, previewCost } from './tables/hub-cases.ts';
 import { makeTables, type TableFile, tableCase, tablePreviews } from './tables/table-cases.ts';
 import { versionTable } from './versions/version-table.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
-const CASES =
-  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions,scoring,growth';
+const CASES = 'upload,export,convert,health,pack,hub,preview,images,tables,results,versions,growth';
 
 const { values: options } = parseArgs({
   options: {
@@ -50,8 +42,6 @@ const { values: options } = parseArgs({
     cases: { type: 'string', default: CASES },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
-    'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
-    'asset-items': { type: 'string', default: '1000' },
     shapes: { type: 'string', default: 'all' },
     'shape-bytes': { type: 'string', default: '2000000000' },
     'table-bytes': { type: 'string', default: String(2 ** 30) },
@@ -113,11 +103,6 @@ const HEAD: readonly string[] = [
   '|---|---|---|---|---|---|---|',
 ];
 for (const size of sizes) {
-  if (wanted.has('read') || wanted.has('encode')) {
-    const code = codeCases(size);
-    if (wanted.has('read')) await compare(code.read);
-    if (wanted.has('encode')) await compare(code.encode);
-  }
   const ofSize: ShapeMeasured[] = [];
   for (const shape of shapes) {
     for await (const one of measureShape(bench, shape, wanted, { size, ...counts }, compare))
@@ -136,10 +121,6 @@ const tables: readonly TableFile[] = wanted.has('tables')
   ? await makeTables(bench, Number(options['table-bytes']))
   : [];
 for (const table of tables) await compare(await tableCase(bench, table));
-if (wanted.has('http')) for (const measured of await httpCases(bench, rounds)) showRow(measured);
-if (wanted.has('small')) {
-  for (const measured of await smallReadCases(bench, Math.max(...sizes), rounds)) showRow(measured);
-}
 
 if (wanted.has('health')) {
   const count = Math.max(...sizes);
@@ -171,40 +152,8 @@ if (tables.length > 0) {
     show(`| ${table.format}, ${size} | ${times} ms | < 300 ms |`);
   }
 }
-if (wanted.has('memory')) {
-  show('', '| upload of JSON Lines | peak memory | target | time |', '|---|---|---|---|');
-  for await (const { label, peakBytes, seconds } of peakMemory(bench)) {
-    show(`| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 400 MB | ${seconds.toFixed(1)} s |`);
-  }
-}
-if (wanted.has('after-shapes')) {
-  const limits = { ...counts, images: Number(options.images), tableBytes: Number(options['table-bytes']) };
-  show('');
-  for await (const line of memoryAfterShapes(bench, { shapes, size: counts.maxItems, ...limits })) show(line);
-}
-if (wanted.has('assets')) {
-  const bytes = Number(options['asset-bytes']);
-  const label = `${(bytes / 2 ** 20).toFixed(0)} MiB`;
-  show(
-    '',
-    `| one asset of ${label} | peak memory | target | database growth | time |`,
-    '|---|---|---|---|---|',
-  );
-  for await (const { label, peakBytes, growth, seconds } of assetMemory(
-    bench,
-    bytes,
-    Number(options['asset-items']),
-  )) {
-    const grown = growth === undefined ? '' : `${growth.toFixed(2)} of the asset`;
-    show(
-      `| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 300 MB | ${grown} | ${seconds.toFixed(1)} s |`,
-    );
-  }
-}
 if (wanted.has('results')) for await (const line of resultsTable(bench, Number(options.results))) show(line);
 if (wanted.has('versions')) for await (const line of versionTable(bench, Math.max(...sizes))) show(line);
-if (wanted.has('waiting')) show(...(await waitingTable(bench)));
-if (wanted.has('scoring')) show(...(await scoringTable()));
 if (wanted.has('growth')) for (const line of growthTable(shapes)) show(line);
 
 if (options.floors === 'write') await writeFloors(compared);

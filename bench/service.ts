@@ -11,8 +11,6 @@ export interface Service {
   readonly url: string;
   /** Most memory that the process has held so far; 0 where the system does not say. */
   readonly peakBytes: () => number;
-  /** Memory that it holds now. */
-  readonly rssBytes: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -61,8 +59,7 @@ export async function startService(
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    peakBytes: () => statusOf(child, 'VmHWM'),
-    rssBytes: () => statusOf(child, 'VmRSS'),
+    peakBytes: () => peakOf(child),
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
@@ -71,10 +68,10 @@ export async function startService(
   };
 }
 
-function statusOf({ pid }: ChildProcess, name: 'VmHWM' | 'VmRSS'): number {
+function peakOf({ pid }: ChildProcess): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
   } catch {
     return 0;
   }

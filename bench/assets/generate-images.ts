@@ -62,24 +62,3 @@ export function* copyOfImages(count: number, byteLength: number): Generator<Buff
   for (const image of images(count, byteLength)) yield Buffer.concat([head, image]);
   yield Buffer.from([0xff, 0xff]);
 }
-
-/** Writes a package of items that all embed one file several times. */
-export async function writeSharedAssetPackage(
-  path: string,
-  asset: { readonly byteLength: number; readonly items: number; readonly references: number },
-): Promise<void> {
-  const zip = new ZipFile();
-  const entries = Array.from({ length: asset.references }, () => '{"path": "assets/shared.png"}').join(', ');
-  const sections = function* (): Generator<Buffer> {
-    for (let index = 0; index < asset.items; index += 1) {
-      yield Buffer.from(
-        `{"id": ${index}, "type": "exact", "answer": "x", "inputs": {"prompt": "What does the image show?"}, "assets": [${entries}]}\n`,
-      );
-    }
-  };
-  zip.addReadStream(Readable.from(sections()), 'sections/default.jsonl', { compressionLevel: 6 });
-  const [image] = images(1, asset.byteLength);
-  zip.addBuffer(image as Buffer, 'assets/shared.png', { compress: false });
-  zip.end();
-  await pipeline(zip.outputStream, createWriteStream(path));
-}

@@ -1,8 +1,7 @@
 /**
- * `node bench/console/main.ts [--items 1000000] [--results 10000] [--lighthouse]`
+ * `node bench/console/main.ts [--items 1000000] [--results 10000]`
  *
- * Opens the console of the built service in a real browser: a large dataset, a run with many results, and
- * with `--lighthouse` the scores of three pages. Prints each figure with its target.
+ * Opens the console of the built service in a real browser: a large dataset, and a run with many results. Prints each figure with its target.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,6 @@ import { chromium } from 'playwright-core';
 import { findChromium, NO_CHROMIUM } from '../../tools/browser/find-chromium.ts';
 import { writePackage } from '../generate.ts';
 import { startService, upload } from '../service.ts';
-import { lighthouseScores } from './lighthouse-scores.ts';
 import { measureFilter } from './measure-filter.ts';
 import { measureList } from './measure-list.ts';
 import { startEchoRun } from './start-echo-run.ts';
@@ -22,7 +20,6 @@ const { values: options } = parseArgs({
   options: {
     items: { type: 'string', default: '1000000' },
     results: { type: 'string', default: '10000' },
-    lighthouse: { type: 'boolean', default: false },
   },
 });
 const found = await findChromium();
@@ -55,16 +52,4 @@ const figures: (readonly [string, string, string])[] = [
   [`filter ${options.results} results, after the response`, `${filter.shownMs} ms`, '≤ 200 ms'],
   ['the same, with the response', `${filter.wholeMs} ms`, ''],
 ];
-if (options.lighthouse) {
-  const pages = { Datasets: 'datasets', Dataset: `datasets/${dataset}`, Run: `runs/${run}` };
-  for (const [name, path] of Object.entries(pages)) {
-    const { performance, accessibility } = await lighthouseScores(
-      service.url,
-      `/console/${path}`,
-      found.executablePath,
-      folder,
-    );
-    figures.push([`Lighthouse, ${name}`, `${performance} and ${accessibility}`, '≥ 95 and ≥ 95']);
-  }
-}
 for (const [name, value, target] of figures) console.log(`| ${name} | ${value} | ${target} |`);

@@ -1,7 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { insertRuns } from './insert-runs.ts';
 import { queryTimes } from './query-times.ts';
-import { waitingRuns } from './waiting-runs.ts';
 
 /** What a request on a large run may take, unless its answer is stored. */
 const TARGET_MS = 1_000;
@@ -22,36 +21,3 @@ export async function* resultsTable(bench: Bench, results: number): AsyncGenerat
     yield `| ${label} | ${total} | ${firstMs.toFixed(0)} ms | ${againMs.toFixed(0)} ms | < ${TARGET_MS} ms | ${met} |`;
   }
 }
-
-/** Runs that wait for their provider, as a table. */
-export async function waitingTable(bench: Bench): Promise<readonly string[]> {
-  const found = await waitingRuns(bench);
-  const { runs, items, ideal, seconds, bareSeconds, probes, cancelMs, abortMs } = found;
-  const row = (what: string, value: string, target: string, isMet: boolean | null): string =>
-    `| ${what} | ${value} | ${target} | ${isMet === null ? '' : isMet ? 'yes' : 'no'} |`;
-  return [
-    '',
-    `| ${runs} runs of ${items} items, provider that takes 2 s | | target | met |`,
-    '|---|---|---|---|',
-    row('total, of what the concurrency allows', ratio(seconds, ideal), '≤ 1.2', seconds <= ideal * 1.2),
-    row('the same of a loop of bare requests', ratio(bareSeconds, ideal), '', null),
-    ...probes.map(({ path, p99, max }) =>
-      row(
-        `${path}: 99th percentile, maximum`,
-        `${p99.toFixed(1)} ms, ${max.toFixed(1)} ms`,
-        '< 50 ms',
-        max < 50,
-      ),
-    ),
-    row(
-      'cancel: until the run has ended, longest of 16',
-      `${cancelMs.toFixed(0)} ms`,
-      '< 250 ms',
-      cancelMs < 250,
-    ),
-    row('cancel: until its requests are aborted', `${abortMs.toFixed(0)} ms`, '< 250 ms', abortMs < 250),
-  ];
-}
-
-const ratio = (seconds: number, ideal: number): string =>
-  `${(seconds / ideal).toFixed(2)} (${seconds.toFixed(1)} s of ${ideal.toFixed(1)} s)`;

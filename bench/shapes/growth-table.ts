@@ -1,8 +1,8 @@
 import { createLineEncoder } from '@svc/jsonl-v23/internal';
 import { spread } from '../measure.ts';
-import { lineBatches } from './encode-case.ts';
 import { randomMaps } from './random-maps.ts';
 import type { Shape } from './shape.ts';
+import { shapeLines } from './shapes.ts';
 
 /** Bytes of the smallest of three numbers of items, each twice as large as the one before. */
 const SMALLEST_BYTES = 6_000_000;
@@ -40,4 +40,12 @@ export function* growthTable(shapes: readonly Shape[]): Generator<string> {
     const isKept = Math.max(second, fourth) <= MAX_GROWTH;
     yield `| ${shape.name} | ${first.toFixed(1)} | ${second.toFixed(2)} | ${fourth.toFixed(2)} | ${isKept ? 'yes' : 'no'} |`;
   }
+}
+
+/** Items of a shape as batches of lines, as an upload cuts them. */
+function lineBatches(shape: Shape, count: number) {
+  return [...shapeLines(shape, count)].map((bytes) => {
+    const lines = bytes.toString('latin1').split('\n').length - 1;
+    return { bytes: new Uint8Array(bytes), firstLine: 1, lineCount: lines, itemCount: lines };
+  });
 }

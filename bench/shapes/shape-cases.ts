@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Bench } from '../bench.ts';
 import type { Case, Measured } from '../measure.ts';
 import { convertCase, exportCase, type Items, uploadCase } from '../package-cases.ts';
-import { encodeCase } from './encode-case.ts';
 import type { Shape } from './shape.ts';
 import { type CountLimits, countOf, writeShape } from './shapes.ts';
 
@@ -11,8 +10,7 @@ const SMALL_ITEMS = 10_000;
 const SMALL_BYTES = 5_000_000;
 
 /** The cases that every shape goes through, in the order in which they are measured. */
-const CASES: Readonly<Record<string, (bench: Bench, items: Items, shape: Shape, count: number) => Case>> = {
-  'encode-shapes': (_, { label }, shape, count) => encodeCase(label, shape, count),
+const CASES: Readonly<Record<string, (bench: Bench, items: Items) => Case>> = {
   upload: uploadCase,
   export: exportCase,
   convert: convertCase,
@@ -49,7 +47,7 @@ export async function* measureShape(
     countOf(shape, SMALL_ITEMS, { maxItems: SMALL_ITEMS, maxBytes: SMALL_BYTES }),
   );
   for (const [kind, create] of kinds) {
-    yield { kind, shape, count, measured: await measure(create(bench, items, shape, count)) };
+    yield { kind, shape, count, measured: await measure(create(bench, items)) };
   }
 }
 

@@ -15,7 +15,7 @@ const MAPPING = JSON.stringify({
 });
 
 /** How such a file is sent. */
-export const TABLE_FORM = { fileName: 'table', fields: { mapping: MAPPING } };
+const TABLE_FORM = { fileName: 'table', fields: { mapping: MAPPING } };
 
 /** A file with a table, and its format. */
 export interface TableFile {

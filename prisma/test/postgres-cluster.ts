@@ -17,7 +17,7 @@ export const NO_PGBOUNCER: string | undefined =
   NO_CLUSTER ?? (programOf('pgbouncer') === null ? 'this machine has no pgbouncer' : undefined);
 
 /** A server of a cluster. */
-export interface ClusterServer {
+interface ClusterServer {
   /** postgresql:// URL of the database, as an ordinary role that owns it */
   readonly url: string;
   /** Runs a statement in it as a superuser. */

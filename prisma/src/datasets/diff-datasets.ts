@@ -22,7 +22,7 @@ export interface DiffRequest extends PageRequest {
 }
 
 /** How a section of both datasets differs. */
-export interface SectionDiff {
+interface SectionDiff {
   readonly name: string;
   /** Whether the items that both have are in another order. */
   readonly isOrderChanged: boolean;
