@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkOptions, ImportMeter } from '@svc/jsonl-v23/internal';
+import { ImportMeter } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import {
   DEFAULT_LIMITS,
@@ -110,10 +110,6 @@ export async function convertTool(
   files: readonly ToolFile[],
   options: ConvertToolOptions,
 ): Promise<readonly ToolReport[]> {
-  checkOptions('convertTool', options, {
-    ...{ output: true, name: true, keepSource: true, strict: true, force: true, limits: true },
-    ...{ generator: true, signal: true, makeRoom: true, further: true, prompt: true },
-  });
   const { output, name: given, keepSource = false, strict = false, force } = options;
   const { generator, makeRoom, signal, prompt, further } = options;
   const entry = files[0]?.name ?? '';

@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { encodeText } from '@svc/pkg-format/internal';
 import { type Lost, LostCounter } from './lost.ts';
 import type { WrittenTool } from './tool.ts';
@@ -44,7 +43,6 @@ export async function writeTool(
   source: ToolSource,
   options: WriteToolOptions = {},
 ): Promise<ToolExport> {
-  checkOptions('writeTool', options, { model: true });
   const { model } = options;
   if (!model && needsModel(tool, source))
     throw new RangeError('Cannot write an OpenAI batch: model is missing.');

@@ -26,36 +26,6 @@ it('names itself and its version to the hub, or what you name', async () => {
   }
 });
 
-it('refuses unknown options before any request', async () => {
-  // as a caller without types would
-  const make = createHubClient as (options?: unknown) => ReturnType<typeof createHubClient>;
-  const cases: [unknown, string][] = [
-    [{ endpont: hub.endpoint }, '"endpont" is not an option of createHubClient: these are endpoint, token, '],
-    [{ timeouts: { connect: 1 } }, '"connect" is not an option of timeouts: '],
-    [{ retry: { max: 1 } }, '"max" is not an option of retry: '],
-    ['https://hub.test', 'Options of createHubClient must be an object, got string.'],
-  ];
-  for (const [options, message] of cases) {
-    expect(() => make(options)).toThrow(new RegExp(`^${message}`));
-    expect(() => make(options)).toThrow(TypeError);
-  }
-  await using client = createHubClient({ endpoint: hub.endpoint });
-  const open = client.openDataset as (options: unknown) => ReturnType<typeof client.openDataset>;
-  await expect(open({ path: 'o/d', revison: 'x' })).rejects.toThrow(
-    /^"revison" is not an option of openDataset/,
-  );
-  await expect(open({ path: 'o/d', retry: { max: 1 } })).rejects.toThrow(TypeError);
-  expect(hub.requests).toEqual([]);
-  const dataset = await client.openDataset({ path: 'o/d' });
-  const select = dataset.select as (options: unknown) => ReturnType<typeof dataset.select>;
-  await expect(select({ spilt: 'train' })).rejects.toThrow(/^"spilt" is not an option of select/);
-  const selection = await select({ split: 'train', subset: undefined });
-  for (const method of ['rows', 'rowBatches', 'cellBatches'] as const) {
-    const read = selection[method] as (options: unknown) => AsyncGenerator;
-    await expect(read({ colums: ['n'] }).next()).rejects.toThrow(/^"colums" is not an option of rows/);
-  }
-});
-
 it('says that it is closed', async () => {
   for (const own of [undefined, fetch]) {
     const client = createHubClient({ endpoint: hub.endpoint, fetch: own });

@@ -4,7 +4,7 @@
  */
 
 export { createSha256, isBase64, type Sha256, sha256, sha256Hex, toHex } from '#native';
-export { checkNumber, checkOptions, withDefaults } from './arguments/check-arguments.ts';
+export { checkNumber, withDefaults } from './arguments/check-arguments.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export {

@@ -90,12 +90,6 @@ describe('createLogger', () => {
   });
 
   it.each<[object, Error]>([
-    [
-      { lvel: 'debug' },
-      new TypeError(
-        '"lvel" is not an option of createLogger: these are service, events, level, redact, write, contextFields, now.',
-      ),
-    ],
     [{ level: 'y' }, new RangeError('level must be error, warn, info or debug, got "y".')],
     [
       { level: 3 },

@@ -43,22 +43,12 @@ export interface Logger<Events extends object = Readonly<Record<string, Fields>>
   close(): Promise<void>;
 }
 
-const OPTIONS: Readonly<Record<keyof LoggerOptions, true>> = {
-  service: true,
-  events: true,
-  level: true,
-  redact: true,
-  write: true,
-  contextFields: true,
-  now: true,
-};
-
 const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 
 /**
  * Makes a logger that writes JSON Lines: one line and one write per event, valid JSON whatever the fields hold.
  *
- * @throws TypeError for an unknown option; RangeError for an unknown level
+ * @throws RangeError for an unknown level
  *
  * @example
  * const logger = createLogger({
@@ -73,7 +63,7 @@ export function createLogger<Events extends EventTypes>(
 ): Logger<
   FieldsOf<Events> & { readonly 'http.request': RequestFields; readonly 'http.error': RequestErrorFields }
 > {
-  checkOptions(options);
+  checkLevels(options);
   const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
   const output = openOutput(options.write);
   const logger = winston.createLogger({
@@ -119,13 +109,8 @@ export function createLogger<Events extends EventTypes>(
   };
 }
 
-/** A misspelt option or level would otherwise have no effect. @throws TypeError, RangeError */
-function checkOptions(options: LoggerOptions): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
-  if (unknown !== undefined) {
-    const names = Object.keys(OPTIONS).join(', ');
-    throw new TypeError(`${JSON.stringify(unknown)} is not an option of createLogger: these are ${names}.`);
-  }
+/** A misspelt level would otherwise have no effect. @throws RangeError */
+function checkLevels(options: LoggerOptions): void {
   if (options.level !== undefined) checkLevel('level', options.level);
   for (const [name, { level }] of Object.entries(options.events ?? {})) {
     checkLevel(`The level of the event ${JSON.stringify(name)}`, level);

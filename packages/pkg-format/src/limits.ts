@@ -1,5 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
-
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
@@ -36,15 +34,6 @@ export const DEFAULT_LIMITS: PackageLimits = {
   maxDepth: 256,
 };
 
-const KNOWN: Readonly<Record<keyof PackageLimits, true>> = {
-  maxEntries: true,
-  maxTotalBytes: true,
-  maxExpansionRatio: true,
-  maxLineBytes: true,
-  maxAssetBytes: true,
-  maxDepth: true,
-};
-
 /** Bytes of an entry that may expand without a limit: they do no harm, and small repetitive files are common. */
 export const RATIO_FREE_BYTES: number = MiB;
 
@@ -72,7 +61,6 @@ export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
  * @throws TypeError, RangeError for a limit that is not a positive integer, or a positive number for the ratio
  */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
-  checkOptions('limits', limits, KNOWN);
   const resolved = { ...DEFAULT_LIMITS } as Record<string, number>;
   for (const name of Object.keys(limits)) {
     const value: unknown = limits[name as keyof PackageLimits];

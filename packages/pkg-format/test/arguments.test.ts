@@ -2,14 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkPackage, datasetFromItems, openPackage, readPackageItems, writePackage } from '../src/index.ts';
-import {
-  convertLegacyFile,
-  openPackageFile,
-  sealPackageFile,
-  writePackageFile,
-  writePackageStream,
-} from '../src/node/index.ts';
+import { datasetFromItems, openPackage, readPackageItems, writePackage } from '../src/index.ts';
+import { openPackageFile, writePackageFile } from '../src/node/index.ts';
 import { readEverything } from './read-everything.ts';
 
 let folder: string;
@@ -35,49 +29,6 @@ it.each<[string, () => Parameters<typeof openPackage>[0]]>([
 it.each([null, 'a.pkg.zip', {}, [1], { byteLength: 5 }])('refuses %j as an archive', async (input) => {
   await expect(openPackage(input as never)).rejects.toThrow(
     /^An archive must be a Uint8Array, an ArrayBuffer, a Blob or/,
-  );
-});
-
-const path = (): string => join(folder, 'x.zip');
-it.each<[string, (options: never) => unknown]>([
-  ['openPackage', (options) => openPackage(archive, options)],
-  ['openPackageFile', (options) => openPackageFile(path(), options)],
-  [
-    'readPackageItems',
-    async (options) => {
-      const pkg = await openPackage(archive);
-      return readPackageItems(pkg, pkg.sections[0]!, options).next();
-    },
-  ],
-  ['checkPackage', async (options) => checkPackage(await openPackage(archive), options).next()],
-  ['writePackage', (options) => writePackage(dataset, options)],
-  ['writePackageStream', async (options) => writePackageStream(dataset, options).next()],
-  ['writePackageFile', (options) => writePackageFile(path(), { name: 'd', sections: [] }, options)],
-  ['convertLegacyFile', (options) => convertLegacyFile(path(), options)],
-  ['sealPackageFile', (options) => sealPackageFile(path(), options)],
-])('%s refuses options that do not exist', async (of, call) => {
-  await expect(call({ forse: true } as never)).rejects.toThrow(`"forse" is not an option of ${of}`);
-});
-
-it.each<[string, (options: object) => unknown]>([
-  ['datasetFromItems', async (options) => datasetFromItems({ ...options, name: 'd', sections: [] })],
-  [
-    'a dataset',
-    (options) => writePackageFile(path(), { ...options, name: 'd', sections: [{ name: 's', items }] }),
-  ],
-  [
-    'a dataset',
-    async (options) => writePackageStream({ ...options, name: 'd', sections: [{ name: 's', items }] }).next(),
-  ],
-])('%s refuses members that do not exist', async (of, call) => {
-  await expect(call({ descripton: 'x' })).rejects.toThrow(
-    `"descripton" is not an option of ${of}: these are name, `,
-  );
-});
-
-it('refuses limits that do not exist', async () => {
-  await expect(openPackage(archive, { limits: { maxBytes: 1 } as never })).rejects.toThrow(
-    '"maxBytes" is not an option of limits',
   );
 });
 

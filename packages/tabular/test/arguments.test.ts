@@ -44,7 +44,6 @@ describe.each([
 
 const bytes = new TextEncoder().encode(CSV);
 it.each<[object, string]>([
-  [{ colums: ['id'] }, '"colums" is not an option of readTable: these are path, maxBytes, '],
   [{ columns: 'id' }, 'columns must be an array of names, got "id".'],
   [{ format: 'xlsx' }, 'format must be one of csv, tsv, jsonl, json, parquet, text, got "xlsx".'],
   [{ delimiter: ';;' }, 'delimiter must be one ASCII character, got ";;".'],
@@ -60,7 +59,6 @@ it.each<[object, string]>([
 it.each<[string, (options: never) => Promise<unknown>, object, string]>([
   ...(
     [
-      [{ wholeFil: true }, '"wholeFil" is not an option of openFileTable: these are textColumns, '],
       [{ wholeFile: 'no' }, 'wholeFile must be a boolean, got "no".'],
       [{ skipsInvalid: 1 }, 'skipsInvalid must be a boolean, got number.'],
       [{ textColumns: ['id'] }, 'textColumns must be a Set of names or "all", got an array.'],
@@ -73,7 +71,6 @@ it.each<[string, (options: never) => Promise<unknown>, object, string]>([
   ]),
   ...(
     [
-      [{ format: 'json', cuont: 1 }, '"cuont" is not an option of openTextTables: these are format, '],
       [{ format: 'tsv' }, 'format must be one of json, csv, text, got "tsv".'],
       [{ format: 'csv', textColumns: 'some' }, 'textColumns must be a Set of names or "all", got "some".'],
     ] as const
@@ -83,12 +80,6 @@ it.each<[string, (options: never) => Promise<unknown>, object, string]>([
     options,
     message,
   ]),
-  [
-    'openParquetTable',
-    (given) => openParquetTable([], given),
-    { everyFoter: false },
-    '"everyFoter" is not an option of openParquetTable: these are declared, ',
-  ],
   [
     'openParquetTable',
     (given) => openParquetTable([], given),
@@ -144,9 +135,4 @@ describe.each([
       new TypeError('A batch must be an array of rows, got object.'),
     );
   });
-});
-
-it('writeCsv refuses unknown options', async () => {
-  const written = Array.fromAsync(writeCsv(batches(), [column], { excel: true } as never));
-  await expect(written).rejects.toThrow('"excel" is not an option of writeCsv: these are isForExcel.');
 });

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkNumber, checkOptions, withDefaults } from '@svc/jsonl-v23/internal';
+import { checkNumber, withDefaults } from '@svc/jsonl-v23/internal';
 import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from '../cache/file-cache.ts';
@@ -96,45 +96,7 @@ export interface HubClient extends AsyncDisposable {
   /** Closes the connections. What still reads, or begins to, fails with `hub_unavailable`. */
   close(): Promise<void>;
 }
-
-const CLIENT_OPTIONS: Readonly<Record<keyof HubClientOptions, true>> = {
-  endpoint: true,
-  token: true,
-  timeouts: true,
-  retry: true,
-  fetch: true,
-  dispatcher: true,
-  cacheDir: true,
-  cacheMaxBytes: true,
-  userAgent: true,
-  onRequest: true,
-  onRetry: true,
-  clock: true,
-};
-const OPEN_OPTIONS: Readonly<Record<keyof OpenDatasetOptions, true>> = {
-  path: true,
-  revision: true,
-  token: true,
-  signal: true,
-  budgetMs: true,
-  headersTimeoutMs: true,
-  retry: true,
-};
-const TIMEOUTS: Readonly<Record<keyof HubTimeouts, true>> = {
-  connectMs: true,
-  headersMs: true,
-  idleBodyMs: true,
-};
-const RETRY: Readonly<Record<keyof RetryPolicy, true>> = {
-  maxRetries: true,
-  baseDelayMs: true,
-  maxDelayMs: true,
-  budgetMs: true,
-};
-
-/**
- * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
- *
+/** * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is. *
  * @throws HubError `invalid_request` if the endpoint is not an http(s) address, or the token or a proxy of the environment is
  *   invalid; TypeError, RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`, TypeError for an unknown
  *   option
@@ -146,7 +108,6 @@ const RETRY: Readonly<Record<keyof RetryPolicy, true>> = {
  * for await (const { row } of selection.rows()) console.log(row);
  */
 export function createHubClient(options: HubClientOptions = {}): HubClient {
-  checkOptions('createHubClient', options, CLIENT_OPTIONS);
   const endpoint = parseEndpoint(options.endpoint ?? PUBLIC_HUB);
   const ownToken = validateToken(options.token);
   const timeouts = resolveTimeouts(options.timeouts);
@@ -171,7 +132,6 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   };
   return {
     async openDataset(options) {
-      checkOptions('openDataset', options, OPEN_OPTIONS);
       const { path, revision, token, signal, budgetMs, headersTimeoutMs, retry } = options;
       const named = parseDatasetPath(path, endpoint);
       const dataset = named.path;
@@ -195,7 +155,6 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
 }
 
 function resolveTimeouts(given: Partial<HubTimeouts> | undefined): HubTimeouts {
-  checkOptions('timeouts', given, TIMEOUTS);
   const timeouts = withDefaults(DEFAULT_TIMEOUTS, given);
   for (const [name, value] of Object.entries(timeouts)) {
     checkNumber(`timeouts.${name}`, value, { min: 1, fractions: true });
@@ -204,7 +163,6 @@ function resolveTimeouts(given: Partial<HubTimeouts> | undefined): HubTimeouts {
 }
 
 function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undefined): RetryPolicy {
-  checkOptions('retry', given, RETRY);
   const policy = withDefaults(defaults, given);
   for (const [name, value] of Object.entries(policy)) {
     checkNumber(`retry.${name}`, value, { min: 0, fractions: name !== 'maxRetries' });

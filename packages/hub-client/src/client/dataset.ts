@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type ByteSource, joinSignals } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
@@ -29,14 +28,6 @@ export interface SelectOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const SELECT_OPTIONS: Readonly<Record<keyof SelectOptions, true>> = {
-  subset: true,
-  split: true,
-  textColumns: true,
-  skipsInvalid: true,
-  signal: true,
-};
-
 /** A dataset at one commit. */
 export interface HubDataset {
   /** Current id; you may have opened it by a former name. */
@@ -60,7 +51,7 @@ export interface HubDataset {
   /**
    * Selects a slice of a subset and reads its columns.
    * @throws HubError `hub_subset_not_found`, `hub_split_not_found`, `invalid_split`, `hub_unsupported_dataset`,
-   *   `invalid_row` if rows must be counted, and those of reading; TypeError for an unknown option
+   *   `invalid_row` if rows must be counted, and those of reading
    */
   select(options?: SelectOptions): Promise<SplitReader>;
 }
@@ -119,7 +110,6 @@ export async function openDataset(
       return fileBytes;
     },
     async select(options = {}) {
-      checkOptions('select', options, SELECT_OPTIONS);
       const { subset: name, split, signal, textColumns, skipsInvalid } = options;
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));

@@ -1,10 +1,4 @@
-import {
-  type CellBatch,
-  checkNumber,
-  checkOptions,
-  NO_REASON,
-  type UnreadRow,
-} from '@svc/jsonl-v23/internal';
+import { type CellBatch, checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
@@ -49,12 +43,6 @@ export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const READ_OPTIONS: Readonly<Record<keyof ReadRowsOptions, true>> = {
-  columns: true,
-  limit: true,
-  signal: true,
-};
-
 /** A slice of one subset, with what is known before a row is read. */
 export interface SplitReader {
   readonly subset: string;
@@ -80,7 +68,7 @@ export interface SplitReader {
    * The rows in order, in batches; the next ones are downloaded while you use these.
    * @throws HubError `column_not_found` with `details.available` before anything is read, `invalid_row` with file and
    *   line, `invalid_split` if the slice turns out to be empty, and those of reading; TypeError, RangeError for an invalid
-   *   `limit`, TypeError for an unknown option or for `columns` that are not an array of strings; the signal's reason
+   *   `limit`, TypeError for `columns` that are not an array of strings; the signal's reason
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
   /**
@@ -130,7 +118,6 @@ export function createSplitReader(
   const task = { subset: subset.name, ...(first === undefined ? {} : { split: first }) };
 
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
-    checkOptions('rows', options, READ_OPTIONS);
     const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.read({ ...range, columns }),
@@ -147,7 +134,6 @@ export function createSplitReader(
     }
   }
   async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
-    checkOptions('rows', options, READ_OPTIONS);
     const columns = checkColumns(options.columns, names);
     const batches = readRanges(expression, ranges, options, ({ table }, range) =>
       table.readCells({ ...range, columns }),

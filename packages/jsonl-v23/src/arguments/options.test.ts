@@ -11,11 +11,7 @@ it.each<[string, (options: never) => unknown]>([
   ['readItems', (options) => first(readItems('{}', options))],
   ['checkItems', (options) => first(checkItems('{}', options))],
   ['JsonStream', async (options) => new JsonStream(new Blob(['1']).stream(), options)],
-])('%s refuses options that do not exist or cannot be', async (of, call) => {
-  await expect(call({ maxDepht: 1 } as never)).rejects.toThrow(
-    `"maxDepht" is not an option of ${of}: these are file, `,
-  );
-  await expect(call({ maxDepht: 1 } as never)).rejects.toBeInstanceOf(TypeError);
+])('%s refuses options that cannot be', async (of, call) => {
   const number = of === 'JsonStream' ? 'maxValueLength' : 'maxLineBytes';
   await expect(call({ [number]: '1' } as never)).rejects.toThrow(`${number} must be a positive integer, got`);
   await expect(call({ maxDepth: 1001 } as never)).rejects.toThrow('integer of at most 1000, got 1001.');
@@ -28,21 +24,11 @@ it.each<[string, (options: never) => unknown]>([
 it.each<[string, unknown, string]>([
   [
     'parseJson',
-    { maxDepht: 1 },
-    '"maxDepht" is not an option of parseJson: these are maxDepth, location, toNumber.',
-  ],
-  [
-    'parseJson',
     { maxDepth: '1' },
     'maxDepth must be a non-negative integer, got a value of the type string.',
   ],
   ['parseJson', { maxDepth: Number.NaN }, 'maxDepth must be a non-negative integer, got NaN.'],
   ['parseJson', { toNumber: 1 }, 'toNumber must be a function, got a value of the type number.'],
-  [
-    'compileMapping',
-    { splt: 'a' },
-    '"splt" is not an option of compileMapping: these are split, maxPatternSteps.',
-  ],
   ['compileMapping', { split: 1 }, 'split must be a string, got number.'],
   ['compileMapping', { maxPatternSteps: -1 }, 'maxPatternSteps must be a positive integer, got -1.'],
 ])('%s refuses the options %j', (of, options, message) => {

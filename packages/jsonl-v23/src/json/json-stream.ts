@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
+import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
@@ -69,7 +69,6 @@ export class JsonStream implements AsyncDisposable {
   #valueCount = 0;
 
   constructor(source: ChunkSource<Uint8Array | string>, options: JsonStreamOptions = {}) {
-    checkOptions('JsonStream', options, { file: true, maxValueLength: true, maxDepth: true });
     checkText('file', options.file);
     checkNumber('maxValueLength', options.maxValueLength, { min: 1 });
     checkNumber('maxDepth', options.maxDepth, { min: 0, max: HIGHEST_MAX_DEPTH });

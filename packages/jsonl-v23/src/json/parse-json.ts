@@ -1,4 +1,4 @@
-import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
+import { checkNumber } from '../arguments/check-arguments.ts';
 import type { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
@@ -43,7 +43,6 @@ export interface ParseJsonOptions {
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): JsonValue {
   const { maxDepth, toNumber, location } = options;
-  checkOptions('parseJson', options, { maxDepth: true, location: true, toNumber: true });
   if (maxDepth !== Number.POSITIVE_INFINITY) checkNumber('maxDepth', maxDepth, { min: 0 });
   if (toNumber !== undefined && typeof toNumber !== 'function')
     throw new TypeError(`toNumber must be a function, got a value of the type ${typeof toNumber}.`);

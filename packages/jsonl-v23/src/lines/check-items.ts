@@ -42,7 +42,7 @@ export async function* checkItems(
   source: ItemSource,
   options: CheckItemsOptions = {},
 ): AsyncGenerator<CheckedItem, void, undefined> {
-  checkReadOptions('checkItems', options);
+  checkReadOptions(options);
   const { signal } = options;
   for await (const lines of cutLines(byteChunks(source), options)) {
     for (const line of lines) {

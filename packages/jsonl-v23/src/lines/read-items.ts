@@ -34,7 +34,7 @@ export async function* readItems(
   source: ItemSource,
   options: CheckItemsOptions = {},
 ): AsyncGenerator<LocatedItem, void, undefined> {
-  checkReadOptions('readItems', options);
+  checkReadOptions(options);
   for await (const batch of splitLines(byteChunks(source), options)) {
     for (const located of itemsOf(batch, options)) {
       options.signal?.throwIfAborted();

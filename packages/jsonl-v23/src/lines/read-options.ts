@@ -1,4 +1,4 @@
-import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
+import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import { HIGHEST_MAX_DEPTH } from '../json/parse-json.ts';
 
 /** Options of `readItems` and `checkItems`. */
@@ -12,9 +12,8 @@ export interface CheckItemsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** @throws TypeError, RangeError for an option that does not exist or cannot be */
-export function checkReadOptions(of: string, options: CheckItemsOptions): void {
-  checkOptions(of, options, { file: true, maxLineBytes: true, maxDepth: true, signal: true });
+/** @throws TypeError, RangeError for an option that cannot be */
+export function checkReadOptions(options: CheckItemsOptions): void {
   checkText('file', options.file);
   checkNumber('maxLineBytes', options.maxLineBytes, { min: 1 });
   checkNumber('maxDepth', options.maxDepth, { min: 1, max: HIGHEST_MAX_DEPTH });

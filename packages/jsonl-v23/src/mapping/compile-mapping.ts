@@ -1,4 +1,4 @@
-import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
+import { checkNumber } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
@@ -63,7 +63,6 @@ export function compileMapping(
   features?: readonly MappableFeature[] | null,
   options: CompileOptions = {},
 ): RowMapper {
-  checkOptions('compileMapping', options, { split: true, maxPatternSteps: true });
   checkNumber('maxPatternSteps', options.maxPatternSteps, { min: 1 });
   const { split: defaultSplit = 'train', maxPatternSteps } = options;
   if (typeof defaultSplit !== 'string')

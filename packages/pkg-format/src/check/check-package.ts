@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { PackageError } from '../errors.ts';
 import type { PackageReader } from '../package/package-reader.ts';
 import { type CheckedPackage, inspectPackage } from './inspect-package.ts';
@@ -20,7 +19,6 @@ export async function* checkPackage(
   pkg: PackageReader,
   options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<PackageError, CheckedPackage, undefined> {
-  checkOptions('checkPackage', options, { signal: true });
   const events = inspectPackage(pkg, options);
   try {
     for (;;) {

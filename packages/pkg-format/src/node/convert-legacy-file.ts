@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -51,10 +50,6 @@ export async function convertLegacyFile(
   input: string,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
-  checkOptions('convertLegacyFile', options, {
-    ...{ name: true, fallbackName: true, output: true, force: true, limits: true },
-    ...{ generator: true, signal: true, onRead: true, makeRoom: true },
-  });
   const { force = false, fallbackName = archiveName(input), limits, signal } = options;
   const { generator, onRead, makeRoom } = options;
   const name = options.name ?? null;

@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { PackageLimits } from '../limits.ts';
 import { type Archive, openArchive } from '../package/open-archive.ts';
 import type { OpenOptions } from '../package/open-package.ts';
@@ -14,7 +13,6 @@ import { openFileSource } from './file-source.ts';
  * await using pkg = await openPackageFile('dataset.pkg.zip');
  */
 export async function openPackageFile(path: string, options: OpenOptions = {}): Promise<PackageReader> {
-  checkOptions('openPackageFile', options, { limits: true });
   return readPackage(await openArchiveFile(path, options));
 }
 

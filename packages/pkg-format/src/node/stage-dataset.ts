@@ -1,8 +1,6 @@
 import { type ItemInput, versionHash } from '@svc/jsonl-v23';
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { checkNames } from '../package/layout.ts';
-import { DATASET_MEMBERS } from '../write/dataset-from-items.ts';
 import type { ExportDataset, ExportSection } from '../write/export-dataset.ts';
 import { stageSection } from './stage-section.ts';
 import type { TempDir } from './temp-dir.ts';
@@ -40,7 +38,6 @@ export async function stageDataset(
   tempDir: TempDir,
   { signal, onProgress }: StageOptions,
 ): Promise<ExportDataset> {
-  checkOptions('a dataset', dataset, DATASET_MEMBERS);
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),

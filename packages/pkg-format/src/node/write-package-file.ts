@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { PackageGenerator } from '../package/generator.ts';
 import { checkNames } from '../package/layout.ts';
 import { checkWritten } from '../write/check-written.ts';
@@ -44,9 +43,6 @@ export async function writePackageFile(
   dataset: StreamedDataset,
   options: WriteFileOptions = {},
 ): Promise<WrittenPackage> {
-  checkOptions('writePackageFile', options, {
-    ...{ run: true, generator: true, force: true, signal: true, onProgress: true },
-  });
   const { run = null, generator, force = false, signal, onProgress } = options;
   checkNames(
     dataset.name,

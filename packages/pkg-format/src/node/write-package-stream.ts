@@ -1,5 +1,4 @@
 import { tmpdir } from 'node:os';
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { ExportDataset, WriteOptions } from '../write/export-dataset.ts';
 import { preparePackage } from '../write/prepare-package.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
@@ -29,9 +28,6 @@ export function writePackageStream(
   dataset: ExportDataset | StreamedDataset,
   options: WriteStreamOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  checkOptions('writePackageStream', options, {
-    ...{ run: true, generator: true, secrets: true, signal: true, onProgress: true },
-  });
   if (!isStored(dataset)) return writeStaged(dataset, options);
   return zipStream(
     (signal) => preparePackage(dataset, { ...options, pack: createPack(), signal }),

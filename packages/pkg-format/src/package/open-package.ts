@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { PackageLimits } from '../limits.ts';
 import { type ArchiveInput, openSource } from '../zip/byte-source.ts';
 import { openArchive } from './open-archive.ts';
@@ -16,12 +15,11 @@ export interface OpenOptions {
  * The whole structure is checked first.
  *
  * @throws PackageError with any code except `package_invalid_line` and `package_hash_mismatch`, which reading a section
- *   throws; TypeError for another kind of input or an unknown option; TypeError, RangeError for an invalid limit; errors of the source
+ *   throws; TypeError for another kind of input; TypeError, RangeError for an invalid limit; errors of the source
  * @example
  * await using pkg = await openPackage(bytes);
  * for (const section of pkg.sections) for await (const { item } of readPackageItems(pkg, section)) use(item);
  */
 export async function openPackage(archive: ArchiveInput, options: OpenOptions = {}): Promise<PackageReader> {
-  checkOptions('openPackage', options, { limits: true });
   return readPackage(await openArchive(openSource(archive), options.limits, () => Promise.resolve()));
 }

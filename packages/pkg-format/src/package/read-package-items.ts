@@ -1,5 +1,5 @@
 import { type LocatedItem, rehydrateItem } from '@svc/jsonl-v23';
-import { checkOptions, parseLines, splitLines } from '@svc/jsonl-v23/internal';
+import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**
@@ -14,7 +14,6 @@ export async function* readPackageItems(
   section: PackageSection,
   options: { signal?: AbortSignal } = {},
 ): AsyncGenerator<LocatedItem> {
-  checkOptions('readPackageItems', options, { signal: true });
   const { file } = section;
   const { maxLineBytes, maxDepth } = pkg.limits;
   try {

@@ -10,7 +10,7 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, checkOptions } from '@svc/jsonl-v23/internal';
+import { checkItemSize } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { missingFile, toPackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
@@ -29,15 +29,6 @@ export interface ItemsDataset {
   readonly sections: readonly { readonly name: string; readonly items: Iterable<ItemInput> }[];
 }
 
-/** What a dataset of items may have, so that a misspelt member is found. */
-export const DATASET_MEMBERS: Readonly<Record<keyof ItemsDataset, true>> = {
-  name: true,
-  description: true,
-  notes: true,
-  schema: true,
-  sections: true,
-};
-
 /**
  * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
@@ -52,7 +43,6 @@ export const DATASET_MEMBERS: Readonly<Record<keyof ItemsDataset, true>> = {
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
  */
 export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
-  checkOptions('datasetFromItems', dataset, DATASET_MEMBERS);
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),

@@ -1,4 +1,4 @@
-import { checkOptions, type OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
 import { bytesSource, collectBytes } from '../zip/byte-source.ts';
@@ -24,9 +24,6 @@ const MAX_ENTRIES = 0xfffe;
  *   functions; the signal's reason
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<OwnBytes> {
-  checkOptions('writePackage', options, {
-    ...{ run: true, generator: true, secrets: true, signal: true },
-  });
   const plan = await preparePackage(dataset, options);
   const entries = [...plan.entries];
   if (entries.length > MAX_ENTRIES) {

@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkFlags, checkTextColumns } from '../check-arguments.ts';
 import { openCsvTable } from '../csv/open-csv-table.ts';
 import { unreadableFile } from '../errors.ts';
@@ -28,14 +27,6 @@ export interface FileTableOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const FILE_TABLE_OPTIONS: Readonly<Record<keyof FileTableOptions, true>> = {
-  textColumns: true,
-  wholeFile: true,
-  skipsInvalid: true,
-  decompressors: true,
-  signal: true,
-};
-
 /**
  * Opens a file as a table in which text stays text: values of text formats are never converted, except for the numbers and
  * missing values of CSV columns that have nothing else (see `openCsvTable`).
@@ -49,7 +40,6 @@ export async function openFileTable(
   detected: DetectedFile,
   tableOptions: FileTableOptions = {},
 ): Promise<Table> {
-  checkOptions('openFileTable', tableOptions, FILE_TABLE_OPTIONS);
   const { textColumns = new Set(), wholeFile = true, skipsInvalid = false } = tableOptions;
   const { decompressors, signal } = tableOptions;
   checkTextColumns(textColumns);

@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { wrongArgument } from '../check-arguments.ts';
 import { TableError } from '../errors.ts';
@@ -15,21 +14,6 @@ export interface ReadTableOptions extends ByteSourceOptions, FormatHints {
   readonly decompressors?: Decompressors | undefined;
 }
 
-const READ_TABLE_OPTIONS: Readonly<Record<keyof ReadTableOptions, true>> = {
-  path: true,
-  maxBytes: true,
-  fetch: true,
-  signal: true,
-  format: true,
-  delimiter: true,
-  quote: true,
-  encoding: true,
-  header: true,
-  field: true,
-  columns: true,
-  decompressors: true,
-};
-
 /**
  * Reads the rows of a file of any format that the package knows, which its content tells. A row has a member for each
  * column.
@@ -44,7 +28,6 @@ export async function* readTable(
   input: ByteInput,
   options: ReadTableOptions = {},
 ): AsyncGenerator<JsonObject, void, undefined> {
-  checkOptions('readTable', options, READ_TABLE_OPTIONS);
   const { decompressors, signal } = options;
   checkHints(options);
   const isList = Array.isArray(options.columns) && options.columns.every((name) => typeof name === 'string');

@@ -1,4 +1,4 @@
-import { type CellRows, CellWriter, checkOptions } from '@svc/jsonl-v23/internal';
+import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
@@ -40,13 +40,6 @@ export interface ParquetTableOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const PARQUET_TABLE_OPTIONS: Readonly<Record<keyof ParquetTableOptions, true>> = {
-  declared: true,
-  everyFooter: true,
-  decompressors: true,
-  signal: true,
-};
-
 /**
  * Opens Parquet files as one table: their rows follow each other. The columns are those of the files whose footers are
  * read.
@@ -58,7 +51,6 @@ export async function openParquetTable(
   files: readonly ByteSource[],
   options: ParquetTableOptions = {},
 ): Promise<Table> {
-  checkOptions('openParquetTable', options, PARQUET_TABLE_OPTIONS);
   const { declared, everyFooter = true, decompressors, signal } = options;
   checkFlags({ everyFooter });
   const footers = new Footers(files, decompressors);

@@ -1,4 +1,3 @@
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
 import { PandasReader } from '../csv/pandas-reader.ts';
 import { TableError } from '../errors.ts';
@@ -35,16 +34,6 @@ export interface TextTablesOptions extends FormatOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const TEXT_TABLES_OPTIONS: Readonly<Record<keyof TextTablesOptions, true>> = {
-  format: true,
-  params: true,
-  declared: true,
-  count: true,
-  textColumns: true,
-  skipsInvalid: true,
-  signal: true,
-};
-
 /** What has been read of the tables. */
 interface Scan {
   /** Rows of the tables that have been read whole. */
@@ -66,7 +55,6 @@ export async function openTextTables(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
-  checkOptions('openTextTables', options, TEXT_TABLES_OPTIONS);
   oneOf('format', options.format, ['json', 'csv', 'text']);
   checkTextColumns(options.textColumns);
   checkFlags({ skipsInvalid: options.skipsInvalid });

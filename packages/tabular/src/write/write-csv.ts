@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { checkOptions } from '@svc/jsonl-v23/internal';
 import { cellText } from './cell-text.ts';
 import { checkBatch, checkColumns, jsonOf, type TableColumn } from './table-column.ts';
 
@@ -13,8 +12,6 @@ export interface CsvOptions {
    */
   readonly isForExcel?: boolean;
 }
-
-const CSV_OPTIONS: Readonly<Record<keyof CsvOptions, true>> = { isForExcel: true };
 
 /**
  * Writes a table as CSV (RFC 4180, in UTF-8, lines end with a line feed): a header, then one record for each row. An
@@ -31,7 +28,6 @@ export async function* writeCsv<Row>(
   options: CsvOptions = {},
 ): AsyncGenerator<Uint8Array> {
   checkColumns(columns);
-  checkOptions('writeCsv', options, CSV_OPTIONS);
   const { isForExcel = false } = options;
   const encoder = new TextEncoder();
   const header = columns.map(({ name }) => quoteIfNeeded(name)).join(',');

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { checkOptions, isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
+import { isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
@@ -68,10 +68,6 @@ export interface SealReport {
  * const { versionHash } = await sealPackageFile('unpacked/', { output: 'edited.pkg.zip' });
  */
 export async function sealPackageFile(input: string, options: SealOptions = {}): Promise<SealReport> {
-  checkOptions('sealPackageFile', options, {
-    ...{ name: true, output: true, force: true, limits: true, generator: true },
-    ...{ signal: true, onRead: true },
-  });
   const { name, force = false, limits, generator, signal, onRead } = options;
   const target = options.output ?? sealedOutputPath(input);
   return await writeOutput(target, { force }, async (temporary, tempDir) => {
