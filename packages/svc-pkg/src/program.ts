@@ -41,12 +41,10 @@ import { addLogoutCommand } from './commands/service/logout.ts';
 import { addOpenCommand } from './commands/service/open.ts';
 import { addWhoamiCommand } from './commands/service/whoami.ts';
 import { addUploadCommand } from './commands/upload.ts';
-import { CliError } from './errors/cli-error.ts';
-import { EXIT, EXIT_CODES } from './errors/exit-codes.ts';
-import { type Failure, toFailure } from './errors/failure.ts';
-import { printError } from './errors/print-error.ts';
-import { writeText } from './output/write-text.ts';
-import { printableValue } from './text/printable-text.ts';
+import { CliError, EXIT, EXIT_CODES } from './errors/cli-error.ts';
+import { type Failure, printError, toFailure } from './errors/failure.ts';
+import { writeText } from './output/print.ts';
+import { printableValue } from './text/format.ts';
 
 /** Builds the command line: every command with its options and help. */
 export function createProgram(

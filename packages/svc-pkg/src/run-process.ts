@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { namingProxy } from '@svc/hub-client/egress';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import type { DatabasePort } from './database/database-port.ts';
-import { CliError } from './errors/cli-error.ts';
-import { EXIT } from './errors/exit-codes.ts';
+import type { DatabasePort } from './cli-context.ts';
+import { CliError, EXIT } from './errors/cli-error.ts';
 import { runCli } from './program.ts';
-import { proxyAddress } from './proxy-address.ts';
 
 /**
  * Runs the command line of a process: its arguments, environment, streams and signals. Sets its exit code.
@@ -83,4 +81,22 @@ function createDispatcher(env: Readonly<Record<string, string | undefined>>): Di
     ...(httpsProxy !== undefined && { httpsProxy }),
     ...(noProxy !== undefined && { noProxy }),
   });
+}
+
+const PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
+
+/**
+ * The address of the proxy that a variable of the environment names. Without a scheme (`proxy.example:3128`), as curl and
+ * others accept it, it is that of an HTTP proxy.
+ *
+ * @param name of the variable, for the error
+ * @returns undefined for none
+ * @throws CliError `usage`, without the value: it may hold credentials
+ */
+export function proxyAddress(name: string, value: string | undefined): string | undefined {
+  if (value === undefined || value === '') return undefined;
+  const address = /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value) ? value : `http://${value}`;
+  const url = URL.parse(address);
+  if (url !== null && PROTOCOLS.has(url.protocol) && url.hostname !== '') return address;
+  throw new CliError('usage', `${name} must be the address of a proxy, such as http://proxy.example:3128`);
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { STYLE_CODES } from '../src/check/check-style.ts';
-import { CLI_ERROR_CODES } from '../src/errors/cli-error.ts';
-import { EXIT_CODES } from '../src/errors/exit-codes.ts';
+import { CLI_ERROR_CODES, EXIT_CODES } from '../src/errors/cli-error.ts';
 import { createProgram } from '../src/program.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');

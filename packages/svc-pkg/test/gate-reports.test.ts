@@ -9,12 +9,11 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
-import { githubAnnotations } from '../src/gate/annotations.ts';
 import type { GateCase, GateReport } from '../src/gate/gate-report.ts';
+import { githubAnnotations } from '../src/gate/gate-text.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
 import { markdownSummary } from '../src/gate/markdown-summary.ts';
-import { verdictOf } from '../src/gate/verdict.ts';
-import { widenInterval } from '../src/gate/widen-interval.ts';
+import { verdictOf, widenInterval } from '../src/gate/verdict.ts';
 import { reportText } from '../src/text/report-text.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

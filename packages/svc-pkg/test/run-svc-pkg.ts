@@ -1,7 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import type { CliContext } from '../src/cli-context.ts';
-import type { DatabasePort } from '../src/database/database-port.ts';
+import type { CliContext, DatabasePort } from '../src/cli-context.ts';
 import { runCli } from '../src/program.ts';
 
 /** The outcome of one command line. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EXIT_CODES } from '../src/errors/exit-codes.ts';
+import { EXIT_CODES } from '../src/errors/cli-error.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 
 const COMMANDS = [

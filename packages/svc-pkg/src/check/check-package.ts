@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type CheckedPackage, DEFAULT_LIMITS, type PackageReader } from '@svc/pkg-format';
 import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
 import { createLinter, lintFiles } from './check-style.ts';
-import { type Diagnostic, errorDiagnostic } from './diagnostic.ts';
+import { type Diagnostic, errorDiagnostic } from './diagnostics.ts';
 
 export interface CheckOptions {
   /** Also report style. */

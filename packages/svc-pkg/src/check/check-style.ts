@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedLine, FileEnds } from '@svc/pkg-format/internal';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from './diagnostics.ts';
 
 /** What `check --strict` reports, with the text of docs/cli.md. */
 export const STYLE_CODES = {

@@ -4,19 +4,23 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import { checkLinesFile, checkPackage } from '../check/check-package.ts';
-import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../check/collect-diagnostics.ts';
-import { type Diagnostic, errorDiagnostic } from '../check/diagnostic.ts';
+import {
+  collectDiagnostics,
+  type Diagnostic,
+  type DiagnosticCollector,
+  errorDiagnostic,
+  MAX_PER_CODE,
+} from '../check/diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
-import { EXIT } from '../errors/exit-codes.ts';
+import { EXIT } from '../errors/cli-error.ts';
+import { errorLine } from '../errors/failure.ts';
 import { toFileError, withFileErrors } from '../errors/file-error.ts';
-import { errorLine } from '../errors/print-error.ts';
-import { eachPath } from '../output/each-path.ts';
-import { printResult } from '../output/print-result.ts';
+import { eachPath, printResult } from '../output/print.ts';
 import { hashDocument } from '../package/hash-package.ts';
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
 import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
-import { countOf, formatFacts } from '../text/format-facts.ts';
+import { countOf, formatFacts } from '../text/format.ts';
 import { withExamples } from './define-command.ts';
 
 /** `check`: reports everything that is wrong with a package. */

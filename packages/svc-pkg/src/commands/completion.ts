@@ -4,7 +4,7 @@ import { bashCompletion } from '../completion/bash.ts';
 import { describeCommands } from '../completion/described-command.ts';
 import { fishCompletion } from '../completion/fish.ts';
 import { zshCompletion } from '../completion/zsh.ts';
-import { printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print.ts';
 import { withExamples } from './define-command.ts';
 
 const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

@@ -2,9 +2,9 @@ import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, type PackageOutputOptions } from '../output/package-output.ts';
-import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/service-options.ts';
+import { eachPath } from '../output/print.ts';
+import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/open-service.ts';
 
 /** Adds example command lines to a command's help. */
 export function withExamples(command: Command, examples: readonly string[]): Command {

@@ -1,18 +1,14 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../cli-context.ts';
-import { databaseUrl } from '../database/database-url.ts';
+import type { Cli, Download } from '../cli-context.ts';
+import { databaseUrl } from '../database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
-import { printHint, printReport } from '../output/print-result.ts';
-import { receive } from '../output/receive.ts';
-import { refuseTerminal } from '../output/write-data.ts';
-import { writeText } from '../output/write-text.ts';
-import type { Download } from '../package/download.ts';
-import { parseDatasetReference, VERSION_ARGUMENT } from '../service/dataset-reference.ts';
+import { printHint, printReport, refuseTerminal, writeText } from '../output/print.ts';
+import { receive } from '../output/progress.ts';
 import { downloadExport } from '../service/download-export.ts';
-import { openService, type ServiceOptions } from '../service/service-options.ts';
-import { formatBytes } from '../text/format-bytes.ts';
-import { formatFacts } from '../text/format-facts.ts';
+import { openService, type ServiceOptions } from '../service/open-service.ts';
+import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
+import { formatBytes, formatFacts } from '../text/format.ts';
 import { withExamples, withServiceOptions } from './define-command.ts';
 
 interface Options extends ServiceOptions {

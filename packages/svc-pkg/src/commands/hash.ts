@@ -1,8 +1,7 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { eachPath } from '../output/each-path.ts';
-import { printResult } from '../output/print-result.ts';
+import { eachPath, printResult } from '../output/print.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { withExamples } from './define-command.ts';

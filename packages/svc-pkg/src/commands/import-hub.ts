@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { importHubFile } from '../local/import-hub-file.ts';
-import { fileNameOf, writtenResult } from '../local/written-result.ts';
+import { fileNameOf, writtenResult } from '../local/pack-files.ts';
 import {
   type GivenMapping,
   type MappingOptions,
@@ -12,16 +12,15 @@ import {
   withMappingOptions,
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
-import { printHint, printReport } from '../output/print-result.ts';
-import { datasetResult } from '../service/dataset-response.ts';
-import { printDryRun } from '../service/dry-run-response.ts';
+import { printHint, printReport } from '../output/print.ts';
+import { datasetResult, printDryRun } from '../service/dataset-response.ts';
 import {
   type ImportHubOptions,
   ifExistsQuery,
   importFromHub,
   importRequest,
 } from '../service/import-request.ts';
-import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
+import { openService, type ServiceOptions, secretFrom } from '../service/open-service.ts';
 import {
   backgroundOption,
   checkName,

@@ -3,13 +3,12 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
 import { type SampleItem, sampleItems } from '../package/sample-items.ts';
-import { countOf, formatFacts } from '../text/format-facts.ts';
-import { printableValue } from '../text/printable-text.ts';
+import { countOf, formatFacts, printableValue } from '../text/format.ts';
 import { sampleText } from '../text/sample-text.ts';
 import { countOption, withExamples } from './define-command.ts';
 

@@ -1,10 +1,9 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
-import type { Cli } from '../cli-context.ts';
-import type { DatabasePort } from '../database/database-port.ts';
-import { databaseUrl } from '../database/database-url.ts';
-import { printReport } from '../output/print-result.ts';
-import { formatFacts } from '../text/format-facts.ts';
+import type { Cli, DatabasePort } from '../cli-context.ts';
+import { databaseUrl } from '../database-url.ts';
+import { printReport } from '../output/print.ts';
+import { formatFacts } from '../text/format.ts';
 import { withExamples } from './define-command.ts';
 
 /** `migrate`: migrates a database to this version. */

@@ -1,12 +1,10 @@
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
 import type { Command } from 'commander';
-import type { Cli } from '../cli-context.ts';
+import { type Cli, generatorOf } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { generatorOf } from '../generator-of.ts';
 import { openFiles } from '../local/open-files.ts';
-import { packFiles } from '../local/pack-files.ts';
-import { fileNameOf, writtenResult } from '../local/written-result.ts';
+import { fileNameOf, packFiles, writtenResult } from '../local/pack-files.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
 import { isFolder } from '../output/output-file.ts';

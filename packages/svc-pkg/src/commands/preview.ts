@@ -3,16 +3,15 @@ import type { BodyOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
-import type { Cli } from '../cli-context.ts';
+import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { given } from '../given.ts';
 import { openFiles } from '../local/open-files.ts';
 import { previewLocalFiles } from '../local/preview-file.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
-import { printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print.ts';
+import { openService, type ServiceOptions, secretFrom } from '../service/open-service.ts';
 import { previewText } from '../service/preview-response.ts';
-import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { countOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
 
 type Options = ServiceOptions &

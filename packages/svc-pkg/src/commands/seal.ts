@@ -2,15 +2,12 @@ import { isAbsolute, join, relative } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
-import type { Cli } from '../cli-context.ts';
-import { generatorOf } from '../generator-of.ts';
-import { given } from '../given.ts';
+import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { isFolder } from '../output/output-file.ts';
 import { outputPackage } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
-import { countOf, formatFacts } from '../text/format-facts.ts';
-import { printableValue } from '../text/printable-text.ts';
+import { countOf, formatFacts, printableValue } from '../text/format.ts';
 import { type WriteOptions, withExamples, writesPackages } from './define-command.ts';
 
 /** `seal`: writes the manifest of an edited package. */

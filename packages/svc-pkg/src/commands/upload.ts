@@ -1,13 +1,12 @@
 import { uploadFile } from '@svc/client';
 import type { Command } from 'commander';
-import type { Cli } from '../cli-context.ts';
-import { given } from '../given.ts';
+import { type Cli, given } from '../cli-context.ts';
 import { type TableOptions, tableFields, withTableOptions } from '../mapping/table-options.ts';
-import { printHint, printReport } from '../output/print-result.ts';
-import type { JsonResponse } from '../service/client/service-request.ts';
+import { printHint, printReport } from '../output/print.ts';
 import { datasetResult } from '../service/dataset-response.ts';
+import { openService, type ServiceOptions } from '../service/open-service.ts';
 import { sendFiles } from '../service/send-files.ts';
-import { openService, type ServiceOptions } from '../service/service-options.ts';
+import type { JsonResponse } from '../service/service-client.ts';
 import { type StoredDataset, storedDataset } from '../service/store-dataset.ts';
 import {
   backgroundOption,

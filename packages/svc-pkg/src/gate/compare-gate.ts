@@ -1,15 +1,13 @@
 import type { Run } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
-import type { ServiceClient } from '../service/client/service-client.ts';
-import { repetitionsOf } from '../service/runs/run-response.ts';
-import { countOf } from '../text/format-facts.ts';
+import { repetitionsOf } from '../service/follow-run.ts';
+import type { ServiceClient } from '../service/service-client.ts';
+import { countOf } from '../text/format.ts';
 import { pointsText, reportText, reportValue } from '../text/report-text.ts';
-import type { Baseline } from './find-baseline.ts';
+import { type Baseline, type Comparison, type ComparisonQuery, readComparison } from './baseline.ts';
 import { type GateCase, type GateReport, intervalPoints, type WorseItem } from './gate-report.ts';
-import { type Comparison, type ComparisonQuery, readComparison } from './read-comparison.ts';
 import { readItemTexts } from './read-item-texts.ts';
-import { type Interval, type Verdict, verdictOf } from './verdict.ts';
-import { widenInterval } from './widen-interval.ts';
+import { type Interval, type Verdict, verdictOf, widenInterval } from './verdict.ts';
 
 /** What a gate compares, and how much worse the run may be. */
 export interface GateComparison {

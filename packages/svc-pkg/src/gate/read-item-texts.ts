@@ -1,9 +1,9 @@
 import type { Run, RunResult } from '@svc/client';
-import type { ServiceClient } from '../service/client/service-client.ts';
-import { runParams } from '../service/runs/run-response.ts';
+import { runParams } from '../service/follow-run.ts';
+import type { ServiceClient } from '../service/service-client.ts';
 import { reportText, reportValue } from '../text/report-text.ts';
+import type { Comparison } from './baseline.ts';
 import type { ItemTexts } from './gate-report.ts';
-import type { Comparison } from './read-comparison.ts';
 
 type Difference = Comparison['data'][number];
 

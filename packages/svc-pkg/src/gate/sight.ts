@@ -1,4 +1,4 @@
-import { normalQuantile } from './normal-quantile.ts';
+import { normalQuantile } from './verdict.ts';
 
 /** What is known of the scores of two runs before the second one starts. */
 export interface ScoreSpread {

@@ -17,3 +17,36 @@ export function verdictOf(interval: Interval | null, maxDrop: number): Verdict {
   if (low >= -maxDrop) return 'not_worse';
   return high < -maxDrop ? 'worse' : 'undecided';
 }
+
+/** The chance that one 95 % interval is wholly on the wrong side. */
+const ERROR = 0.025;
+
+/**
+ * Widens a 95 % interval to the level at which `count` intervals together err as rarely as one (Bonferroni), so that a gate
+ * with many sections raises no more false alarms than a gate with one.
+ *
+ * @param difference inside the interval
+ * @param count at least 1
+ */
+export function widenInterval([low, high]: Interval, difference: number, count: number): Interval {
+  if (count === 1) return [low, high];
+  const factor = normalQuantile(1 - ERROR / count) / normalQuantile(1 - ERROR);
+  return [
+    Math.max(-1, difference - factor * (difference - low)),
+    Math.min(1, difference + factor * (high - difference)),
+  ];
+}
+
+/**
+ * The quantile of the normal distribution, with an error below 4.5e-4: Abramowitz and Stegun, "Handbook of Mathematical
+ * Functions" (1964), 26.2.23.
+ *
+ * @param chance more than 0, less than 1
+ */
+export function normalQuantile(chance: number): number {
+  if (chance < 0.5) return -normalQuantile(1 - chance);
+  const t = Math.sqrt(-2 * Math.log(1 - chance));
+  const above = 2.515517 + t * (0.802853 + t * 0.010328);
+  const below = 1 + t * (1.432788 + t * (0.189269 + t * 0.001308));
+  return t - above / below;
+}

@@ -23,14 +23,12 @@ import {
   readPackageItems,
 } from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
-import type { Cli } from '../cli-context.ts';
+import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError, withFileErrors } from '../errors/file-error.ts';
-import { given } from '../given.ts';
 import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
-import { printReport, type Result } from '../output/print-result.ts';
+import { dataWriter, printReport, type Result, refuseTerminal } from '../output/print.ts';
 import { createTemporaryFolder } from '../output/temporary-folder.ts';
-import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import { isUnnamed, openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';

@@ -4,12 +4,10 @@ import { ImportMeter } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
-import type { Cli } from '../cli-context.ts';
-import { ErrorCollector } from '../errors/error-collector.ts';
-import { generatorOf } from '../generator-of.ts';
+import { type Cli, generatorOf } from '../cli-context.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { showProgress } from '../output/progress.ts';
-import { mapRows, SkippedCounter } from './map-rows.ts';
+import { ErrorCollector, mapRows, SkippedCounter } from './map-rows.ts';
 
 /** What to read of the hub. */
 export interface DatasetRef {

@@ -1,5 +1,11 @@
 import { type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { type ImportMeter, itemSize, type UnreadRow } from '@svc/jsonl-v23/internal';
+import {
+  ImportErrors,
+  type ImportMeter,
+  itemSize,
+  type LocatedError,
+  type UnreadRow,
+} from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { RowMapper } from '@svc/jsonl-v23/mapping';
 import { locateError, type SkippedRows } from '@svc/tabular/internal';
@@ -76,4 +82,34 @@ export async function* mapRows(
 export function meterItem(meter: ImportMeter, item: Item, location: SourceLocation): void {
   const { textBytes, base64Bytes } = itemSize(item);
   meter.addItems({ bytes: textBytes, embeddedBytes: Math.floor(base64Bytes * 0.75) }, location);
+}
+
+const MAX_ERRORS = 100;
+
+/** Collects errors after which reading continues. */
+export class ErrorCollector {
+  readonly #errors: LocatedError[] = [];
+  #total = 0;
+
+  add(error: LocatedError): void {
+    this.#total += 1;
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push(error);
+  }
+
+  /**
+   * The same items.
+   *
+   * @throws the only error, or ImportErrors, at the end of the last items
+   */
+  async *atEndOf<T>(items: AsyncIterable<T>, isLast = true): AsyncGenerator<T> {
+    yield* items;
+    if (isLast) this.throwIfAny();
+  }
+
+  /** @throws the only error, or ImportErrors */
+  throwIfAny(): void {
+    const [first, ...others] = this.#errors;
+    if (first === undefined) return;
+    throw others.length === 0 ? first : new ImportErrors(first, this.#errors, this.#total);
+  }
 }

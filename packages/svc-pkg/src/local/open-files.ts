@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { recogniseTool, type ToolFile } from '@svc/formats';
 import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
 import { type ArchiveKind, recogniseArchive } from '@svc/pkg-format/internal';
 import type { FileSource } from '@svc/pkg-format/node';
@@ -24,8 +25,7 @@ import { withFileErrors } from '../errors/file-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
 import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
-import { printableValue } from '../text/printable-text.ts';
-import { refuseLog } from './refuse-log.ts';
+import { printableValue } from '../text/format.ts';
 
 /** A file of a command, opened. */
 export interface LocalFile extends InputFile {
@@ -182,4 +182,18 @@ function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
   };
   const { message, hint } = advice[kind];
   return new CliError('usage', message, { location: { file: path }, ...(hint && { hint }) });
+}
+
+/**
+ * Refuses a log of Inspect, whose files could be taken for those of an older archive.
+ *
+ * @param path as the user gave it
+ * @throws CliError `usage`, `io_error`
+ */
+export async function refuseLog(file: ToolFile, path: string): Promise<void> {
+  if ((await withFileErrors('read', path, () => recogniseTool([file]))) !== 'inspect') return;
+  throw new CliError('usage', 'It is a log of Inspect', {
+    location: { file: path },
+    hint: `To turn it into a package: svc-pkg convert --from inspect ${printableValue(path)}`,
+  });
 }

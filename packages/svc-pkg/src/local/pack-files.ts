@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkItems, type Item } from '@svc/jsonl-v23';
-import { type ImportLimits, ImportMeter, NO_REASON } from '@svc/jsonl-v23/internal';
+import { type ImportLimits, ImportMeter, jsonText, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageGenerator } from '@svc/pkg-format';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
@@ -10,15 +10,17 @@ import {
   mergeFeatures,
   openSection,
   readTextFile,
+  type SkippedFiles,
+  skippedFilesJson,
   sourceOf,
   type TableFile,
   toMappable,
 } from '@svc/tabular/internal';
-import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
-import { type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';
+import type { Result } from '../output/print.ts';
+import { countOf, formatFacts, noteFacts, printableValue } from '../text/format.ts';
+import { ErrorCollector, type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';
 import type { LocalFile, LocalFiles } from './open-files.ts';
-import type { PackedRows } from './written-result.ts';
 
 type LocalTable = TableFile<LocalFile>;
 
@@ -140,4 +142,64 @@ async function sha256Of(file: LocalTable, signal: AbortSignal): Promise<string> 
   const hash = createHash('sha256');
   for await (const chunk of sourceOf(file).stream(signal)) hash.update(chunk);
   return hash.digest('hex');
+}
+
+/** A package that was made of rows. */
+export interface PackedRows extends WrittenPackage {
+  readonly input: readonly string[];
+  readonly output: string;
+  readonly name: string;
+  /** Rows that did not become items. */
+  readonly skipped: number;
+  /** Files that are no tables. */
+  readonly skippedFiles?: SkippedFiles;
+}
+
+/** The report on a package that was made of rows. */
+export function writtenResult({
+  input,
+  output,
+  name,
+  versionHash,
+  itemCount,
+  sections,
+  skipped,
+  skippedFiles = { first: [], total: 0 },
+}: PackedRows): Result {
+  return {
+    text: () =>
+      formatFacts([
+        ['output', output],
+        ['name', printableValue(name)],
+        ['version hash', versionHash],
+        ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+        ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
+        ...noteFacts({ skipped_files: skippedFiles.first, skipped_files_total: skippedFiles.total }),
+      ]),
+    json: () =>
+      jsonText({
+        input,
+        output,
+        name,
+        version_hash: versionHash,
+        item_count: itemCount,
+        sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
+        skipped_count: skipped,
+        ...skippedFilesJson(skippedFiles),
+      }),
+  };
+}
+
+/** Characters that some file system refuses. */
+const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;
+const MAX_LENGTH = 120;
+
+/** The name of a dataset as a file name without extension. */
+export function fileNameOf(name: string): string {
+  const safe = name
+    .normalize('NFC')
+    .replace(UNSAFE, '_')
+    .trim()
+    .replace(/^[-.\s]+/, '');
+  return [...safe].slice(0, MAX_LENGTH).join('') || 'dataset';
 }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { FILE_FORMATS, type FormatHints } from '@svc/tabular';
 import { type Command, Option } from 'commander';
-import { given } from '../given.ts';
+import { given } from '../cli-context.ts';
 import { type MappingOptions, mappingOf, withMappingOptions } from './mapping-options.ts';
 
 /** The options of commands that read files with tables. */

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { printableText } from '../text/printable-text.ts';
-import { writeText } from './write-text.ts';
+import { printableText } from '../text/format.ts';
+import { writeText } from './print.ts';
 
 const MAX_LENGTH = 4096;
 

@@ -6,10 +6,8 @@ import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
-import { printHint, printReport, type Result } from './print-result.ts';
+import { printHint, printReport, type Result, refuseTerminal, writeText } from './print.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
-import { refuseTerminal } from './write-data.ts';
-import { writeText } from './write-text.ts';
 
 /** The options of commands that write a package. */
 export interface PackageOutputOptions {

@@ -1,5 +1,5 @@
 import type { Cli } from '../cli-context.ts';
-import { formatBytes } from '../text/format-bytes.ts';
+import { formatBytes } from '../text/format.ts';
 
 /** A progress bar; disposing removes it. */
 export interface Progress extends Disposable {
@@ -45,4 +45,29 @@ function barText(label: string, done: number, total: number | null, unit: string
   const part = Math.min(1, done / total);
   const bar = '#'.repeat(Math.round(part * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
   return `${label} [${bar}] ${Math.floor(part * 100)}% of ${amount(total)}`;
+}
+
+/**
+ * Passes on what a service sends; a terminal shows how much it is.
+ *
+ * @param byteLength of the whole; null if unknown
+ * @returns the number of bytes
+ * @throws the signal's reason; what the body and `write` throw
+ */
+export async function receive(
+  cli: Cli,
+  body: AsyncIterable<Uint8Array>,
+  byteLength: number | null,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<number> {
+  using progress = showProgress(cli, 'receiving');
+  let bytes = 0;
+  for await (const chunk of body) {
+    cli.signal.throwIfAborted();
+    await write(chunk);
+    bytes += chunk.byteLength;
+    progress.update(bytes, byteLength);
+  }
+  cli.signal.throwIfAborted();
+  return bytes;
 }

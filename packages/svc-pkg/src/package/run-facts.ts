@@ -1,6 +1,5 @@
 import type { PackageReader, PackageRun } from '@svc/pkg-format';
-import { countOf } from '../text/format-facts.ts';
-import { printableValue } from '../text/printable-text.ts';
+import { countOf, printableValue } from '../text/format.ts';
 
 /** The run that a package holds, in short. */
 export interface RunFacts extends Pick<PackageRun, 'id' | 'name' | 'status'> {

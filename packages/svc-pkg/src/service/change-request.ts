@@ -1,5 +1,5 @@
+import { given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { given } from '../given.ts';
 
 /** What the options of a command say of a change of a dataset. */
 export interface ChangeOptions {

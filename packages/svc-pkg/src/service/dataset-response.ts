@@ -1,9 +1,10 @@
 import type { ResponseOf } from '@svc/client';
-import type { Result } from '../output/print-result.ts';
-import { countOf, formatFacts } from '../text/format-facts.ts';
-import { noteFacts } from '../text/note-facts.ts';
-import { printableValue } from '../text/printable-text.ts';
-import type { JsonResponse } from './client/service-request.ts';
+import type { Cli } from '../cli-context.ts';
+import { EXIT } from '../errors/cli-error.ts';
+import { errorLine } from '../errors/failure.ts';
+import { printResult, type Result } from '../output/print.ts';
+import { countOf, formatFacts, noteFacts, printableValue } from '../text/format.ts';
+import type { JsonResponse } from './service-client.ts';
 import type { StoredDataset } from './store-dataset.ts';
 
 /** A dataset after a change. */
@@ -52,4 +53,29 @@ function datasetText(
 export function countsText(change: ChangedDataset['change']): string {
   const counts = (['added', 'changed', 'removed'] as const).filter((kind) => change[kind] > 0);
   return counts.map((kind) => `${change[kind]} ${kind}`).join(', ') || 'none';
+}
+
+export type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
+
+/** Prints what a request would store; the command fails if rows would make no items. */
+export async function printDryRun(cli: Cli, value: DryRun, text: string): Promise<void> {
+  await printResult(cli, { json: () => text, text: () => dryRunText(value) });
+  if (value.errors_total > 0) cli.endWith(EXIT.failed);
+}
+
+function dryRunText(dryRun: DryRun): string {
+  const { errors, errors_total: total, item_count, version_hash, change } = dryRun;
+  const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
+    errorLine({ location, message, code }),
+  );
+  if (total > errors.length) lines.push(`... and ${total - errors.length} more`);
+  const facts = formatFacts([
+    ['stored', 'nothing (dry run)'],
+    ['items', item_count],
+    ['errors', total],
+    ['version hash', version_hash],
+    ['change', change && countsText(change)],
+    ...noteFacts(dryRun),
+  ]);
+  return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }

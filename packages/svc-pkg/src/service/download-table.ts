@@ -1,10 +1,9 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { createOutputFile } from '../output/output-file.ts';
-import { printResult } from '../output/print-result.ts';
-import { receive } from '../output/receive.ts';
-import { dataWriter, refuseTerminal } from '../output/write-data.ts';
-import type { ServiceClient } from './client/service-client.ts';
+import { dataWriter, printResult, refuseTerminal } from '../output/print.ts';
+import { receive } from '../output/progress.ts';
+import type { ServiceClient } from './service-client.ts';
 
 const LINE_FEED = 10;
 

@@ -1,10 +1,7 @@
 import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import type { Cli } from '../cli-context.ts';
-import { given } from '../given.ts';
-import { repeatLost } from './client/repeat-lost.ts';
-import type { ServiceClient } from './client/service-client.ts';
-import type { JsonResponse } from './client/service-request.ts';
+import { type Cli, given } from '../cli-context.ts';
+import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
 import { storedDataset } from './store-dataset.ts';
 
 /** The options of `import-hub` that are not about columns. */

@@ -7,8 +7,8 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { CliError } from '../errors/cli-error.ts';
-import type { ServiceClient } from './client/service-client.ts';
-import { parseGiven, parseValue } from './runs/run-config.ts';
+import { parseGiven, parseValue } from './run-config.ts';
+import type { ServiceClient } from './service-client.ts';
 
 /** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
 export function parseEdits(text: string, file: string): JsonObject {

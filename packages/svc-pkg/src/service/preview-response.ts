@@ -1,7 +1,5 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { formatFacts } from '../text/format-facts.ts';
-import { noteFacts } from '../text/note-facts.ts';
-import { printableValue } from '../text/printable-text.ts';
+import { formatFacts, noteFacts, printableValue } from '../text/format.ts';
 import { sampleText } from '../text/sample-text.ts';
 
 /** Text for people lists this many splits and columns, and counts the rest. */

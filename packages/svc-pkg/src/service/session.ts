@@ -1,6 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
-import type { ServiceClient } from './client/service-client.ts';
+import type { ServiceClient } from './service-client.ts';
 
 export type Session = ResponseOf<'/session', 'get'>;
 

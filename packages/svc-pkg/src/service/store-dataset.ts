@@ -2,10 +2,8 @@ import { type DatasetSummary, followJob, type Job, type UploadOutcome } from '@s
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
-import { parseProblem } from './client/parse-problem.ts';
-import type { ServiceClient } from './client/service-client.ts';
-import type { JsonResponse } from './client/service-request.ts';
-import { readDataset } from './find-dataset.ts';
+import { readDataset } from './references.ts';
+import { type JsonResponse, parseProblem, type ServiceClient } from './service-client.ts';
 
 /** A dataset that was stored, or to which the run of another tool was added. */
 export type StoredDataset = DatasetSummary & {

@@ -1,8 +1,7 @@
 import type { Lost, Tool, ToolReport } from '@svc/formats';
 import { formatLocation } from '@svc/jsonl-v23';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
-import { countOf, formatFacts } from './format-facts.ts';
-import { printableText, printableValue } from './printable-text.ts';
+import { countOf, formatFacts, printableText, printableValue } from './format.ts';
 
 /** Text for people lists this many entries and counts the rest. */
 const MAX_LISTED = 100;

@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { printableText } from './printable-text.ts';
+import { printableText } from './format.ts';
 
 /** Longer texts are cut in reports. */
 const MAX_CODE_POINTS = 300;

@@ -1,6 +1,6 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';
-import { printableText } from './printable-text.ts';
+import { printableText } from './format.ts';
 
 const MAX_STRING_LENGTH = 200;
 const MAX_ENTRIES = 20;

@@ -1,16 +1,13 @@
 import { changeItems, checkChange, type ItemsChange } from '@svc/client';
 import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
+import { type Cli, given } from '../../cli-context.ts';
 import { type TableOptions, tableFields, withTableOptions } from '../../mapping/table-options.ts';
-import { printReport } from '../../output/print-result.ts';
+import { printReport } from '../../output/print.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
-import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
-import { changeResult } from '../../service/dataset-response.ts';
-import { printDryRun } from '../../service/dry-run-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
+import { changeResult, printDryRun } from '../../service/dataset-response.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { DATASET_ARGUMENT, findDataset } from '../../service/references.ts';
 import { sendFiles } from '../../service/send-files.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withChangeOptions, withExamples, withServiceOptions } from '../define-command.ts';
 
 type Options = ServiceOptions &

@@ -1,17 +1,14 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
+import { type Cli, given } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { given } from '../../given.ts';
 import { ask } from '../../output/ask.ts';
-import { eachPath } from '../../output/each-path.ts';
-import { printReport } from '../../output/print-result.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { findVersion, readDataset } from '../../service/find-dataset.ts';
-import { readRun } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
-import { printableValue } from '../../text/printable-text.ts';
+import { eachPath, printReport } from '../../output/print.ts';
+import { readRun } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, readDataset } from '../../service/references.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
+import { formatFacts, printableValue } from '../../text/format.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

@@ -1,18 +1,15 @@
 import type { ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printResult } from '../../output/print-result.ts';
-import { listPages } from '../../service/client/list-pages.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { findVersion } from '../../service/find-dataset.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatTable } from '../../text/format-table.ts';
-import { printableValue } from '../../text/printable-text.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printResult } from '../../output/print.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
+import { listPages } from '../../service/service-client.ts';
+import { formatTable } from '../../text/format.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
-const KINDS = ['added', 'removed', 'changed'] as const;
+const KINDS = ['added', 'removed', 'changed', 'moved'] as const;
 
 interface Options extends ServiceOptions {
   readonly limit: number;
@@ -21,14 +18,15 @@ interface Options extends ServiceOptions {
 
 type Differences = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
 type Difference = Differences['data'][number];
+type Counts = Differences['counts'];
 
-/** `diff`: what another dataset or version adds, removes and changes. */
+/** `diff`: what another dataset or version adds, removes, changes and moves. */
 export function addDiffCommand(program: Command, cli: Cli): void {
   const command = program
     .command('diff')
     .summary('compare two datasets of a service, or two versions of one')
     .description(
-      'Shows which items the other dataset adds, removes and changes, and which sections have another order. A version is its number or the beginning of its hash.',
+      'Shows which items the other dataset adds, removes, changes and moves. A version is its number or the beginning of its hash.',
     )
     .argument('<dataset>', VERSION_ARGUMENT)
     .argument('<other>', 'the other dataset or version')
@@ -40,32 +38,26 @@ export function addDiffCommand(program: Command, cli: Cli): void {
       const to = await findVersion(service, other);
       const path = { id: from.id, other_id: to.id };
       const wanted = given({ version: from.version, other_version: to.version, only: options.only });
-      const { counts, sections, data } = await listPages(options.limit, (page) =>
+      const { counts, data } = await listPages(options.limit, (page) =>
         service.api.GET('/datasets/{id}/diff/{other_id}', {
           params: { path, query: { ...wanted, ...page } },
         }),
       );
       await printResult(cli, {
-        text: () => diffText({ counts, sections, data }, options.only),
-        json: () => jsonText({ counts, sections, data }),
+        text: () => diffText(counts, data, options.only),
+        json: () => jsonText({ counts, data }),
       });
     });
   withServiceOptions(command);
   withExamples(command, ['svc-pkg diff "GSM8K 1" "GSM8K 2"', 'svc-pkg diff GSM8K@1 GSM8K --only changed']);
 }
 
-function diffText(
-  { counts, sections, data: differences }: Pick<Differences, 'counts' | 'sections' | 'data'>,
-  only: Options['only'],
-): string {
-  const orders = sections.filter(({ order_changed }) => order_changed);
-  const summary = [
-    `${KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`,
-    ...orders.map(({ name }) => `The order of section ${printableValue(name)} has changed.\n`),
-  ].join('');
+function diffText(counts: Counts, differences: readonly Difference[], only: Options['only']): string {
+  const summary = `${KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`;
   if (differences.length === 0) return summary;
   const table = formatTable(['change', 'from', 'to', 'item'], differences.map(rowOf));
-  const all = only === undefined ? counts.added + counts.removed + counts.changed : counts[only];
+  const all =
+    only === undefined ? counts.added + counts.removed + counts.changed + counts.moved : counts[only];
   const more = all - differences.length;
   return `${summary}${table}${more > 0 ? `... and ${more} more\n` : ''}`;
 }

@@ -3,17 +3,14 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { printReport } from '../../output/print-result.ts';
+import { printReport } from '../../output/print.ts';
 import { readText } from '../../package/input-file.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
-import { changeResult } from '../../service/dataset-response.ts';
-import { printDryRun } from '../../service/dry-run-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
+import { changeResult, printDryRun } from '../../service/dataset-response.ts';
 import { findItem, parseEdits, setPointer } from '../../service/item-edits.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { DATASET_ARGUMENT, findDataset } from '../../service/references.ts';
+import { repeatLost, type ServiceClient } from '../../service/service-client.ts';
 import { withChangeOptions, withExamples, withServiceOptions } from '../define-command.ts';
 
 type Options = ServiceOptions &

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { findVersion } from '../../service/find-dataset.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 import { formatOf, type TableOptions, withTableOptions } from '../table-output.ts';
 

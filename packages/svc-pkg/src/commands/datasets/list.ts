@@ -1,9 +1,8 @@
 import type { PageQuery } from '@svc/client';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printListing } from '../../service/print-listing.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printListing } from '../../output/print.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

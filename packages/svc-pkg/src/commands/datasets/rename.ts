@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
+import { type Cli, given } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { given } from '../../given.ts';
-import { printReport } from '../../output/print-result.ts';
-import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
+import { printReport } from '../../output/print.ts';
 import { datasetResult } from '../../service/dataset-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
-import { printRunFacts, runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printRunFacts, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { DATASET_ARGUMENT, findDataset } from '../../service/references.ts';
 import { checkName, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printReport } from '../../output/print-result.ts';
+import { printReport } from '../../output/print.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
-import { checkVersion, DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
 import { changeResult } from '../../service/dataset-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { checkVersion, DATASET_ARGUMENT, findDataset } from '../../service/references.ts';
+import { repeatLost } from '../../service/service-client.ts';
 import { withChangeOptions, withExamples, withServiceOptions } from '../define-command.ts';
 
 type Options = ServiceOptions & ChangeOptions;

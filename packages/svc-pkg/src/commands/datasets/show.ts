@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printResult } from '../../output/print-result.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
+import { printResult } from '../../output/print.ts';
 import { datasetResult } from '../../service/dataset-response.ts';
-import { findVersion, readDataset } from '../../service/find-dataset.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, readDataset, VERSION_ARGUMENT } from '../../service/references.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 /** `show`: one dataset of a service. */

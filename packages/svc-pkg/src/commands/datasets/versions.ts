@@ -1,11 +1,10 @@
 import type { PageQuery } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
+import { printListing } from '../../output/print.ts';
 import { countsText } from '../../service/dataset-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
-import { printListing } from '../../service/print-listing.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { DATASET_ARGUMENT, findDataset } from '../../service/references.ts';
 import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

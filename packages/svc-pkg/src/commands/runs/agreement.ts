@@ -1,12 +1,10 @@
 import type { ResponseOf } from '@svc/client';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printResult } from '../../output/print-result.ts';
-import { intervalText, rounded, runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
-import { printableValue } from '../../text/printable-text.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printResult } from '../../output/print.ts';
+import { intervalText, rounded, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { formatFacts, printableValue } from '../../text/format.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 type Cell = 'both_pass' | 'both_fail' | 'false_pass' | 'false_fail';

@@ -1,14 +1,12 @@
 import type { Job, Run } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { eachPath } from '../../output/each-path.ts';
-import { printReport } from '../../output/print-result.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { ServiceError } from '../../service/client/service-error.ts';
-import type { JsonResponse } from '../../service/client/service-request.ts';
-import { runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { ServiceError } from '../../errors/cli-error.ts';
+import { eachPath, printReport } from '../../output/print.ts';
+import { runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import type { JsonResponse, ServiceClient } from '../../service/service-client.ts';
+import { formatFacts } from '../../text/format.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 /** `cancel`: stops runs and jobs. */

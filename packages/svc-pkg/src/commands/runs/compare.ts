@@ -1,11 +1,10 @@
 import type { ResponseOf } from '@svc/client';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printResult } from '../../output/print-result.ts';
-import { intervalText, rounded, runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printResult } from '../../output/print.ts';
+import { intervalText, rounded, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { formatFacts } from '../../text/format.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

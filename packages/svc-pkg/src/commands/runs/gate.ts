@@ -2,32 +2,39 @@ import type { Run } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type Command, Option } from 'commander';
 import { CleanUp } from '../../clean-up.ts';
-import type { Cli } from '../../cli-context.ts';
-import { CliError } from '../../errors/cli-error.ts';
-import { EXIT } from '../../errors/exit-codes.ts';
-import { githubAnnotations } from '../../gate/annotations.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import {
+  type Baseline,
+  type ComparisonQuery,
+  findBaseline,
+  gateName,
+  readSpread,
+} from '../../gate/baseline.ts';
 import { compareGate } from '../../gate/compare-gate.ts';
-import { type Baseline, findBaseline } from '../../gate/find-baseline.ts';
 import type { GateReport, LabelCheck } from '../../gate/gate-report.ts';
-import { gateDocument, gateText, verdictLine } from '../../gate/gate-text.ts';
+import { gateDocument, gateText, githubAnnotations, verdictLine } from '../../gate/gate-text.ts';
 import { junitReport } from '../../gate/junit-report.ts';
 import { markdownSummary } from '../../gate/markdown-summary.ts';
-import type { ComparisonQuery } from '../../gate/read-comparison.ts';
-import { gateName, readSpread } from '../../gate/read-spread.ts';
 import { sightOf, sightText } from '../../gate/sight.ts';
 import type { Verdict } from '../../gate/verdict.ts';
-import { given } from '../../given.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
-import { printNote, printReport } from '../../output/print-result.ts';
-import { writeText } from '../../output/write-text.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { findVersion } from '../../service/find-dataset.ts';
-import { checkCompleted, checkRun } from '../../service/runs/print-run.ts';
-import { readRunConfig } from '../../service/runs/run-config.ts';
-import { readRun, repetitionsOf, runParams, trackRun } from '../../service/runs/run-response.ts';
-import { planRun, runRequest, startRun } from '../../service/runs/start-run.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printNote, printReport, writeText } from '../../output/print.ts';
+import {
+  checkCompleted,
+  checkRun,
+  planRun,
+  readRun,
+  repetitionsOf,
+  runParams,
+  runRequest,
+  startRun,
+  trackRun,
+} from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
+import { readRunConfig } from '../../service/run-config.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
 import { reportText } from '../../text/report-text.ts';
 import {
   countOption,

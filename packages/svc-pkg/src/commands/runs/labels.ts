@@ -1,11 +1,10 @@
 import type { PageQuery } from '@svc/client';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printListing, RESULT_COLUMNS } from '../../output/print.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { printListing, RESULT_COLUMNS } from '../../service/print-listing.ts';
-import { runParams, runPath } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { runParams, runPath } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

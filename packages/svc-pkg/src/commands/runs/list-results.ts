@@ -1,10 +1,9 @@
 import type { PageQuery } from '@svc/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printListing, RESULT_COLUMNS } from '../../service/print-listing.ts';
-import { rounded, runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printListing, RESULT_COLUMNS } from '../../output/print.ts';
+import { rounded, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { limitOption, numberOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { runPath } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { runPath } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

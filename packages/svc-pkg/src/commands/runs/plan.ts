@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
+import { type Cli, given } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { findBaseline } from '../../gate/find-baseline.ts';
-import { readSpread } from '../../gate/read-spread.ts';
+import { findBaseline, readSpread } from '../../gate/baseline.ts';
 import { planGate, pointsOf, sightOf, sightText } from '../../gate/sight.ts';
-import { given } from '../../given.ts';
-import { printResult } from '../../output/print-result.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { findVersion, readDataset } from '../../service/find-dataset.ts';
-import { repetitionsOf } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { countOf, formatFacts } from '../../text/format-facts.ts';
+import { printResult } from '../../output/print.ts';
+import { repetitionsOf } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, readDataset, VERSION_ARGUMENT } from '../../service/references.ts';
+import { countOf, formatFacts } from '../../text/format.ts';
 import { numberOption, powerOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

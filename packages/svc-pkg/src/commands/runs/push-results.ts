@@ -2,17 +2,14 @@ import { LineCutter } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { CliError } from '../../errors/cli-error.ts';
-import { EXIT } from '../../errors/exit-codes.ts';
-import { printReport } from '../../output/print-result.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { printReport } from '../../output/print.ts';
 import { showProgress } from '../../output/progress.ts';
 import { readBytes } from '../../package/input-file.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
-import { printableValue } from '../../text/printable-text.ts';
+import { runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { repeatLost, type ServiceClient } from '../../service/service-client.ts';
+import { formatFacts, printableValue } from '../../text/format.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

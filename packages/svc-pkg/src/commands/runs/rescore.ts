@@ -1,13 +1,10 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
-import { withConfigOptions } from '../../service/runs/config-options.ts';
-import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
-import { configFile, readRunConfig } from '../../service/runs/run-config.ts';
-import { runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { type FinishOptions, finishRun, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { configFile, readRunConfig, withConfigOptions } from '../../service/run-config.ts';
+import { repeatLost } from '../../service/service-client.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions, FinishOptions {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { runPath } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { runPath } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 import { formatOf, type TableOptions, withTableOptions } from '../table-output.ts';
 import { addListResultsCommand } from './list-results.ts';

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
-import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
-import { runParams } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { type FinishOptions, finishRun, runParams } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { repeatLost } from '../../service/service-client.ts';
 import { maxCostOption, withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions, FinishOptions {

@@ -2,15 +2,17 @@ import type { Run } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printNote, printResult } from '../../output/print-result.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { findVersion } from '../../service/find-dataset.ts';
-import { withConfigOptions } from '../../service/runs/config-options.ts';
-import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
-import { configFile, type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
-import { planRun, runRequest, startRun } from '../../service/runs/start-run.ts';
+import { printNote, printResult } from '../../output/print.ts';
+import { type FinishOptions, finishRun, planRun, runRequest, startRun } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
+import {
+  configFile,
+  type RunConfigOptions,
+  readRunConfig,
+  withConfigOptions,
+} from '../../service/run-config.ts';
 import { triedText } from '../../service/runs/tried-text.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import {
   countOption,
   maxCostOption,

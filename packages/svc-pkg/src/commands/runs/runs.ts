@@ -1,11 +1,10 @@
 import type { PageQuery, Paths, Run } from '@svc/client';
 import { type Command, Option } from 'commander';
-import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { findDataset } from '../../service/find-dataset.ts';
-import { printListing } from '../../service/print-listing.ts';
-import { rounded } from '../../service/runs/run-response.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { type Cli, given } from '../../cli-context.ts';
+import { printListing } from '../../output/print.ts';
+import { rounded } from '../../service/follow-run.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { findDataset } from '../../service/references.ts';
 import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

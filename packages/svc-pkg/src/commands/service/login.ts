@@ -1,13 +1,18 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { ServiceError } from '../../errors/cli-error.ts';
 import { askSecret } from '../../output/ask.ts';
-import { printHint, printReport } from '../../output/print-result.ts';
-import { ServiceError } from '../../service/client/service-error.ts';
-import { readCredentials, writeCredentials } from '../../service/credentials.ts';
-import { checkSecret, openServiceWithKey, serviceUrl } from '../../service/service-options.ts';
+import { printHint, printReport } from '../../output/print.ts';
+import {
+  checkSecret,
+  openServiceWithKey,
+  readCredentials,
+  serviceUrl,
+  writeCredentials,
+} from '../../service/open-service.ts';
 import { readSession } from '../../service/session.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { formatFacts } from '../../text/format.ts';
 import { apiUrlOption, withExamples } from '../define-command.ts';
 
 /** `login`: stores the key of a service for later commands. */

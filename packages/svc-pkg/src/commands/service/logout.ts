@@ -1,10 +1,9 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printReport } from '../../output/print-result.ts';
-import { readCredentials, writeCredentials } from '../../service/credentials.ts';
-import { serviceUrl } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { printReport } from '../../output/print.ts';
+import { readCredentials, serviceUrl, writeCredentials } from '../../service/open-service.ts';
+import { formatFacts } from '../../text/format.ts';
 import { apiUrlOption, withExamples } from '../define-command.ts';
 
 /** `logout`: forgets the key of a service. */

@@ -3,11 +3,10 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { printResult } from '../../output/print-result.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
-import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { type FoundVersion, findVersion, readDataset } from '../../service/find-dataset.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printResult } from '../../output/print.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { type FoundVersion, findVersion, readDataset, VERSION_ARGUMENT } from '../../service/references.ts';
+import type { ServiceClient } from '../../service/service-client.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {

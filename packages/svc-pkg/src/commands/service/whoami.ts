@@ -1,10 +1,10 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printResult } from '../../output/print-result.ts';
-import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printResult } from '../../output/print.ts';
+import { openService, type ServiceOptions } from '../../service/open-service.ts';
 import { readSession } from '../../service/session.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { formatFacts } from '../../text/format.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
 /** `whoami`: the service that commands use, and the role of the key. */

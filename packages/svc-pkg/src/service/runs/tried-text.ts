@@ -1,7 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { formatFacts } from '../../text/format-facts.ts';
-import { printableValue } from '../../text/printable-text.ts';
+import { formatFacts, printableValue } from '../../text/format.ts';
 
 type Tried = ResponseOf<'/runs/try', 'post'>;
 

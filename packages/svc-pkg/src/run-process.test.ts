@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { proxyAddress } from './proxy-address.ts';
+import { proxyAddress } from './run-process.ts';
 
 it.each([
   [undefined, undefined],

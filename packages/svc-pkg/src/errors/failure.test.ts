@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { captured } from '../../test/run-svc-pkg.ts';
-import { ServiceError } from '../service/client/service-error.ts';
-import { CliError } from './cli-error.ts';
-import { toFailure } from './failure.ts';
-import { errorLine, printError } from './print-error.ts';
+import { CliError, ServiceError } from './cli-error.ts';
+import { errorLine, printError, toFailure } from './failure.ts';
 
 it.each([
   [{}, 'svc-pkg: It failed (c)'],

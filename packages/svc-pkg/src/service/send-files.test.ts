@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
-import { openUploadSource } from './upload-source.ts';
+import { openUploadSource } from './send-files.ts';
 
 async function fileOf(bytes: number): Promise<string> {
   const path = join(await temporaryFolder(), 'a.zip');

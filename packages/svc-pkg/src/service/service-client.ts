@@ -1,13 +1,32 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { type ApiClient, createApiClient } from '@svc/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiClient, createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
 import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
-import { CliError } from '../../errors/cli-error.ts';
-import { given } from '../../given.ts';
-import { fetchThrough, type ResponseTexts } from './fetch-through.ts';
-import { parseProblem } from './parse-problem.ts';
-import type { JsonResponse, ServiceRequest } from './service-request.ts';
+import { type Cli, given } from '../cli-context.ts';
+import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
+
+/** A request to the service. */
+export interface ServiceRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Relative to the service's URL; begins with "/". */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | AsyncIterable<Uint8Array>;
+  /** How long the service may take to begin its response; 0 for no limit. */
+  readonly responseTimeoutMs?: number;
+}
+
+/** A response that is a JSON document. */
+export interface JsonResponse<T> {
+  readonly status: number;
+  /** The document as it arrived. */
+  readonly text: string;
+  readonly value: T;
+}
 
 interface ServiceResponse {
   readonly status: number;
@@ -194,4 +213,160 @@ function codeOf(error: unknown): string {
   if ('code' in error && typeof error.code === 'string') return error.code;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error.cause === undefined ? error.name : codeOf(error.cause);
+}
+
+/** The documents of responses as they arrived. */
+export type ResponseTexts = WeakMap<Response, string>;
+
+/**
+ * A `fetch` for `@svc/client` whose requests go through a service client: its key, proxies, limits and errors. It takes only
+ * requests for documents, and throws for every response other than 2xx. An upload is responded to when everything is stored,
+ * however long that takes.
+ *
+ * @param url of the service
+ * @param texts receives the document of each response
+ * @param isSlow whether the service takes long for all requests
+ */
+export function fetchThrough(
+  url: string,
+  sendForJson: (request: ServiceRequest) => Promise<JsonResponse<unknown>>,
+  texts: ResponseTexts,
+  isSlow: boolean,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const headers: Record<string, string> = Object.fromEntries(request.headers);
+    // The length of an upload is known; all other bodies are short documents.
+    const isUpload = headers['content-length'] !== undefined;
+    const body = isUpload ? request.body : await request.text();
+    const { status, text } = await sendForJson({
+      method: request.method as ServiceRequest['method'],
+      path: request.url.slice(url.length),
+      headers,
+      ...(body !== null && body !== '' && { body }),
+      ...((isUpload || isSlow) && { responseTimeoutMs: 0 }),
+    });
+    const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
+    Object.defineProperty(response, 'url', { value: request.url.replace(/\?.*/s, '') });
+    texts.set(response, text);
+    return response;
+  };
+}
+
+/**
+ * Reads a list of the service, page by page, up to `limit` entries.
+ *
+ * @param read requests a page
+ * @returns the last page, with the entries of all
+ * @throws ApiError `bad_response`; what `read` throws
+ */
+export async function listPages<P extends Page<unknown>>(
+  limit: number,
+  read: (page: PageQuery) => Promise<{ data?: P; response: Response }>,
+): Promise<P> {
+  const data: P['data'][number][] = [];
+  let last: P | undefined;
+  for await (const page of iteratePages(read, limit)) {
+    data.push(...page.data);
+    last = page;
+  }
+  return { ...(last as P), data: data.slice(0, limit) };
+}
+
+/** Tries of a request that creates something. */
+const MAX_TRIES = 3;
+const RETRY_DELAY_MS = 1000;
+
+/**
+ * Does what creates something, and does it again after a lost connection. With the same `Idempotency-Key`, the service
+ * creates one thing all the same.
+ */
+export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) => Promise<T>): Promise<T> {
+  const idempotencyKey = randomUUID();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await create(idempotencyKey);
+    } catch (error) {
+      const isLost = error instanceof CliError && error.code === 'connection_lost';
+      if (!isLost || attempt === MAX_TRIES) throw error;
+      await sleep(RETRY_DELAY_MS * attempt, undefined, { signal: cli.signal });
+    }
+  }
+}
+
+/** The parts of a response that say why a request failed. */
+export interface FailedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/**
+ * Turns a failed response into an error. The body has the members of RFC 9457 and `code`; a response of a proxy or
+ * another server becomes `bad_response`.
+ */
+export function parseProblem(response: FailedResponse): Error {
+  const target = response.status < 400 ? headerOf(response, 'location') : undefined;
+  if (target !== undefined) {
+    const message = `The service returned status ${response.status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
+    return new CliError('bad_response', message);
+  }
+  const body = parseObject(response.text);
+  const code = body?.['code'];
+  if (body === null || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
+    const type = headerOf(response, 'content-type') ?? 'no content type';
+    return new CliError(
+      'bad_response',
+      `The service returned status ${response.status} with ${type} instead of a problem document`,
+    );
+  }
+  const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldError).slice(0, 100) : [];
+  const total = body['errors_total'];
+  const retryAfter = Number(headerOf(response, 'retry-after') ?? Number.NaN);
+  const message = [body['detail'], body['title']].find((text) => typeof text === 'string' && text !== '');
+  return new ServiceError(
+    code,
+    typeof message === 'string' ? message : `The service returned status ${response.status}`,
+    {
+      status: response.status,
+      errors: errors.map(locatedError),
+      errorsTotal: typeof total === 'number' ? total : errors.length,
+      requestId: headerOf(response, 'x-request-id'),
+      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    },
+  );
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isFieldError = (value: unknown): value is Record<string, unknown> & { message: string } =>
+  isObject(value) && typeof value['message'] === 'string';
+
+/** Only the known members, and only if they have the right type. */
+function locatedError(error: Record<string, unknown> & { message: string }): FieldError {
+  const text = (key: string) => (typeof error[key] === 'string' ? { [key]: error[key] } : {});
+  const count = (key: string) => (typeof error[key] === 'number' ? { [key]: error[key] } : {});
+  return {
+    message: error.message,
+    ...text('code'),
+    ...text('path'),
+    ...text('file'),
+    ...count('line'),
+    ...count('column'),
+    ...count('row'),
+  };
+}
+
+function headerOf(response: FailedResponse, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
 }

@@ -1,5 +1,5 @@
-import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import type { Cli } from './cli-context.ts';
+import { CliError } from './errors/cli-error.ts';
 
 const VARIABLE = 'DATABASE_URL';
 

@@ -1,0 +1,229 @@
+import {
+  followRun,
+  iteratePages,
+  type PageQuery,
+  type PlannedRun,
+  type Run,
+  type RunRequest,
+} from '@svc/client';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { type Cli, given } from '../cli-context.ts';
+import { CliError, type CliErrorDetail } from '../errors/cli-error.ts';
+import { printHint, printReport } from '../output/print.ts';
+import { showProgress } from '../output/progress.ts';
+import { formatFacts, printableValue } from '../text/format.ts';
+import type { FoundVersion } from './references.ts';
+import { withConfigOptions } from './run-config.ts';
+import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
+
+/** A request for a run of a dataset. The service checks the configuration. */
+export function runRequest(
+  { id, version }: FoundVersion,
+  config: JsonObject | Run['config'],
+  name: string | undefined,
+): RunRequest {
+  return { dataset_id: id, config: config as RunRequest['config'], ...given({ name, version }) };
+}
+
+/** A request for a run, and where its configuration comes from. */
+export interface StatedRun {
+  readonly body: RunRequest;
+  /** From `configFile`. */
+  readonly file: string | undefined;
+}
+
+/** Starts a run. A lost connection does not start it twice. @throws as `ServiceClient.send` */
+export function startRun(
+  cli: Cli,
+  service: ServiceClient,
+  { body, file }: StatedRun,
+): Promise<JsonResponse<Run>> {
+  const starting = repeatLost(cli, (key) => {
+    const params = { header: { 'Idempotency-Key': key } };
+    return service.read(service.api.POST('/runs', { body, bodySerializer: canonicalJson, params }));
+  });
+  return withConfigOptions(starting, file);
+}
+
+/** Says what a run would do. @throws as `ServiceClient.send` */
+export function planRun(
+  service: ServiceClient,
+  { body, file }: StatedRun,
+): Promise<JsonResponse<PlannedRun>> {
+  const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
+  return withConfigOptions(service.read(reply), file);
+}
+
+/**
+ * The id of a run as a part of a path.
+ *
+ * @throws CliError `usage` for one that would be another path
+ */
+export function runParams(id: string): { readonly path: { readonly id: string } } {
+  if (/[^.]/.test(id)) return { path: { id } };
+  throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
+}
+
+/** The path of something of a run. @throws CliError `usage` for an id that would be another path */
+export const runPath = (id: string, name: string): string =>
+  `/runs/${encodeURIComponent(runParams(id).path.id)}/${name}`;
+
+/**
+ * Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted.
+ *
+ * @throws as `ServiceClient.send`; the signal's reason
+ */
+export async function trackRun(
+  cli: Cli,
+  service: ServiceClient,
+  first: JsonResponse<Run>,
+): Promise<JsonResponse<Run>> {
+  using progress = showProgress(cli, 'running', 'items');
+  const { id } = first.value;
+  for await (const { counts } of followRun(service.api, id, { signal: cli.signal })) {
+    progress.update(counts.done, counts.total);
+  }
+  // Its text once more, with every digit.
+  return await readRun(service, id);
+}
+
+/** Reads a run. @throws CliError `usage`; as `ServiceClient.send` */
+export function readRun(service: ServiceClient, id: string): Promise<JsonResponse<Run>> {
+  return service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
+}
+
+/** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
+export function printRunFacts(cli: Cli, response: JsonResponse<Run>): Promise<void> {
+  return printReport(cli, { text: () => runText(response.value), json: () => response.text });
+}
+
+function runText(run: Run): string {
+  const { counts, scores } = run;
+  return formatFacts([
+    ['run', run.id],
+    ['name', run.name && printableValue(run.name)],
+    ['dataset', run.dataset_id],
+    ['version', run.dataset_version],
+    ['status', run.status],
+    ['done', `${counts.done} of ${counts.total}`],
+    ['failed', counts.failed],
+    ['unscored', counts.unscored],
+    ['mean score', rounded(scores.mean)],
+    ['95 % interval', intervalText(scores.ci95)],
+    ['passed', scores.pass_rate === null ? null : `${scores.passed} (${rounded(scores.pass_rate * 100)} %)`],
+  ]);
+}
+
+/** The bounds of an interval. */
+export function intervalText(interval: readonly number[] | null | undefined): string | null {
+  return interval == null ? null : interval.map((bound) => rounded(bound)).join(' to ');
+}
+
+/** Four significant digits are enough for people. */
+export function rounded(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value.toPrecision(4));
+}
+
+/** How often a run asks each item. */
+export function repetitionsOf({ config }: Pick<Run, 'config'>): number {
+  const stated: unknown = config['repetitions'];
+  return typeof stated === 'number' && stated >= 1 ? stated : 1;
+}
+
+/** With which outcome of a run a command succeeds. */
+export interface RunLimits {
+  readonly maxFailed: number;
+  readonly minScore?: number;
+}
+
+/** How a command ends a run that it has started. */
+export interface FinishOptions extends RunLimits {
+  readonly wait: boolean;
+}
+
+/**
+ * Waits until a run has ended, if the options do not say otherwise, then prints it, for machines the response as it is, for people the main facts, and checks its outcome.
+ *
+ * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`; as `checkRun`
+ */
+export async function finishRun(
+  cli: Cli,
+  service: ServiceClient,
+  started: JsonResponse<Run>,
+  { wait, ...limits }: FinishOptions,
+): Promise<void> {
+  const response = wait ? await trackRun(cli, service, started) : started;
+  const run = response.value;
+  await printRunFacts(cli, response);
+  checkCompleted(run);
+  if (run.status !== 'completed') return;
+  await checkRun(service, run, limits);
+  await printHint(cli, `Its results: svc-pkg results ${run.id}`);
+}
+
+/** @throws CliError `run_failed` for a run that failed or was cancelled, `run_stopped` */
+export function checkCompleted(run: Run): void {
+  if (run.status === 'failed' || run.status === 'cancelled') {
+    const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
+    throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
+  }
+  if (run.status === 'stopped') {
+    const { done, total } = run.counts;
+    throw new CliError(
+      'run_stopped',
+      `The budget of run ${run.id} stopped it after ${done} of ${total} results`,
+      {
+        hint: `To continue with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`,
+      },
+    );
+  }
+}
+
+/**
+ * Checks the outcome of a run that has completed.
+ *
+ * @throws CliError `items_failed` with the errors of the items and how often each occurred, `score_too_low`
+ */
+export async function checkRun(
+  service: ServiceClient,
+  { id, counts, scores }: Run,
+  { maxFailed, minScore }: RunLimits,
+): Promise<void> {
+  const { failed, total } = counts;
+  // Without any answer there is nothing to tolerate.
+  if (failed > maxFailed || (failed > 0 && failed === total)) {
+    throw new CliError('items_failed', `${failed} of ${total} items failed`, {
+      errors: await errorsOf(service, id),
+      hint: `Its results: svc-pkg results ${id}. To run the failed items again: svc-pkg retry ${id}`,
+    });
+  }
+  if (minScore === undefined || (scores.mean !== null && scores.mean >= minScore)) return;
+  const mean = scores.mean === null ? 'The run has no score' : `The mean score is ${rounded(scores.mean)}`;
+  throw new CliError('score_too_low', `${mean}, and --min-score is ${minScore}`, {
+    hint: `Its results: svc-pkg results ${id}`,
+  });
+}
+
+/** Looks at this many failed results. */
+const MAX_RESULTS = 1000;
+/** Lists this many errors. */
+const MAX_ERRORS = 10;
+
+/** The errors of a run's items in the order in which each occurs first, with how often it occurs. */
+async function errorsOf(service: ServiceClient, id: string): Promise<CliErrorDetail[]> {
+  const counts = new Map<string, { readonly code: string; readonly message: string; count: number }>();
+  const read = (page: PageQuery) =>
+    service.api.GET('/runs/{id}/results', {
+      params: { ...runParams(id), query: { status: 'failed', ...page } },
+    });
+  for await (const { data } of iteratePages(read, MAX_RESULTS)) {
+    for (const { error } of data) {
+      const { code = 'unknown', message = 'The item failed' } = error ?? {};
+      const key = `${code} ${message}`;
+      const entry = counts.get(key) ?? { code, message, count: 0 };
+      entry.count += 1;
+      counts.set(key, entry);
+    }
+  }
+  return [...counts.values()].slice(0, MAX_ERRORS);
+}

@@ -1,0 +1,116 @@
+/** Longer values are cut in text for people. */
+const MAX_VALUE_LENGTH = 200;
+
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
+ * Makes text safe for a terminal, because archives and responses are untrusted input: escapes control characters (C0,
+ * DEL, C1), line and paragraph separators, and the marks that reorder text. With `keepLines`, line feeds stay.
+ */
+export function printableText(text: string, options: { readonly keepLines?: boolean } = {}): string {
+  return text.replace(UNPRINTABLE, (character) =>
+    character === '\n' && options.keepLines ? character : escapeOf(character),
+  );
+}
+
+/** The same for lines of data, with tabs and the ends of lines. */
+export function printableData(text: string): string {
+  return text.replace(UNPRINTABLE, (character, index: number) => {
+    const isSpace = character === '\n' || character === '\t';
+    return isSpace || (character === '\r' && text[index + 1] === '\n') ? character : escapeOf(character);
+  });
+}
+
+/**
+ * Escapes the same characters in a JSON document, except its white space. Elsewhere they can only be in strings, where
+ * an escape means the same.
+ */
+export function printableJson(document: string): string {
+  return document.replace(UNPRINTABLE, (character) =>
+    character === '\n' || character === '\r' || character === '\t' ? character : escapeOf(character),
+  );
+}
+
+/** One line of printable text, cut after 200 characters. */
+export function printableValue(text: string): string {
+  const shown =
+    text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 1).toWellFormed()}…` : text;
+  return printableText(shown);
+}
+
+/** Formats names and values, one pair per line, the values in one column; leaves out pairs without a value. */
+export function formatFacts(
+  facts: readonly (readonly [name: string, value: string | number | null | undefined])[],
+): string {
+  const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const width = Math.max(0, ...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${printableText(String(value))}\n`).join('');
+}
+
+/** `1 item`, `2 items`. */
+export function countOf(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+const MAX_CELL_LENGTH = 60;
+
+/** Formats rows under their column names for people; long cells are cut, empty columns stay. */
+export function formatTable(
+  columns: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null | undefined)[])[],
+): string {
+  const texts = rows.map((row) => columns.map((_, index) => cellText(row[index])));
+  const widths = columns.map((name, index) =>
+    texts.reduce((width, row) => Math.max(width, row[index]?.length ?? 0), name.length),
+  );
+  const line = (cells: readonly string[]): string =>
+    `${cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`;
+  return [line(columns), ...texts.map(line)].join('');
+}
+
+function cellText(value: string | number | boolean | null | undefined): string {
+  const text = printableValue(value === null || value === undefined ? '' : String(value));
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH - 1)}…` : text;
+}
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** A size for people: `512 bytes`, `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${bytes} bytes` : `${value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** What a response says besides its main facts. */
+interface Notes {
+  readonly warnings?: readonly string[] | undefined;
+  readonly skipped_files?: readonly { readonly name: string; readonly reason: string }[] | undefined;
+  readonly skipped_files_total?: number | undefined;
+}
+
+/** Files that a text for people names. */
+const MAX_NAMED = 10;
+
+/** Warnings, a line each, and in a line the files that are passed over. */
+export function noteFacts({
+  warnings = [],
+  skipped_files: files = [],
+  skipped_files_total: total = files.length,
+}: Notes): [name: string, value: string][] {
+  const named = files.slice(0, MAX_NAMED).map(({ name, reason }) => printableValue(`${name} (${reason})`));
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  return [
+    ...warnings.map((warning): [string, string] => ['warning', printableValue(warning)]),
+    ...(total === 0 ? [] : [['passed over', `${named.join(', ')}${more}`] satisfies [string, string]]),
+  ];
+}
