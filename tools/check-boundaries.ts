@@ -112,12 +112,7 @@ const OWNERS: Record<string, readonly string[]> = {
   hyparquet: [],
   hysnappy: ['packages/tabular/src/parquet/'],
   yaml: ['packages/hub-client/src/'],
-  commander: [
-    'packages/svc-pkg/src/program.ts',
-    'packages/svc-pkg/src/commands/',
-    'packages/svc-pkg/src/mapping/',
-    'packages/svc-pkg/src/completion/',
-  ],
+  commander: ['packages/svc-pkg/src/program.ts', 'packages/svc-pkg/src/commands/'],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
   'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/create-metrics.ts'],

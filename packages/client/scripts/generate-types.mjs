@@ -1,4 +1,4 @@
-// Writes the types of the API and the list of checkers from the OpenAPI document that the build of @svc/api leaves in its dist folder.
+// Writes the types of the API, the values that requests choose from and the list of checkers from the OpenAPI document that the build of @svc/api leaves in its dist folder.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTypescript, { astToString } from 'openapi-typescript';
@@ -31,5 +31,39 @@ writeFileSync(
 
 /** The checkers of the service, generated from its OpenAPI document. */
 export const CHECKERS: readonly CheckerInfo[] = ${JSON.stringify(checkers, null, 2)};
+`,
+);
+
+/** Path → name of a member of a query or a body → the values that it may have. */
+const values = {};
+const resolved = (value) =>
+  value?.$ref === undefined
+    ? value
+    : resolved(
+        value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at, key) => at[key], document),
+      );
+for (const [path, operations] of Object.entries(document.paths)) {
+  for (const { parameters = [], requestBody } of Object.values(operations)) {
+    const body = resolved(resolved(requestBody)?.content?.['application/json']?.schema)?.properties ?? {};
+    const members = [
+      ...parameters
+        .map(resolved)
+        .filter(({ in: place }) => place === 'query')
+        .map(({ name, schema }) => [name, schema]),
+      ...Object.entries(body),
+    ];
+    for (const [name, schema] of members) {
+      const { enum: named } = resolved(schema);
+      if (named !== undefined) values[path] = { ...values[path], [name]: named };
+    }
+  }
+}
+writeFileSync(
+  fileURLToPath(new URL('request-values.ts', target)),
+  `/** The values of the members of requests that have a list of them, by path and name, from the OpenAPI document. */
+export const REQUEST_VALUES = ${JSON.stringify(values, null, 2)} as const;
 `,
 );

@@ -13,6 +13,7 @@ export { type ApiClient, type ClientOptions, createApiClient } from './create-ap
 export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
 export { CHECKERS } from './generated/checkers.ts';
 export type { paths as Paths } from './generated/openapi.ts';
+export { REQUEST_VALUES } from './generated/request-values.ts';
 export { type IterateOptions, iterateItems, iterateResults, type RunResult } from './iterate.ts';
 export { iteratePages, type Page, type PageQuery } from './iterate-pages.ts';
 export type { BodyOf, ResponseOf } from './response-of.ts';

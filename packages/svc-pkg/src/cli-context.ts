@@ -2,6 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { PackageGenerator } from '@svc/pkg-format';
 import type { Dispatcher } from 'undici';
 
+/** Where `npm start` listens. */
+export const DEFAULT_API_URL = 'http://127.0.0.1:8080';
+export const API_URL_VARIABLE = 'SVC_API_URL';
+export const API_KEY_VARIABLE = 'SVC_API_KEY';
+
 /** Everything outside the program that a command may use: `main.ts` passes the process, tests pass buffers. */
 export interface CliContext {
   readonly stdin: Readable;
@@ -21,8 +26,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Stops the command; its reason is the error to report. */
   readonly signal: AbortSignal;
-  /** Sends the HTTP requests. */
-  readonly dispatcher: Dispatcher;
+  /** What sends the HTTP requests, made for the first one. */
+  dispatcher(): Promise<Dispatcher>;
   /** Adds the commands that read a database; null for none. */
   readonly database: DatabasePort | null;
   /** Version of this program. */

@@ -1,56 +1,88 @@
 import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import type { Cli, CliContext } from './cli-context.ts';
-import { addCheckCommand } from './commands/check.ts';
-import { addCompletionCommand } from './commands/completion.ts';
-import { addConvertCommand } from './commands/convert.ts';
-import { addAppendCommand, addUpsertCommand } from './commands/datasets/change-items.ts';
-import { addDeleteCommand } from './commands/datasets/delete.ts';
-import { addDiffCommand } from './commands/datasets/diff.ts';
-import { addEditCommand } from './commands/datasets/edit.ts';
-import { addItemsCommand } from './commands/datasets/items.ts';
-import { addListCommand } from './commands/datasets/list.ts';
-import { addRenameCommand } from './commands/datasets/rename.ts';
-import { addRestoreCommand } from './commands/datasets/restore.ts';
-import { addShowCommand } from './commands/datasets/show.ts';
-import { addVersionsCommand } from './commands/datasets/versions.ts';
-import { withExamples } from './commands/define-command.ts';
-import { addExportCommand } from './commands/export.ts';
-import { addHashCommand } from './commands/hash.ts';
-import { addImportHubCommand } from './commands/import-hub.ts';
-import { addInspectCommand } from './commands/inspect.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addPackCommand } from './commands/pack.ts';
-import { addPreviewCommand } from './commands/preview.ts';
-import { addAgreementCommand } from './commands/runs/agreement.ts';
-import { addCancelCommand } from './commands/runs/cancel.ts';
-import { addCompareCommand } from './commands/runs/compare.ts';
-import { addGateCommand } from './commands/runs/gate.ts';
-import { addLabelsCommand } from './commands/runs/labels.ts';
-import { addPendingCommand } from './commands/runs/pending.ts';
-import { addPlanCommand } from './commands/runs/plan.ts';
-import { addRescoreCommand } from './commands/runs/rescore.ts';
-import { addResultsCommand } from './commands/runs/results.ts';
-import { addRetryCommand } from './commands/runs/retry.ts';
-import { addRunCommand } from './commands/runs/run.ts';
-import { addRunsCommand } from './commands/runs/runs.ts';
-import { addSealCommand } from './commands/seal.ts';
-import { addJobsCommand } from './commands/service/jobs.ts';
-import { addLoginCommand } from './commands/service/login.ts';
-import { addLogoutCommand } from './commands/service/logout.ts';
-import { addOpenCommand } from './commands/service/open.ts';
-import { addWhoamiCommand } from './commands/service/whoami.ts';
-import { addUploadCommand } from './commands/upload.ts';
+import { type Operation, withExamples } from './commands/define-operation.ts';
 import { CliError, EXIT, EXIT_CODES } from './errors/cli-error.ts';
-import { type Failure, printError, toFailure } from './errors/failure.ts';
+import type { Failure } from './errors/failure.ts';
 import { writeText } from './output/print.ts';
 import { printableValue } from './text/format.ts';
 
-/** Builds the command line: every command with its options and help. */
-export function createProgram(
+/** The commands in the order of the help, by group and name. Each is loaded when it is used. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Operation>>>>> = {
+  'Packages:': {
+    convert: () => import('./commands/convert.ts').then(({ convert }) => convert),
+    pack: () => import('./commands/pack.ts').then(({ pack }) => pack),
+    check: () => import('./commands/check.ts').then(({ check }) => check),
+    inspect: () => import('./commands/inspect.ts').then(({ inspect }) => inspect),
+    hash: () => import('./commands/inspect.ts').then(({ hash }) => hash),
+    seal: () => import('./commands/seal.ts').then(({ seal }) => seal),
+  },
+  'Datasets of a service:': {
+    export: () => import('./commands/export.ts').then(({ exportDataset }) => exportDataset),
+    upload: () => import('./commands/upload.ts').then(({ upload }) => upload),
+    'import-hub': () => import('./commands/import-hub.ts').then(({ importHub }) => importHub),
+    preview: () => import('./commands/preview.ts').then(({ preview }) => preview),
+    list: () => import('./commands/datasets.ts').then(({ list }) => list),
+    show: () => import('./commands/datasets.ts').then(({ show }) => show),
+    items: () => import('./commands/datasets.ts').then(({ items }) => items),
+    diff: () => import('./commands/datasets.ts').then(({ diff }) => diff),
+    append: () => import('./commands/changes.ts').then(({ append }) => append),
+    upsert: () => import('./commands/changes.ts').then(({ upsert }) => upsert),
+    edit: () => import('./commands/changes.ts').then(({ edit }) => edit),
+    versions: () => import('./commands/datasets.ts').then(({ versions }) => versions),
+    restore: () => import('./commands/changes.ts').then(({ restore }) => restore),
+    rename: () => import('./commands/datasets.ts').then(({ rename }) => rename),
+    delete: () => import('./commands/delete.ts').then(({ deleteAll }) => deleteAll),
+  },
+  'Runs:': {
+    run: () => import('./commands/runs/run.ts').then(({ run }) => run),
+    runs: () => import('./commands/runs/runs.ts').then(({ runs }) => runs),
+    results: () => import('./commands/runs/results.ts').then(({ results }) => results),
+    pending: () => import('./commands/runs/results.ts').then(({ pending }) => pending),
+    retry: () => import('./commands/runs/run.ts').then(({ retry }) => retry),
+    rescore: () => import('./commands/runs/run.ts').then(({ rescore }) => rescore),
+    cancel: () => import('./commands/runs/runs.ts').then(({ cancel }) => cancel),
+    compare: () => import('./commands/runs/runs.ts').then(({ compare }) => compare),
+    labels: () => import('./commands/runs/results.ts').then(({ labels }) => labels),
+    agreement: () => import('./commands/runs/runs.ts').then(({ agreement }) => agreement),
+    gate: () => import('./commands/runs/gate.ts').then(({ gate }) => gate),
+    plan: () => import('./commands/runs/plan.ts').then(({ plan }) => plan),
+  },
+  'Services:': {
+    login: () => import('./commands/services.ts').then(({ login }) => login),
+    logout: () => import('./commands/services.ts').then(({ logout }) => logout),
+    whoami: () => import('./commands/services.ts').then(({ whoami }) => whoami),
+    jobs: () => import('./commands/services.ts').then(({ jobs }) => jobs),
+    open: () => import('./commands/services.ts').then(({ openConsole }) => openConsole),
+  },
+  'Databases:': {
+    migrate: () => import('./commands/migrate.ts').then(({ migrate }) => migrate),
+  },
+  'Help:': {
+    completion: () => import('./commands/completion.ts').then(({ completion }) => completion),
+  },
+};
+
+/** The commands that a command line needs; undefined for all, as help and an unknown command do. */
+function neededCommands(argv: readonly string[]): readonly string[] | undefined {
+  const at = argv.findIndex((argument) => !argument.startsWith('-'));
+  if (at === -1) return asksFor(argv, ['-V', '--version']) ? [] : undefined;
+  const name = argv[at] ?? '';
+  const isKnown = Object.values(COMMANDS).some((commands) => Object.hasOwn(commands, name));
+  const asksForHelp = asksFor(argv.slice(0, at), ['-h', '--help']);
+  return isKnown && name !== 'completion' && !asksForHelp ? [name] : undefined;
+}
+
+/**
+ * Builds the command line: its commands with their options and help.
+ *
+ * @param only names of the commands; all by default
+ */
+export async function createProgram(
   cli: Cli,
   write: { out(text: string): void; err(text: string): void },
-): Command {
+  only?: readonly string[],
+): Promise<Command> {
   const program = new Command('svc-pkg')
     .description('Converts, checks and moves dataset packages (.pkg.zip).')
     .version(cli.version, '-V, --version', 'print the version')
@@ -76,55 +108,14 @@ export function createProgram(
     .exitOverride()
     .hook('preAction', (_, command) => checkStandardInput(command.args));
 
-  program.commandsGroup('Packages:');
-  addConvertCommand(program, cli);
-  addPackCommand(program, cli);
-  addCheckCommand(program, cli);
-  addInspectCommand(program, cli);
-  addHashCommand(program, cli);
-  addSealCommand(program, cli);
-  program.commandsGroup('Datasets of a service:');
-  addExportCommand(program, cli);
-  addUploadCommand(program, cli);
-  addImportHubCommand(program, cli);
-  addPreviewCommand(program, cli);
-  addListCommand(program, cli);
-  addShowCommand(program, cli);
-  addItemsCommand(program, cli);
-  addDiffCommand(program, cli);
-  addAppendCommand(program, cli);
-  addUpsertCommand(program, cli);
-  addEditCommand(program, cli);
-  addVersionsCommand(program, cli);
-  addRestoreCommand(program, cli);
-  addRenameCommand(program, cli);
-  addDeleteCommand(program, cli);
-  program.commandsGroup('Runs:');
-  addRunCommand(program, cli);
-  addRunsCommand(program, cli);
-  addResultsCommand(program, cli);
-  addPendingCommand(program, cli);
-  addRetryCommand(program, cli);
-  addRescoreCommand(program, cli);
-  addCancelCommand(program, cli);
-  addCompareCommand(program, cli);
-  addLabelsCommand(program, cli);
-  addAgreementCommand(program, cli);
-  addGateCommand(program, cli);
-  addPlanCommand(program, cli);
-  program.commandsGroup('Services:');
-  addLoginCommand(program, cli);
-  addLogoutCommand(program, cli);
-  addWhoamiCommand(program, cli);
-  addJobsCommand(program, cli);
-  addOpenCommand(program, cli);
-  if (cli.database !== null) {
-    program.commandsGroup('Databases:');
-    addMigrateCommand(program, cli, cli.database);
+  for (const [group, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(group);
+    if (group === 'Help:') program.helpCommand('help [command]', 'print help');
+    for (const [name, load] of Object.entries(commands)) {
+      if (name === 'migrate' && cli.database === null) continue;
+      if (only === undefined || only.includes(name)) (await load())(program.command(name), cli);
+    }
   }
-
-  program.commandsGroup('Help:').helpCommand('help [command]', 'print help');
-  addCompletionCommand(program, cli);
 
   withExamples(program, [
     'svc-pkg convert old.zip',
@@ -169,16 +160,15 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     write.catch(() => {});
     writes.push(write);
   };
-  const program = createProgram(cli, {
-    out: writeTo(cli.stdout),
-    err: cli.json ? () => {} : writeTo(cli.stderr),
-  });
+  const write = { out: writeTo(cli.stdout), err: cli.json ? () => {} : writeTo(cli.stderr) };
+  const program = await createProgram(cli, write, neededCommands(argv));
   try {
     await parse(program, argv);
     await Promise.all(writes);
     return exitCode;
   } catch (error) {
     await Promise.allSettled(writes);
+    const { printError, toFailure } = await import('./errors/failure.ts');
     const failure = toFailure(cli.signal.aborted && !saysWhereItStopped(error) ? cli.signal.reason : error);
     const hint =
       failure.code === 'usage' && failure.hint === undefined && !isHelp(error)

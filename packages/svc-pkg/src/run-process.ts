@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { namingProxy } from '@svc/hub-client/egress';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import type { DatabasePort } from './cli-context.ts';
+import type { Dispatcher } from 'undici';
+import { type DatabasePort, given } from './cli-context.ts';
 import { CliError, EXIT } from './errors/cli-error.ts';
 import { runCli } from './program.ts';
 
@@ -28,15 +27,16 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
   host.stdout.on('error', () => {});
   host.stderr.on('error', () => {});
 
-  let dispatcher: Dispatcher;
+  let create: () => Promise<Dispatcher>;
   try {
-    dispatcher = createDispatcher(host.env);
+    create = dispatcherOf(host.env);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     host.stderr.write(`svc-pkg: ${error.message} (${error.code})\n`);
     host.exitCode = EXIT.usage;
     return;
   }
+  let made: Promise<Dispatcher> | undefined;
   host.exitCode = await runCli(host.argv.slice(2), {
     stdin: host.stdin,
     stdout: host.stdout,
@@ -50,12 +50,15 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
     platform: host.platform,
     env: host.env,
     signal: stopped.signal,
-    dispatcher,
+    dispatcher: () => {
+      made ??= create();
+      return made;
+    },
     database,
     version,
   });
   // Idle connections would keep the process alive for some seconds.
-  await dispatcher.destroy();
+  await (await made)?.destroy();
   host.stdin.destroy();
 }
 
@@ -63,24 +66,29 @@ const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY
 const CONNECT = { connect: { timeout: 10_000 } };
 
 /**
- * What sends the requests: through the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, and the
- * same in lower case, which go first), else directly.
+ * Makes what sends the requests: through the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`,
+ * and the same in lower case, which go first), else directly. It is loaded with the first request.
  *
  * @throws CliError `usage` for a proxy that is no address
  */
-function createDispatcher(env: Readonly<Record<string, string | undefined>>): Dispatcher {
-  if (PROXY_VARIABLES.every((name) => (env[name] ?? '') === '')) return new Agent(CONNECT);
+function dispatcherOf(env: Readonly<Record<string, string | undefined>>): () => Promise<Dispatcher> {
+  if (PROXY_VARIABLES.every((name) => (env[name] ?? '') === ''))
+    return async () => new (await import('undici')).Agent(CONNECT);
   const value = (name: string): string | undefined => env[name.toLowerCase()] || env[name] || undefined;
-  const httpProxy = proxyAddress('HTTP_PROXY', value('HTTP_PROXY'));
-  const httpsProxy = proxyAddress('HTTPS_PROXY', value('HTTPS_PROXY'));
-  const noProxy = value('NO_PROXY');
-  return new EnvHttpProxyAgent({
-    ...CONNECT,
-    clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy !== undefined && { noProxy }),
+  const proxies = given({
+    httpProxy: proxyAddress('HTTP_PROXY', value('HTTP_PROXY')),
+    httpsProxy: proxyAddress('HTTPS_PROXY', value('HTTPS_PROXY')),
+    noProxy: value('NO_PROXY'),
   });
+  return async () => {
+    const { EnvHttpProxyAgent, Pool } = await import('undici');
+    const { namingProxy } = await import('@svc/hub-client/egress');
+    return new EnvHttpProxyAgent({
+      ...CONNECT,
+      clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
+      ...proxies,
+    });
+  };
 }
 
 const PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);

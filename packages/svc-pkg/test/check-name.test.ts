@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkName } from '../src/commands/define-command.ts';
+import { checkName } from '../src/commands/define-operation.ts';
 
 it.each([undefined, '😀'.repeat(200), 'n'.repeat(255)])(
   'accepts the name that the service accepts: %j',

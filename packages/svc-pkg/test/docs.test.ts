@@ -6,7 +6,7 @@ import { CLI_ERROR_CODES, EXIT_CODES } from '../src/errors/cli-error.ts';
 import { createProgram } from '../src/program.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
-const program = createProgram({ version: '1', columns: 100, database: {} } as never, {
+const program = await createProgram({ version: '1', columns: 100, database: {} } as never, {
   out: () => {},
   err: () => {},
 });
@@ -84,8 +84,8 @@ it('has the exit codes, the codes of errors and those of style', () => {
 describe('the README', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-  it('has every command that npm installs, every option, and the exit codes', () => {
-    const installed = createProgram({ version: '1', columns: 100, database: null } as never, {
+  it('has every command that npm installs, every option, and the exit codes', async () => {
+    const installed = await createProgram({ version: '1', columns: 100, database: null } as never, {
       out: () => {},
       err: () => {},
     });

@@ -51,7 +51,7 @@ export async function svcPkg(argv: readonly string[], context: Partial<CliContex
     columns: 100,
     env: {},
     signal: new AbortController().signal,
-    dispatcher: agent as Dispatcher,
+    dispatcher: async () => agent as Dispatcher,
     database: noDatabase,
     version: '9.9.9',
     ...context,

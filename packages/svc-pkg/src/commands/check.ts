@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
-import type { Command } from 'commander';
 import { checkLinesFile, checkPackage } from '../check/check-package.ts';
 import {
   collectDiagnostics,
@@ -12,55 +11,55 @@ import {
   MAX_PER_CODE,
 } from '../check/diagnostics.ts';
 import type { Cli } from '../cli-context.ts';
-import { EXIT } from '../errors/cli-error.ts';
+import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { errorLine } from '../errors/failure.ts';
-import { toFileError, withFileErrors } from '../errors/file-error.ts';
 import { eachPath, printResult } from '../output/print.ts';
 import { hashDocument } from '../package/hash-package.ts';
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
 import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
 import { countOf, formatFacts } from '../text/format.ts';
-import { withExamples } from './define-command.ts';
+import { flag, type Operation, operation } from './define-operation.ts';
 
-/** `check`: reports everything that is wrong with a package. */
-export function addCheckCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('check')
-    .summary('report everything that is wrong with packages')
-    .description(
-      'Reads a package, or a folder or JSON Lines file that becomes one, as an import does, and reports every invalid line, missing file, damaged entry and wrong ' +
-        `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
-        'counts all. Exits with code 1 if it reports anything.',
-    )
-    .argument(
+/** Reports everything that is wrong with a package. */
+export const check: Operation = operation({
+  summary: 'report everything that is wrong with packages',
+  description:
+    'Reads a package, or a folder or JSON Lines file that becomes one, as an import does, and reports every invalid line, missing file, damaged entry and wrong ' +
+    `checksum as "file:line:column: message (code)". Shows the first ${MAX_PER_CODE} of each code and ` +
+    'counts all. Exits with code 1 if it reports anything.',
+  arguments: {
+    paths: [
       '<packages...>',
       '.pkg.zip files, - for standard input; folders with the files of a package; .jsonl files of items',
-    )
-    .option(
+    ],
+  },
+  options: {
+    strict: flag(
       '--strict',
       'also report style: byte order marks, CR LF, blank and non-canonical lines, missing and duplicate ids, unknown ' +
         'types, empty sections, files that are not part of the package',
-    )
-    .action(async (paths: readonly string[], options: { strict?: boolean }) => {
-      await eachPath(cli, paths, async (out, path) => {
-        const found = collectDiagnostics();
-        const input = await inputAt(path);
-        const checked = await checkFile(cli, path, input.kind, options.strict === true, found);
-        await printResult(out, {
-          text: () => reportText(path, input, checked, found, cli.quiet),
-          json: () => jsonText(reportDocument(path, checked, found)),
-        });
-        if (found.counts.size > 0) cli.endWith(EXIT.failed);
-      });
-    });
-  withExamples(command, [
+    ),
+  },
+  examples: [
     'svc-pkg check gsm8k.pkg.zip',
     'svc-pkg check --strict --json gsm8k.pkg.zip',
     'svc-pkg check *.pkg.zip',
     'svc-pkg check gsm8k/ items.jsonl',
-  ]);
-}
+  ],
+  async run({ paths, strict = false }, cli) {
+    await eachPath(cli, paths, async (out, path) => {
+      const found = collectDiagnostics();
+      const input = await inputAt(path);
+      const checked = await checkFile(cli, path, input.kind, strict, found);
+      await printResult(out, {
+        text: () => reportText(path, input, checked, found, cli.quiet),
+        json: () => jsonText(reportDocument(path, checked, found)),
+      });
+      if (found.counts.size > 0) cli.endWith(EXIT.failed);
+    });
+  },
+});
 
 /** What a check read, as far as it could. */
 interface Checked extends Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'> {

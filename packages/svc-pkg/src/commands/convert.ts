@@ -1,98 +1,88 @@
 import { basename, dirname, join } from 'node:path';
-import { convertTool, TOOLS, type Tool, type ToolFile, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
+import { convertTool, TOOLS, type Tool, type ToolFile, WRITTEN_TOOLS } from '@svc/formats';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
-import { type Command, Option } from 'commander';
 import { CleanUp } from '../clean-up.ts';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { convertTo } from '../local/convert-to-tool.ts';
 import { refuseLog } from '../local/open-files.ts';
 import { replaceableFile } from '../output/output-file.ts';
-import { checkOutputOfSeveral, outputPackage, withDefaultOutput } from '../output/package-output.ts';
+import {
+  checkOutputOfSeveral,
+  outputPackage,
+  packageOutput,
+  type WriteOptions,
+  withDefaultOutput,
+} from '../output/package-output.ts';
 import { eachPath } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
-import {
-  checkName,
-  numberOption,
-  type WriteOptions,
-  withExamples,
-  withOutputOptions,
-} from './define-command.ts';
+import { checkName, choice, flag, number, type Operation, operation, text } from './define-operation.ts';
 
 interface Options extends WriteOptions {
-  readonly from?: Tool;
-  readonly to?: WrittenTool;
+  readonly keepSource?: true;
+  readonly strict?: true;
   readonly prompt?: number;
-  readonly model?: string;
-  readonly datasetOnly?: boolean;
-  readonly keepSource?: boolean;
-  readonly strict?: boolean;
 }
 
-/** `convert`: turns a legacy archive, or files of another tool, into a package. */
-export function addConvertCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('convert')
-    .summary('turn legacy archives and files of other tools into packages')
-    .description(
-      'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
-        'equivalent stay as they are. The same archive always gives the same package. With --from, the files of ' +
-        'another tool become one package: a dataset, and a run if they hold results; the report counts what has no place.',
-    )
-    .argument('<files...>', '.zip files, or with --from files of that tool; - for standard input')
-    .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
-    .addOption(new Option('--from <tool>', 'the tool that wrote the files').choices([...TOOLS]))
-    .addOption(
-      new Option('--to <tool>', 'the tool that is to read the package: its run, else its dataset').choices([
-        ...WRITTEN_TOOLS,
-      ]),
-    )
-    .option('--model <name>', 'with --to openai-batch: the model of the requests')
-    .option('--dataset-only', 'with --to: the dataset, also of a package with a run')
-    .addOption(
-      numberOption(
-        '--prompt <n>',
-        'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)',
-        {
-          min: 0,
-          max: 1_000_000,
-        },
-      ),
-    )
-    .option('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row')
-    .option('--strict', 'with --from or --to: fail if anything has no place');
-  withOutputOptions(command, '<file>.pkg.zip in the folder of the file').action(
-    async (inputs: readonly string[], options: Options) => {
-      checkName(options.name);
-      const { from, to, keepSource, strict } = options;
-      if (from !== undefined && to !== undefined)
-        throw new CliError('usage', '--from and --to exclude each other');
-      if (from !== undefined) return await convertFiles(cli, inputs, from, options);
-      if (to !== undefined) {
-        await checkOutputOfSeveral(inputs, options);
-        return await eachPath(cli, inputs, (out, input) => convertTo(out, input, to, options));
-      }
-      if (keepSource !== undefined || strict !== undefined) {
-        throw new CliError('usage', '--keep-source and --strict need --from or --to');
-      }
-      if (options.prompt !== undefined) throw new CliError('usage', '--prompt needs --from');
-      await checkOutputOfSeveral(inputs, options);
-      await eachPath(cli, inputs, (out, input) => convertOne(out, input, options));
-    },
-  );
-  withExamples(command, [
+/** Turns a legacy archive, or files of another tool, into a package. */
+export const convert: Operation = operation({
+  summary: 'turn legacy archives and files of other tools into packages',
+  description:
+    'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
+    'equivalent stay as they are. The same archive always gives the same package. With --from, the files of ' +
+    'another tool become one package: a dataset, and a run if they hold results; the report counts what has no place.',
+  arguments: {
+    inputs: ['<files...>', '.zip files, or with --from files of that tool; - for standard input'],
+  },
+  options: {
+    name: text('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)'),
+    from: choice('--from <tool>', 'the tool that wrote the files', TOOLS),
+    to: choice(
+      '--to <tool>',
+      'the tool that is to read the package: its run, else its dataset',
+      WRITTEN_TOOLS,
+    ),
+    model: text('--model <name>', 'with --to openai-batch: the model of the requests'),
+    datasetOnly: flag('--dataset-only', 'with --to: the dataset, also of a package with a run'),
+    prompt: number(
+      '--prompt <n>',
+      'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)',
+      { min: 0, max: 1_000_000 },
+    ),
+    keepSource: flag(
+      '--keep-source',
+      'with --from: keep the row of the tool in each item, as meta.source_row',
+    ),
+    strict: flag('--strict', 'with --from or --to: fail if anything has no place'),
+    ...packageOutput('<file>.pkg.zip in the folder of the file'),
+  },
+  examples: [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
     'svc-pkg convert old/*.zip --output packages/',
     'svc-pkg convert old.zip --output - | ssh backup "cat > new.pkg.zip"',
     'svc-pkg convert --from lm-eval samples_gsm8k_*.jsonl results_*.json --output gsm8k.pkg.zip',
     'svc-pkg convert --to inspect run.pkg.zip',
-  ]);
-}
+  ],
+  async run({ inputs, from, to, ...options }, cli) {
+    checkName(options.name);
+    const { keepSource, strict, prompt } = options;
+    if (from !== undefined && to !== undefined)
+      throw new CliError('usage', '--from and --to exclude each other');
+    if (from !== undefined) return await convertFiles(cli, inputs, from, options);
+    if (to === undefined && (keepSource !== undefined || strict !== undefined))
+      throw new CliError('usage', '--keep-source and --strict need --from or --to');
+    if (to === undefined && prompt !== undefined) throw new CliError('usage', '--prompt needs --from');
+    await checkOutputOfSeveral(inputs, options);
+    await eachPath(cli, inputs, (out, input) =>
+      to === undefined ? convertOne(out, input, options) : convertTo(out, input, to, options),
+    );
+  },
+});
 
 /** The files of a tool become one package. */
 async function convertFiles(

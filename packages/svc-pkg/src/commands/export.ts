@@ -1,91 +1,93 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
-import { type Command, Option } from 'commander';
 import type { Cli, Download } from '../cli-context.ts';
-import { databaseUrl } from '../database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
 import { printHint, printReport, refuseTerminal, writeText } from '../output/print.ts';
 import { receive } from '../output/progress.ts';
 import { downloadExport } from '../service/download-export.ts';
-import { openService, type ServiceOptions } from '../service/open-service.ts';
 import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
+import type { ServiceClient } from '../service/service-client.ts';
 import { formatBytes, formatFacts } from '../text/format.ts';
-import { withExamples, withServiceOptions } from './define-command.ts';
+import { type Flag, flag, force, grouped, type Operation, operation, text } from './define-operation.ts';
+import { databaseUrl } from './migrate.ts';
 
-interface Options extends ServiceOptions {
+interface Options {
   readonly run?: string;
-  readonly allowIncomplete?: boolean;
+  readonly allowIncomplete?: true;
   readonly output?: string;
-  readonly force?: boolean;
-  readonly database?: boolean;
+  readonly force?: true;
+  readonly database?: true;
   readonly databaseUrl?: string;
 }
 
-/** `export`: writes a stored dataset as a package. */
-export function addExportCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('export')
-    .summary('write a stored dataset as a package')
-    .description(
-      'Writes a dataset as a package. The file appears under its name only when it is ' + 'complete.',
-    )
-    .argument('<dataset>', VERSION_ARGUMENT)
-    .option(
-      '--run <id>',
-      'include this run of the dataset: its configuration without secrets, and its results',
-    )
-    .option(
-      '--allow-incomplete',
-      'with --run: also a run that is not completed, which the package marks as incomplete',
-    )
-    .option(
-      '-o, --output <path>',
-      'file or folder to write to, - for standard output (default: the name that the service proposes)',
-    )
-    .option('-f, --force', 'replace an existing output')
-    .action(async (dataset: string, options: Options) => {
+/** Where the program has a database, exports read it without a service. */
+const databaseFlags = (): {
+  readonly database: Flag<true, false>;
+  readonly databaseUrl: Flag<string, false>;
+} =>
+  grouped('Database:', {
+    database: flag(
+      '--database',
+      'read the database of the environment variable DATABASE_URL instead of a service',
+    ).conflicts(['databaseUrl', 'apiUrl', 'apiKeyEnv']),
+    databaseUrl: text('--database-url <url>', 'read this database instead of a service').conflicts([
+      'apiUrl',
+      'apiKeyEnv',
+    ]),
+  });
+
+/** Writes a stored dataset as a package. */
+export const exportDataset: Operation = (command, cli) =>
+  operation({
+    summary: 'write a stored dataset as a package',
+    description: 'Writes a dataset as a package. The file appears under its name only when it is complete.',
+    arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+    options: {
+      run: text(
+        '--run <id>',
+        'include this run of the dataset: its configuration without secrets, and its results',
+      ),
+      allowIncomplete: flag(
+        '--allow-incomplete',
+        'with --run: also a run that is not completed, which the package marks as incomplete',
+      ),
+      output: text(
+        '-o, --output <path>',
+        'file or folder to write to, - for standard output (default: the name that the service proposes)',
+      ),
+      force: force(),
+      ...(cli.database === null ? {} : databaseFlags()),
+    },
+    service: true,
+    examples: [
+      'svc-pkg export GSM8K',
+      'svc-pkg export GSM8K@3 --output before-the-corrections.pkg.zip',
+      'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
+      'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
+      ...(cli.database === null
+        ? []
+        : ['DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database']),
+    ],
+    async run({ dataset, ...options }: { readonly dataset: string } & Options, _, open) {
       if (options.output === '-') refuseTerminal(cli);
-      await using download = await openDownload(cli, dataset, options);
+      await using download = await openDownload(cli, dataset, options, open);
       if (options.output === '-') await writeToStdout(cli, download, options.run);
       else await writeToFile(cli, download, options);
-    });
-  if (cli.database !== null) withDatabaseOptions(command);
-  withServiceOptions(command);
-  withExamples(command, [
-    'svc-pkg export GSM8K',
-    'svc-pkg export GSM8K@3 --output before-the-corrections.pkg.zip',
-    'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
-    'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
-    ...(cli.database === null
-      ? []
-      : ['DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database']),
-  ]);
-}
+    },
+  })(command, cli);
 
-function withDatabaseOptions(command: Command): void {
-  command
-    .optionsGroup('Database:')
-    .addOption(
-      new Option(
-        '--database',
-        'read the database of the environment variable DATABASE_URL instead of a service',
-      ).conflicts(['databaseUrl', 'apiUrl', 'apiKeyEnv']),
-    )
-    .addOption(
-      new Option('--database-url <url>', 'read this database instead of a service').conflicts([
-        'apiUrl',
-        'apiKeyEnv',
-      ]),
-    );
-}
-
-function openDownload(cli: Cli, dataset: string, options: Options): Promise<Download> {
+async function openDownload(
+  cli: Cli,
+  dataset: string,
+  options: Options,
+  open: () => Promise<ServiceClient>,
+): Promise<Download> {
   const { database } = cli;
   const selection = { runId: options.run, allowIncomplete: options.allowIncomplete === true };
   if (database === null || (!options.database && options.databaseUrl === undefined)) {
-    return downloadExport(openService(cli, options), dataset, selection);
+    return await downloadExport(await open(), dataset, selection);
   }
   const url = databaseUrl(cli, options.databaseUrl);
-  return database.openExport(url, {
+  return await database.openExport(url, {
     ...parseDatasetReference(dataset),
     ...selection,
     signal: cli.signal,

@@ -1,73 +1,59 @@
-import type { HubImportRequest } from '@svc/client';
+import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type Command, Option } from 'commander';
-import type { Cli } from '../cli-context.ts';
+import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { importHubFile } from '../local/import-hub-file.ts';
-import { fileNameOf, writtenResult } from '../local/pack-files.ts';
-import {
-  type GivenMapping,
-  type MappingOptions,
-  mappingOf,
-  withMappingOptions,
-} from '../mapping/mapping-options.ts';
-import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { type GivenMapping, mappingFlags, mappingOf } from '../mapping/mapping-options.ts';
+import { outputPackage, packageOutput, type WriteOptions } from '../output/package-output.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { datasetResult, printDryRun } from '../service/dataset-response.ts';
-import {
-  type ImportHubOptions,
-  ifExistsQuery,
-  importFromHub,
-  importRequest,
-} from '../service/import-request.ts';
-import { openService, type ServiceOptions, secretFrom } from '../service/open-service.ts';
-import {
-  backgroundOption,
-  checkName,
-  handleOption,
-  ifExistsOption,
-  withExamples,
-  withHubOptions,
-  withOutputOptions,
-  withServiceOptions,
-} from './define-command.ts';
+import { secretFrom } from '../service/open-service.ts';
+import { repeatLost } from '../service/service-client.ts';
+import { storedDataset } from '../service/store-dataset.ts';
+import { checkName, flag, hubFlags, mandatory, type Operation, operation, text } from './define-operation.ts';
+import { background, handle, ifExists } from './upload.ts';
 
-type Options = ImportHubOptions &
-  MappingOptions &
-  PackageOutputOptions &
-  ServiceOptions & {
-    readonly hubTokenEnv?: string;
-    readonly dryRun?: boolean;
-    readonly background: boolean;
-    readonly local?: boolean;
-  };
+/** What to import, but for the mapping. */
+interface Options extends WriteOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly split?: string;
+  readonly subset?: string;
+  readonly revision?: string;
+}
 
-/** `import-hub`: rows of a hub dataset become a dataset of a service, or a package. */
-export function addImportHubCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('import-hub')
-    .summary('import a dataset of the hub into a service, or as a package')
-    .description(
-      'Makes a service read a dataset of the hub, turn each row into an item and store all of them or nothing. ' +
-        'With --local, this program reads the hub and writes a package instead. "svc-pkg preview" shows the columns.',
-    )
-    .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
-    .requiredOption('--name <name>', 'name of the dataset (required)')
-    .option('--description <text>', 'description of the dataset')
-    .addOption(handleOption())
-    .addOption(ifExistsOption())
-    .option('--dry-run', 'convert every row and report errors, but store nothing')
-    .addOption(backgroundOption())
-    .addOption(
-      new Option('--local', 'write a package, without a service').conflicts([
-        'dryRun',
-        'apiUrl',
-        'handle',
-        'ifExists',
-      ]),
-    );
-  withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
-  withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
+/** Rows of a hub dataset become a dataset of a service, or a package. */
+export const importHub: Operation = operation({
+  summary: 'import a dataset of the hub into a service, or as a package',
+  description:
+    'Makes a service read a dataset of the hub, turn each row into an item and store all of them or nothing. ' +
+    'With --local, this program reads the hub and writes a package instead. "svc-pkg preview" shows the columns.',
+  arguments: { path: ['<path>', 'the dataset on the hub, as <owner>/<dataset>'] },
+  options: {
+    name: mandatory(text('--name <name>', 'name of the dataset (required)')),
+    description: text('--description <text>', 'description of the dataset'),
+    handle: handle(),
+    ifExists: ifExists(),
+    dryRun: flag('--dry-run', 'convert every row and report errors, but store nothing'),
+    inBackground: background(),
+    local: flag('--local', 'write a package, without a service').conflicts([
+      'dryRun',
+      'apiUrl',
+      'handle',
+      'ifExists',
+    ]),
+    ...packageOutput('<name>.pkg.zip in this folder'),
+    ...hubFlags(),
+    ...mappingFlags(),
+  },
+  service: true,
+  examples: [
+    'svc-pkg import-hub openai/gsm8k --name "GSM8K test" --subset main --split test \\\n' +
+      '      --prompt-column question --answer-column answer',
+    'svc-pkg import-hub openai/gsm8k --name trial --split "train[:100]" --prompt-column question --dry-run',
+    'svc-pkg import-hub openai/gsm8k --name gsm8k --local --prompt-column question --answer-column answer',
+  ],
+  async run({ path, ...options }, cli, open) {
+    const { name, description, handle, split, subset, revision } = options;
     const mapping = await mappingOf(options);
     if (mapping === null) {
       throw new CliError(
@@ -75,26 +61,45 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
         'Say which column becomes the prompt: --prompt-column, or --mapping with a file',
       );
     }
-    checkName(options.name);
+    checkName(name);
     const variable = options.local ? 'HUB_TOKEN' : undefined;
     const token = secretFrom(cli, options.hubTokenEnv, variable, '--hub-token-env');
     if (options.local) return await importLocally(cli, path, options, mapping, token);
-    if (options.output !== undefined || options.force) {
+    if (options.output !== undefined || options.force)
       throw new CliError('usage', '--output and --force require --local');
+    const service = await open();
+    const request = {
+      // The service checks the mapping.
+      body: {
+        ...{ name, ...given({ description, handle }) },
+        config: { path, ...given({ split, subset, revision, token }) },
+        mapping: mapping.wire as HubImportRequest['mapping'],
+      },
+      bodySerializer: canonicalJson,
+      fetch: service.slowFetch,
+    };
+    const query = given({ if_exists: options.ifExists });
+    if (options.dryRun) {
+      const checking = service.api.POST('/datasets/hub/check', { params: { query }, ...request });
+      const { text, value } = await service.read(checking);
+      return await printDryRun(cli, value, text);
     }
-    const request = importRequest(path, options, mapping.wire, token);
-    await (options.dryRun ? dryRun : importNow)(cli, options, request);
-  });
-  withServiceOptions(command);
-  withExamples(command, [
-    'svc-pkg import-hub openai/gsm8k --name "GSM8K test" --subset main --split test \\\n' +
-      '      --prompt-column question --answer-column answer',
-    'svc-pkg import-hub openai/gsm8k --name trial --split "train[:100]" --prompt-column question --dry-run',
-    'svc-pkg import-hub openai/gsm8k --name gsm8k --local --prompt-column question --answer-column answer',
-  ]);
-}
+    // A lost connection does not import it twice.
+    const { status, value, text } = await repeatLost(cli, (key) => {
+      const header = { 'Idempotency-Key': key, ...(options.inBackground && { Prefer: 'respond-async' }) };
+      return service.read(
+        service.api.POST('/datasets/hub/import', { params: { header, query }, ...request }),
+      );
+    });
+    // A worker imports it, unless the service does so immediately: RFC 7240 leaves the choice to it.
+    const outcome = status === 202 ? { job: value as Job, text } : { dataset: value as DatasetSummary, text };
+    const dataset = await storedDataset(cli, service, outcome);
+    await printReport(cli, datasetResult(dataset));
+    await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
+  },
+});
 
-/** Reads the hub here, and writes a package. */
+/** Reads the hub here, and writes a package. The reader of the hub is loaded for this alone. */
 async function importLocally(
   cli: Cli,
   path: string,
@@ -102,39 +107,14 @@ async function importLocally(
   given: GivenMapping,
   token: string | undefined,
 ): Promise<void> {
+  const { importHubFile } = await import('../local/import-hub-file.ts');
+  const { fileNameOf, writtenResult } = await import('../local/pack-files.ts');
   const { name, description, split, subset, revision } = options;
   const defaultPath = `${fileNameOf(name)}.pkg.zip`;
   await outputPackage(cli, options, { input: path, defaultPath }, async (target, force) => {
     const selection = { path, split, subset, revision, token };
-    const written = await importHubFile(
-      cli,
-      selection,
-      given,
-      { name, description },
-      { path: target, force },
-    );
+    const file = { path: target, force };
+    const written = await importHubFile(cli, selection, given, { name, description }, file);
     return (output) => writtenResult({ input: [path], output, name, ...written });
   });
-}
-
-/** Makes a service read the hub, and waits until it has stored the dataset. */
-async function importNow(cli: Cli, options: Options, request: HubImportRequest): Promise<void> {
-  const service = openService(cli, options);
-  const dataset = await importFromHub(cli, service, request, options);
-  await printReport(cli, datasetResult(dataset));
-  await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
-}
-
-/** Makes a service read the hub and report errors. */
-async function dryRun(cli: Cli, options: Options, body: HubImportRequest): Promise<void> {
-  const service = openService(cli, options);
-  const { text, value } = await service.read(
-    service.api.POST('/datasets/hub/check', {
-      params: ifExistsQuery(options),
-      body,
-      bodySerializer: canonicalJson,
-      fetch: service.slowFetch,
-    }),
-  );
-  await printDryRun(cli, value, text);
 }

@@ -1,40 +1,53 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
+import type { Item } from '@svc/jsonl-v23';
+import { jsonText, parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import type { PackageReader } from '@svc/pkg-format';
-import type { Command } from 'commander';
+import type { PackageReader, PackageSection } from '@svc/pkg-format';
 import type { Cli } from '../cli-context.ts';
-import { printResult } from '../output/print.ts';
+import { eachPath, printResult } from '../output/print.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
-import { type SampleItem, sampleItems } from '../package/sample-items.ts';
 import { countOf, formatFacts, printableValue } from '../text/format.ts';
 import { sampleText } from '../text/sample-text.ts';
-import { countOption, withExamples } from './define-command.ts';
+import { count, type Operation, operation, withDefault } from './define-operation.ts';
 
 /** Text for people lists this many sections and types, and counts the rest. */
 const MAX_LISTED = 100;
 
-/** `inspect`: shows the contents of a package. */
-export function addInspectCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('inspect')
-    .summary('show the contents of a package')
-    .description('Reads a whole package and shows its sections, counts, version hash and first items.')
-    .argument('<package>', 'a .pkg.zip file, - for standard input')
-    .addOption(countOption('--samples <count>', 'how many items to show', 0, 100, 3))
-    .action(async (path: string, options: { samples: number }) => {
-      const inspected = await inspectFile(cli, path, options.samples);
-      await printResult(cli, {
-        text: () => inspectionText(path, inspected),
-        json: () => jsonText(inspectionDocument(path, inspected)),
+/** Shows the contents of a package. */
+export const inspect: Operation = operation({
+  summary: 'show the contents of a package',
+  description: 'Reads a whole package and shows its sections, counts, version hash and first items.',
+  arguments: { path: ['<package>', 'a .pkg.zip file, - for standard input'] },
+  options: { samples: withDefault(count('--samples <count>', 'how many items to show', 0, 100), 3) },
+  examples: ['svc-pkg inspect gsm8k.pkg.zip', 'svc-pkg inspect --samples 0 --json gsm8k.pkg.zip'],
+  async run({ path, samples }, cli) {
+    const inspected = await inspectFile(cli, path, samples);
+    await printResult(cli, {
+      text: () => inspectionText(path, inspected),
+      json: () => jsonText(inspectionDocument(path, inspected)),
+    });
+  },
+});
+
+/** Prints the version hash of packages, computed from what they hold. */
+export const hash: Operation = operation({
+  summary: 'print the version hash of packages',
+  description:
+    'Computes the version hash from the items of a package, whatever its manifest says; where the manifest states ' +
+    'another one, that is an error. The same hash names the dataset in a service.',
+  arguments: { paths: ['<packages...>', '.pkg.zip files, - for standard input'] },
+  examples: ['svc-pkg hash gsm8k.pkg.zip', 'svc-pkg hash *.pkg.zip'],
+  async run({ paths }, cli) {
+    await eachPath(cli, paths, async (out, path) => {
+      const hashed = await withLocalPackage(cli, path, (pkg) => hashPackage(pkg, cli.signal));
+      await printResult(out, {
+        text: () => `${hashed.versionHash}${paths.length === 1 ? '' : `  ${path}`}\n`,
+        json: () => jsonText(hashDocument(path, hashed)),
       });
     });
-  withExamples(command, [
-    'svc-pkg inspect gsm8k.pkg.zip',
-    'svc-pkg inspect --samples 0 --json gsm8k.pkg.zip',
-  ]);
-}
+  },
+});
 
 interface Inspected extends HashedPackage {
   readonly pkg: Pick<PackageReader, 'manifest' | 'meta' | 'ignoredEntries'>;
@@ -122,4 +135,46 @@ function inspectionDocument(path: string, inspected: Inspected): Record<string, 
 function listed(values: readonly string[]): string {
   const more = values.length - MAX_LISTED;
   return `${values.slice(0, MAX_LISTED).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}
+
+/** An item as it is in a package: it names the files that it refers to. */
+interface SampleItem {
+  readonly section: string;
+  /** From 0, in its section. */
+  readonly orderIndex: number;
+  readonly item: Item;
+}
+
+/**
+ * The first items of a package, in section and item order. Reads only the lines of these items.
+ *
+ * @throws PackageError
+ */
+async function sampleItems(pkg: PackageReader, count: number, signal: AbortSignal): Promise<SampleItem[]> {
+  const samples: SampleItem[] = [];
+  for (const section of pkg.sections) {
+    if (samples.length >= count) break;
+    samples.push(...(await firstItems(pkg, section, count - samples.length, signal)));
+  }
+  return samples;
+}
+
+async function firstItems(
+  pkg: PackageReader,
+  section: PackageSection,
+  count: number,
+  signal: AbortSignal,
+): Promise<SampleItem[]> {
+  const { file, name } = section;
+  const { maxLineBytes, maxDepth } = pkg.limits;
+  const items: Item[] = [];
+  try {
+    for await (const batch of splitLines(section.bytes({ signal }), { file, maxLineBytes, signal })) {
+      for (const { item } of parseLines(batch, { file, maxDepth })) items.push(item);
+      if (items.length >= count) break;
+    }
+  } catch (error) {
+    throw await pkg.explain(error, file, { signal });
+  }
+  return items.slice(0, count).map((item, orderIndex) => ({ section: name, orderIndex, item }));
 }

@@ -1,36 +1,33 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
-import type { Command } from 'commander';
 import type { Cli, DatabasePort } from '../cli-context.ts';
-import { databaseUrl } from '../database-url.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';
 import { formatFacts } from '../text/format.ts';
-import { withExamples } from './define-command.ts';
+import { flag, type Operation, operation, text } from './define-operation.ts';
 
-/** `migrate`: migrates a database to this version. */
-export function addMigrateCommand(program: Command, cli: Cli, database: DatabasePort): void {
-  const command = program
-    .command('migrate')
-    .summary('migrate a database to this version')
-    .description(
-      'Applies the missing migrations. Several processes can run it concurrently, and you can stop it at any time.',
-    )
-    .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
-    .option(
+/** Migrates a database to this version. */
+export const migrate: Operation = operation({
+  summary: 'migrate a database to this version',
+  description:
+    'Applies the missing migrations. Several processes can run it concurrently, and you can stop it at any time.',
+  options: {
+    url: text('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)'),
+    distributed: flag(
       '--distributed',
       'spread the large tables over the nodes of Citus; the database is that of the coordinator',
-    )
-    .action(async (options: { databaseUrl?: string; distributed?: true }) => {
-      const outcome = await database.migrate(databaseUrl(cli, options.databaseUrl), {
-        distributed: options.distributed === true,
-      });
-      await printReport(cli, { text: () => migrationText(outcome), json: () => jsonText(outcome) });
-    });
-  withExamples(command, [
+    ),
+  },
+  examples: [
     'DATABASE_URL=postgresql://svc@db.example.org/svc svc-pkg migrate',
     'svc-pkg migrate --database-url postgresql://localhost/svc',
     'svc-pkg migrate --distributed --database-url postgresql://coordinator.example.org/svc',
-  ]);
-}
+  ],
+  async run({ url, distributed = false }, cli) {
+    const outcome = await cli.database?.migrate(databaseUrl(cli, url), { distributed });
+    if (outcome === undefined) return;
+    await printReport(cli, { text: () => migrationText(outcome), json: () => jsonText(outcome) });
+  },
+});
 
 function migrationText({ applied, distributed }: Awaited<ReturnType<DatabasePort['migrate']>>): string {
   const facts: [string, string][] = [
@@ -38,4 +35,22 @@ function migrationText({ applied, distributed }: Awaited<ReturnType<DatabasePort
     ...distributed.map((name): [string, string] => ['distributed', name]),
   ];
   return facts.length === 0 ? 'The database is up to date.\n' : formatFacts(facts);
+}
+
+const VARIABLE = 'DATABASE_URL';
+
+/**
+ * The database URL of an option, else of the environment.
+ *
+ * @throws CliError `usage`; the message does not repeat the URL, which may contain a password
+ */
+export function databaseUrl(cli: Cli, option: string | undefined): string {
+  const url = option ?? cli.env[VARIABLE] ?? '';
+  const source = option === undefined ? VARIABLE : '--database-url';
+  if (url === '')
+    throw new CliError('usage', `Name a database with --database-url or the variable ${VARIABLE}`);
+  if (!/^postgres(ql)?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+    throw new CliError('usage', `${source} must be a postgresql:// URL`);
+  }
+  return url;
 }

@@ -1,66 +1,64 @@
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
-import type { Command } from 'commander';
-import { type Cli, generatorOf } from '../cli-context.ts';
+import { generatorOf } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { openFiles } from '../local/open-files.ts';
 import { fileNameOf, packFiles, writtenResult } from '../local/pack-files.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
-import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
+import { hintsOf, tableFlags } from '../mapping/table-options.ts';
 import { isFolder } from '../output/output-file.ts';
-import { outputPackage, type PackageOutputOptions, withDefaultOutput } from '../output/package-output.ts';
+import { outputPackage, packageOutput, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
-import { checkName, withExamples, withOutputOptions } from './define-command.ts';
+import { checkName, type Operation, operation, text } from './define-operation.ts';
 
-type Options = PackageOutputOptions &
-  TableOptions & { readonly name?: string; readonly description?: string };
-
-/** `pack`: files with tables or items become a package. */
-export function addPackCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('pack')
-    .summary('make a package of CSV, JSON, Parquet and text files')
-    .description(
-      'Turns each row into an item by a mapping, or takes the lines of JSON Lines files as items, and writes a package: ' +
-        'the same items, with the same version hash, as an upload of the files. Several files become several sections.',
-    )
-    .argument('<files...>', 'files, or folders with files, - for standard input')
-    .option('--name <name>', 'name of the dataset (default: the name of the first file or folder)')
-    .option('--description <text>', 'description of the dataset');
-  withTableOptions(withOutputOptions(command, '<name>.pkg.zip next to the first file')).action(
-    async (paths: readonly string[], options: Options) => await pack(cli, paths, options),
-  );
-  withExamples(command, [
+/** Makes a package of files with tables or items. */
+export const pack: Operation = operation({
+  summary: 'make a package of CSV, JSON, Parquet and text files',
+  description:
+    'Turns each row into an item by a mapping, or takes the lines of JSON Lines files as items, and writes a package: ' +
+    'the same items, with the same version hash, as an upload of the files. Several files become several sections.',
+  arguments: { paths: ['<files...>', 'files, or folders with files, - for standard input'] },
+  options: {
+    name: text('--name <name>', 'name of the dataset (default: the name of the first file or folder)'),
+    description: text('--description <text>', 'description of the dataset'),
+    ...packageOutput('<name>.pkg.zip next to the first file'),
+    ...tableFlags(),
+  },
+  examples: [
     'svc-pkg pack questions.csv --prompt-column question --answer-column answer',
     'svc-pkg pack data/ --name "My set" --mapping mapping.json',
     'duckdb -csv -c "SELECT ..." | svc-pkg pack - --prompt-column q --name Q > q.pkg.zip',
-  ]);
-}
-
-async function pack(cli: Cli, paths: readonly string[], options: Options): Promise<void> {
-  checkName(options.name);
-  const given = await mappingOf(options);
-  const [input = ''] = paths;
-  await using opened = await openFiles(cli, paths, { hints: hintsOf(options), isMapped: given !== null });
-  const { files } = opened;
-  const table = given === null ? files.find(({ detected }) => detected.areItems !== true) : undefined;
-  if (table !== undefined) {
-    const { format } = table.detected;
-    const kind = format === 'jsonl' ? 'jsonl file without inputs in every object' : `${format} file`;
-    const message = `A ${kind} needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
-    throw new CliError('usage', message, { location: { file: table.label } });
-  }
-  const { name = await defaultName(input, files), description } = options;
-  const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
-  const defaultPath = isAbsolute(input) ? beside : relative('', beside);
-  await outputPackage(cli, withDefaultOutput(options, paths), { input, defaultPath }, async (path, force) => {
-    using progress = showProgress(cli, 'packing', 'items');
-    const onProgress = (items: number): void => progress.update(items, null);
-    const target = { path, force, generator: generatorOf(cli), signal: cli.signal, onProgress };
-    const written = await packFiles(opened, given, { name, description }, target);
-    return (output) => writtenResult({ input: paths, output, name, ...written });
-  });
-}
+  ],
+  async run({ paths, ...options }, cli) {
+    checkName(options.name);
+    const given = await mappingOf(options);
+    const [input = ''] = paths;
+    await using opened = await openFiles(cli, paths, { hints: hintsOf(options), isMapped: given !== null });
+    const { files } = opened;
+    const table = given === null ? files.find(({ detected }) => detected.areItems !== true) : undefined;
+    if (table !== undefined) {
+      const { format } = table.detected;
+      const kind = format === 'jsonl' ? 'jsonl file without inputs in every object' : `${format} file`;
+      const message = `A ${kind} needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
+      throw new CliError('usage', message, { location: { file: table.label } });
+    }
+    const { name = await defaultName(input, files), description } = options;
+    const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
+    const defaultPath = isAbsolute(input) ? beside : relative('', beside);
+    await outputPackage(
+      cli,
+      withDefaultOutput(options, paths),
+      { input, defaultPath },
+      async (path, force) => {
+        using progress = showProgress(cli, 'packing', 'items');
+        const onProgress = (items: number): void => progress.update(items, null);
+        const target = { path, force, generator: generatorOf(cli), signal: cli.signal, onProgress };
+        const written = await packFiles(opened, given, { name, description }, target);
+        return (output) => writtenResult({ input: paths, output, name, ...written });
+      },
+    );
+  },
+});
 
 /** The name of the first folder or file. */
 async function defaultName(input: string, files: readonly { readonly name: string }[]): Promise<string> {

@@ -1,34 +1,46 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
-import type { Command } from 'commander';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { isFolder } from '../output/output-file.ts';
-import { outputPackage } from '../output/package-output.ts';
+import {
+  checkOutputOfSeveral,
+  outputPackage,
+  packageOutput,
+  type WriteOptions,
+} from '../output/package-output.ts';
+import { eachPath } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue } from '../text/format.ts';
-import { type WriteOptions, withExamples, writesPackages } from './define-command.ts';
+import { checkName, type Operation, operation, text } from './define-operation.ts';
 
-/** `seal`: writes the manifest of an edited package. */
-export function addSealCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('seal')
-    .summary('write manifest and hashes after an edit')
-    .description(
-      'Checks a package, or a folder with the files of one, and writes it with a new manifest: counts, hashes and ' +
-        'checksums. All other files stay as they are, byte for byte.',
-    )
-    .argument('<packages...>', '.pkg.zip files, or folders with the files of one each')
-    .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)');
-  writesPackages(command, cli, '<package>.pkg.zip next to the input', seal);
-  withExamples(command, [
+/** Writes the manifest of an edited package. */
+export const seal: Operation = operation({
+  summary: 'write manifest and hashes after an edit',
+  description:
+    'Checks a package, or a folder with the files of one, and writes it with a new manifest: counts, hashes and ' +
+    'checksums. All other files stay as they are, byte for byte.',
+  arguments: { inputs: ['<packages...>', '.pkg.zip files, or folders with the files of one each'] },
+  options: {
+    name: text(
+      '--name <name>',
+      'name of the dataset (default: the name in the manifest, else the file name)',
+    ),
+    ...packageOutput('<package>.pkg.zip next to the input'),
+  },
+  examples: [
     'unzip gsm8k.pkg.zip -d gsm8k && $EDITOR gsm8k/sections/test.jsonl && svc-pkg seal gsm8k --force',
     'svc-pkg seal edited.pkg.zip --output sealed.pkg.zip',
-  ]);
-}
+  ],
+  async run({ inputs, ...options }, cli) {
+    checkName(options.name);
+    await checkOutputOfSeveral(inputs, options);
+    await eachPath(cli, inputs, (out, input) => sealOne(out, input, options));
+  },
+});
 
-async function seal(cli: Cli, input: string, options: WriteOptions): Promise<void> {
+async function sealOne(cli: Cli, input: string, options: WriteOptions): Promise<void> {
   const { name } = options;
   const sealed = sealedOutputPath(input);
   const defaultPath = isAbsolute(input) ? sealed : relative('', sealed);

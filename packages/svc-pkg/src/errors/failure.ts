@@ -4,8 +4,15 @@ import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/internal';
 import { PackageError } from '@svc/pkg-format';
 import { writeText } from '../output/print.ts';
 import { printableJson, printableText } from '../text/format.ts';
-import { CliError, EXIT, type ExitCode, exitCodeOf, type FieldError, ServiceError } from './cli-error.ts';
-import { isSystemError } from './file-error.ts';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  type FieldError,
+  isSystemError,
+  ServiceError,
+} from './cli-error.ts';
 
 /** An error as this program reports it. */
 export interface Failure {

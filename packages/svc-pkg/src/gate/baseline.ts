@@ -1,8 +1,8 @@
 import type { ResponseOf, Run } from '@svc/client';
 import { given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { readRun, repetitionsOf, runParams } from '../service/follow-run.ts';
-import { isDatasetId } from '../service/references.ts';
+import { readRun, repetitionsOf } from '../service/follow-run.ts';
+import { isDatasetId, runParams } from '../service/references.ts';
 import { listPages, type ServiceClient } from '../service/service-client.ts';
 import type { ScoreSpread } from './sight.ts';
 

@@ -1,5 +1,5 @@
 import type { Run, RunResult } from '@svc/client';
-import { runParams } from '../service/follow-run.ts';
+import { runParams } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { reportText, reportValue } from '../text/report-text.ts';
 import type { Comparison } from './baseline.ts';

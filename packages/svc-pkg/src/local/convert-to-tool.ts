@@ -24,8 +24,7 @@ import {
 } from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { isSystemError, toFileError, withFileErrors } from '../errors/file-error.ts';
+import { CliError, isSystemError, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { dataWriter, printReport, type Result, refuseTerminal } from '../output/print.ts';
 import { createTemporaryFolder } from '../output/temporary-folder.ts';

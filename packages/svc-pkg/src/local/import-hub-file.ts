@@ -39,7 +39,7 @@ export async function importHubFile(
   const endpoint = cli.env['HUB_ENDPOINT'];
   await using hub = createHubClient({
     userAgent: `svc-pkg/${cli.version}`,
-    dispatcher: cli.dispatcher,
+    dispatcher: await cli.dispatcher(),
     ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
   });
   const dataset = await hub.openDataset({ path, revision, token, signal });

@@ -20,8 +20,7 @@ import {
 } from '@svc/tabular/internal';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { withFileErrors } from '../errors/file-error.ts';
+import { CliError, withFileErrors } from '../errors/cli-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
 import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';

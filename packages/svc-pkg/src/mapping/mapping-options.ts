@@ -3,18 +3,14 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { ANSWER_KINDS } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import { type Command, Option } from 'commander';
-import { CliError } from '../errors/cli-error.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { type Flag, grouped, text } from '../commands/define-operation.ts';
+import { CliError, toFileError } from '../errors/cli-error.ts';
 
 /** A mapping as requests have it, and as this program uses it. */
 export interface GivenMapping {
   readonly wire: JsonObject;
   readonly mapping: Mapping;
 }
-
-/** What the options of a mapping hold; commander gives them as their flags say. */
-export type MappingOptions = Readonly<Record<string, unknown>>;
 
 type Reader = (values: readonly string[]) => JsonValue;
 
@@ -71,16 +67,17 @@ const KEYS: readonly (readonly [key: string, value: string, read: Reader, descri
   ['invalid_rows', '<what>', one, 'fail (default) or skip rows that do not become items'],
 ];
 
-/** Adds the options of a mapping. */
-export function withMappingOptions(command: Command): Command {
-  command
-    .optionsGroup('Columns:')
-    .option('--mapping <file>', 'a JSON file with a mapping; the options below override its members');
-  for (const [key, value, , description] of KEYS) {
-    command.addOption(new Option(`--${key.replaceAll('_', '-')} ${value}`.trimEnd(), description));
-  }
-  return command;
-}
+/** The options of a mapping; their values have the names of its members. */
+export const mappingFlags = (): { readonly mapping: Flag<string, false> } =>
+  grouped('Columns:', {
+    mapping: text('--mapping <file>', 'a JSON file with a mapping; the options below override its members'),
+    ...Object.fromEntries(
+      KEYS.map(([key, value, , description]) => [
+        key,
+        text(`--${key.replaceAll('_', '-')} ${value}`.trimEnd(), description),
+      ]),
+    ),
+  });
 
 /** In bytes: what a mapping file may have. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -90,13 +87,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
  *
  * @throws CliError `usage`, `io_error` for the file; JsonlError `invalid_mapping`
  */
-export async function mappingOf(options: MappingOptions): Promise<GivenMapping | null> {
-  const file = options['mapping'];
+export async function mappingOf(options: { readonly mapping?: string }): Promise<GivenMapping | null> {
+  const { mapping: file, ...members }: Readonly<Record<string, string | readonly string[]>> = { ...options };
   const wire: JsonObject = typeof file === 'string' ? { ...(await readMappingFile(file)) } : {};
   for (const [key, , read] of KEYS) {
-    const value = options[key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const value = members[key];
     if (value === undefined) continue;
-    wire[key] = read([value].flat() as string[]);
+    wire[key] = read([value].flat());
   }
   if (Object.keys(wire).length === 0) return null;
   if (Object.keys(wire).join() === 'invalid_rows')

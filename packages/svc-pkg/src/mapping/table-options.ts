@@ -1,31 +1,27 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { FILE_FORMATS, type FormatHints } from '@svc/tabular';
-import { type Command, Option } from 'commander';
 import { given } from '../cli-context.ts';
-import { type MappingOptions, mappingOf, withMappingOptions } from './mapping-options.ts';
+import { choice, type Flag, grouped, text, unless, type Values } from '../commands/define-operation.ts';
+import { mappingFlags, mappingOf } from './mapping-options.ts';
+
+type TableFlags = ReturnType<typeof mappingFlags> &
+  Readonly<Record<'delimiter' | 'quote' | 'encoding', Flag<string, false>>> & {
+    readonly format: Flag<NonNullable<FormatHints['format']>, false>;
+    readonly header: Flag<boolean, true>;
+  };
+export type TableOptions = Values<TableFlags>;
 
 /** The options of commands that read files with tables. */
-export type TableOptions = MappingOptions & {
-  readonly format?: FormatHints['format'];
-  readonly delimiter?: string;
-  readonly quote?: string;
-  readonly encoding?: string;
-  readonly header?: boolean;
-};
-
-/** Adds the options of commands that read files with tables. */
-export function withTableOptions(command: Command): Command {
-  command
-    .optionsGroup('Files:')
-    .addOption(
-      new Option('--format <format>', 'the format, where its detection is wrong').choices(FILE_FORMATS),
-    )
-    .option('--delimiter <character>', 'what separates the cells of CSV (default: detected)')
-    .option('--quote <character>', 'what encloses cells of CSV; empty for none (default: ")')
-    .option('--encoding <name>', 'the encoding of a text file (default: detected)')
-    .option('--no-header', 'the first row of CSV has no names');
-  return withMappingOptions(command);
-}
+export const tableFlags = (): TableFlags => ({
+  ...grouped('Files:', {
+    format: choice('--format <format>', 'the format, where its detection is wrong', FILE_FORMATS),
+    delimiter: text('--delimiter <character>', 'what separates the cells of CSV (default: detected)'),
+    quote: text('--quote <character>', 'what encloses cells of CSV; empty for none (default: ")'),
+    encoding: text('--encoding <name>', 'the encoding of a text file (default: detected)'),
+    header: unless('--no-header', 'the first row of CSV has no names'),
+  }),
+  ...mappingFlags(),
+});
 
 /** What the options say about the format of files; the rest is detected. */
 export function hintsOf({ format, delimiter, quote, encoding, header }: TableOptions): FormatHints {

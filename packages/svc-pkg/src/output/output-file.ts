@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, realpath, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
-import { CliError } from '../errors/cli-error.ts';
-import { isSystemError, withFileErrors } from '../errors/file-error.ts';
+import { CliError, isSystemError, withFileErrors } from '../errors/cli-error.ts';
 
 /** A file that is written completely or not at all. */
 export interface OutputFile extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { isSystemError, toFileError } from '../errors/file-error.ts';
+import { type Flag, force, text } from '../commands/define-operation.ts';
+import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
@@ -14,6 +14,22 @@ export interface PackageOutputOptions {
   readonly output?: string;
   readonly force?: boolean;
 }
+
+/** The options of commands that write a package for each input. */
+export interface WriteOptions extends PackageOutputOptions {
+  readonly name?: string;
+}
+
+/** The same for the command line. @param defaultOutput where it is written without them, in words */
+export const packageOutput = (
+  defaultOutput: string,
+): { readonly output: Flag<string, false>; readonly force: Flag<true, false> } => ({
+  output: text(
+    '-o, --output <path>',
+    `file or folder to write to, - for standard output (default: ${defaultOutput})`,
+  ),
+  force: force(),
+});
 
 /**
  * Several inputs need a folder to write to, or none.

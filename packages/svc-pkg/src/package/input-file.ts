@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { toFileError, withFileErrors } from '../errors/file-error.ts';
+import { toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
 
 /** A file that a command reads; disposing deletes a temporary copy. */

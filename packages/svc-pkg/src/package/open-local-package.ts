@@ -2,7 +2,7 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { withFileErrors } from '../errors/file-error.ts';
+import { withFileErrors } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
 import { openInputFile, openSource } from './input-file.ts';
 

@@ -1,9 +1,36 @@
+import { extname } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
+import { choice, type Flag, force, text, withDefault } from '../commands/define-operation.ts';
 import { createOutputFile } from '../output/output-file.ts';
 import { dataWriter, printResult, refuseTerminal } from '../output/print.ts';
 import { receive } from '../output/progress.ts';
 import type { ServiceClient } from './service-client.ts';
+
+/** Formats in which the service sends items and results. */
+const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
+
+/** The options of a command that writes a file. */
+export const fileOutput = (): { readonly output: Flag<string, true>; readonly force: Flag<true, false> } => ({
+  output: withDefault(text('-o, --output <path>', 'file to write to'), '-'),
+  force: force(),
+});
+
+/** The options of a command that writes a table. */
+export const tableOutput = (): ReturnType<typeof fileOutput> & { readonly format: Flag<string, false> } => ({
+  format: choice(
+    '--format <format>',
+    'format of the output; by default what its name ends with, else jsonl',
+    TABLE_FORMATS,
+  ),
+  ...fileOutput(),
+});
+
+/** The format that was asked for, by its name or by that of the output. */
+export function formatOf({ format, output }: { readonly format?: string; readonly output: string }): string {
+  const ending = extname(output).slice(1).toLowerCase();
+  return format ?? TABLE_FORMATS.find((known) => known === ending) ?? 'jsonl';
+}
 
 const LINE_FEED = 10;
 
@@ -14,7 +41,7 @@ export interface TableRequest {
   readonly body?: string;
   /** `-` for standard output. */
   readonly output: string;
-  readonly force: boolean;
+  readonly force?: true | undefined;
 }
 
 /**
@@ -24,7 +51,7 @@ export interface TableRequest {
  * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal; as `ServiceClient.send`
  */
 export async function downloadTable(cli: Cli, service: ServiceClient, request: TableRequest): Promise<void> {
-  const { path, query = {}, body: json, output, force } = request;
+  const { path, query = {}, body: json, output, force = false } = request;
   if (output === '-' && path.endsWith('.parquet')) refuseTerminal(cli);
   const { body } = await service.send(
     json === undefined

@@ -11,8 +11,8 @@ import { type Cli, given } from '../cli-context.ts';
 import { CliError, type CliErrorDetail } from '../errors/cli-error.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { formatFacts, printableValue } from '../text/format.ts';
-import type { FoundVersion } from './references.ts';
+import { formatFacts, intervalText, printableValue, rounded } from '../text/format.ts';
+import { type FoundVersion, runParams } from './references.ts';
 import { withConfigOptions } from './run-config.ts';
 import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
 
@@ -53,20 +53,6 @@ export function planRun(
   const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
   return withConfigOptions(service.read(reply), file);
 }
-
-/**
- * The id of a run as a part of a path.
- *
- * @throws CliError `usage` for one that would be another path
- */
-export function runParams(id: string): { readonly path: { readonly id: string } } {
-  if (/[^.]/.test(id)) return { path: { id } };
-  throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
-}
-
-/** The path of something of a run. @throws CliError `usage` for an id that would be another path */
-export const runPath = (id: string, name: string): string =>
-  `/runs/${encodeURIComponent(runParams(id).path.id)}/${name}`;
 
 /**
  * Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted.
@@ -112,16 +98,6 @@ function runText(run: Run): string {
     ['95 % interval', intervalText(scores.ci95)],
     ['passed', scores.pass_rate === null ? null : `${scores.passed} (${rounded(scores.pass_rate * 100)} %)`],
   ]);
-}
-
-/** The bounds of an interval. */
-export function intervalText(interval: readonly number[] | null | undefined): string | null {
-  return interval == null ? null : interval.map((bound) => rounded(bound)).join(' to ');
-}
-
-/** Four significant digits are enough for people. */
-export function rounded(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value.toPrecision(4));
 }
 
 /** How often a run asks each item. */

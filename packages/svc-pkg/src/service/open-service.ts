@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Cli, CliContext } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { toFileError } from '../errors/file-error.ts';
+import {
+  API_KEY_VARIABLE,
+  API_URL_VARIABLE,
+  type Cli,
+  type CliContext,
+  DEFAULT_API_URL,
+} from '../cli-context.ts';
+import { CliError, toFileError } from '../errors/cli-error.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
-
-/** Where `npm start` listens. */
-export const DEFAULT_API_URL = 'http://127.0.0.1:8080';
-export const API_URL_VARIABLE = 'SVC_API_URL';
-export const API_KEY_VARIABLE = 'SVC_API_KEY';
 
 export interface ServiceOptions {
   readonly apiUrl?: string;

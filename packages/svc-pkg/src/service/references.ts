@@ -124,3 +124,17 @@ export function onlyOne(name: string, ids: readonly string[]): string {
     `Several datasets are named ${JSON.stringify(name)}; use an id: ${listed}${more}`,
   );
 }
+
+/**
+ * The id of a run as a part of a path.
+ *
+ * @throws CliError `usage` for one that would be another path
+ */
+export function runParams(id: string): { readonly path: { readonly id: string } } {
+  if (/[^.]/.test(id)) return { path: { id } };
+  throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
+}
+
+/** The path of something of a run. @throws CliError `usage` for an id that would be another path */
+export const runPath = (id: string, name: string): string =>
+  `/runs/${encodeURIComponent(runParams(id).path.id)}/${name}`;

@@ -67,7 +67,7 @@ export function createServiceClient(options: {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly userAgent: string;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: () => Promise<Dispatcher>;
   readonly signal: AbortSignal;
 }): ServiceClient {
   const { url, apiKey, userAgent, dispatcher, signal } = options;
@@ -75,8 +75,8 @@ export function createServiceClient(options: {
 
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const query = given(request.query ?? {});
-    const response = await attempt(url, signal, () =>
-      dispatcher.request({
+    const response = await attempt(url, signal, async () =>
+      (await dispatcher()).request({
         origin,
         path: `${pathname.replace(/\/$/, '')}${request.path}`,
         ...(Object.keys(query).length > 0 && { query }),
@@ -102,36 +102,56 @@ export function createServiceClient(options: {
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
 
-  /** Like `send`, for a response that is a JSON object; anything else is `bad_response`. */
-  async function sendForJson(request: ServiceRequest): Promise<JsonResponse<unknown>> {
-    const response = await send({
-      ...request,
-      headers: { accept: 'application/json', ...request.headers },
-    });
-    const text = await collectText(response.body);
-    let value: JsonValue;
-    try {
-      value = parseJson(text);
-    } catch (cause) {
-      throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
-        cause,
-      });
-    }
-    if (isJsonObject(value)) return { status: response.status, text, value };
-    throw new CliError('bad_response', `${url}${request.path} returned something that is not a JSON object`);
-  }
+  /** The documents of responses as they arrived. */
+  const texts = new WeakMap<Response, string>();
 
-  const texts: ResponseTexts = new WeakMap();
+  /** A `fetch` for `@svc/client`, for requests for JSON objects. @param isSlow whether all of them may take long */
+  const fetchFor =
+    (isSlow: boolean) =>
+    async (request: Request): Promise<Response> => {
+      const headers = { accept: 'application/json', ...Object.fromEntries(request.headers) };
+      // The length of an upload is known; all other bodies are short documents.
+      const isUpload = request.headers.has('content-length');
+      const body = isUpload ? request.body : await request.text();
+      const path = request.url.slice(url.length);
+      const answer = await send({
+        method: request.method as ServiceRequest['method'],
+        ...{ path, headers },
+        ...(body !== null && body !== '' && { body }),
+        // An upload is responded to when everything is stored, however long that takes.
+        ...((isUpload || isSlow) && { responseTimeoutMs: 0 }),
+      });
+      const text = await collectText(answer.body);
+      checkObject(text, `${url}${path}`);
+      const { status } = answer;
+      const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
+      Object.defineProperty(response, 'url', { value: request.url.replace(/\?.*/s, '') });
+      texts.set(response, text);
+      return response;
+    };
+
   return {
     url,
-    api: createApiClient({ baseUrl: url, fetch: fetchThrough(url, sendForJson, texts, false) }),
-    slowFetch: fetchThrough(url, sendForJson, texts, true),
+    api: createApiClient({ baseUrl: url, fetch: fetchFor(false) }),
+    slowFetch: fetchFor(true),
     send,
     async read<T>(reply: Promise<{ readonly data?: T; readonly response: Response }>) {
       const { data, response } = await reply;
       return { status: response.status, text: texts.get(response) ?? '', value: data as T };
     },
   };
+}
+
+/** @throws CliError `bad_response` for a text that is not a JSON object */
+function checkObject(text: string, address: string): void {
+  let value: JsonValue;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    throw new CliError('bad_response', `${address} returned something that is not JSON`, { cause });
+  }
+  if (!isJsonObject(value))
+    throw new CliError('bad_response', `${address} returned something that is not a JSON object`);
 }
 
 /** Whether a response is HTML: of a proxy or a login, and never of the service. */
@@ -213,43 +233,6 @@ function codeOf(error: unknown): string {
   if ('code' in error && typeof error.code === 'string') return error.code;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error.cause === undefined ? error.name : codeOf(error.cause);
-}
-
-/** The documents of responses as they arrived. */
-export type ResponseTexts = WeakMap<Response, string>;
-
-/**
- * A `fetch` for `@svc/client` whose requests go through a service client: its key, proxies, limits and errors. It takes only
- * requests for documents, and throws for every response other than 2xx. An upload is responded to when everything is stored,
- * however long that takes.
- *
- * @param url of the service
- * @param texts receives the document of each response
- * @param isSlow whether the service takes long for all requests
- */
-export function fetchThrough(
-  url: string,
-  sendForJson: (request: ServiceRequest) => Promise<JsonResponse<unknown>>,
-  texts: ResponseTexts,
-  isSlow: boolean,
-): (request: Request) => Promise<Response> {
-  return async (request) => {
-    const headers: Record<string, string> = Object.fromEntries(request.headers);
-    // The length of an upload is known; all other bodies are short documents.
-    const isUpload = headers['content-length'] !== undefined;
-    const body = isUpload ? request.body : await request.text();
-    const { status, text } = await sendForJson({
-      method: request.method as ServiceRequest['method'],
-      path: request.url.slice(url.length),
-      headers,
-      ...(body !== null && body !== '' && { body }),
-      ...((isUpload || isSlow) && { responseTimeoutMs: 0 }),
-    });
-    const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
-    Object.defineProperty(response, 'url', { value: request.url.replace(/\?.*/s, '') });
-    texts.set(response, text);
-    return response;
-  };
 }
 
 /**

@@ -114,3 +114,13 @@ export function noteFacts({
     ...(total === 0 ? [] : [['passed over', `${named.join(', ')}${more}`] satisfies [string, string]]),
   ];
 }
+
+/** The bounds of an interval. */
+export function intervalText(interval: readonly number[] | null | undefined): string | null {
+  return interval == null ? null : interval.map((bound) => rounded(bound)).join(' to ');
+}
+
+/** Four significant digits are enough for people. */
+export function rounded(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value.toPrecision(4));
+}

@@ -1,6 +1,5 @@
 import type { Run } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { type Command, Option } from 'commander';
 import { CleanUp } from '../../clean-up.ts';
 import { type Cli, given } from '../../cli-context.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
@@ -26,26 +25,19 @@ import {
   planRun,
   readRun,
   repetitionsOf,
-  runParams,
   runRequest,
   startRun,
   trackRun,
 } from '../../service/follow-run.ts';
-import { openService, type ServiceOptions } from '../../service/open-service.ts';
-import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
+import { findVersion, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
 import { readRunConfig } from '../../service/run-config.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import { reportText } from '../../text/report-text.ts';
-import {
-  countOption,
-  maxFailedOption,
-  numberOption,
-  powerOption,
-  withExamples,
-  withServiceOptions,
-} from '../define-command.ts';
+import { choice, count, mandatory, number, type Operation, operation, text } from '../define-operation.ts';
+import { baseline, power } from './plan.ts';
+import { maxFailed } from './run.ts';
 
-interface Options extends ServiceOptions {
+interface Options {
   readonly config?: string;
   readonly baseline: string;
   readonly maxDrop: number;
@@ -59,65 +51,60 @@ interface Options extends ServiceOptions {
   readonly run?: string;
 }
 
-/** `gate`: whether a run is worse than a baseline. */
-export function addGateCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('gate')
-    .summary('run a dataset, and tell whether it got worse')
-    .description(
-      'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
-        '95 % interval of the difference is above the allowed drop, worse (10) if it is below, else undecided (11).',
-    )
-    .argument('<dataset>', VERSION_ARGUMENT)
-    .option('--config <file>', 'JSON file with the configuration, - for standard input; needed without --run')
-    .requiredOption(
-      '--baseline <run>',
-      'id of a run, or a label: the newest completed run of the dataset that has it',
-    )
-    .addOption(
-      numberOption(
-        '--max-drop <score>',
-        'the drop of the score that is allowed, such as 0.02 for two points',
-        { min: 0, max: 1 },
-      ).makeOptionMandatory(),
-    )
-    .option('--scorer <name>', 'the scorer that decides (default: the main one)')
-    .addOption(
-      countOption(
-        '--min-labels <count>',
-        'end with 12 if people have judged fewer results of the run',
-        1,
-        999_999_999,
-      ),
-    )
-    .option('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file')
-    .option('--summary <file>', 'write a summary in Markdown, in place of an older file')
-    .addOption(
-      new Option('--undecided <outcome>', 'let the gate pass (0) or fail (10) where it is undecided').choices(
-        ['pass', 'fail'],
-      ),
-    )
-    .addOption(powerOption())
-    .addOption(maxFailedOption())
-    .option('--run <id>', 'continue with this run, which an interrupted gate has started')
-    .action(async (dataset: string, options: Options) => {
-      if ((options.config === undefined) === (options.run === undefined)) {
-        throw new CliError('usage', 'Give either --config, to start a run, or --run, to continue with one');
-      }
-      await using files = await openFiles(options);
-      const report = await runGate(cli, openService(cli, options), dataset, options);
-      await files.write(report);
-      await print(cli, report);
-      cli.endWith(report.exitCode);
-    });
-  withServiceOptions(command);
-  withExamples(command, [
+/** Whether a run is worse than a baseline. */
+export const gate: Operation = operation({
+  summary: 'run a dataset, and tell whether it got worse',
+  description:
+    'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
+    '95 % interval of the difference is above the allowed drop, worse (10) if it is below, else undecided (11).',
+  arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+  options: {
+    config: text(
+      '--config <file>',
+      'JSON file with the configuration, - for standard input; needed without --run',
+    ),
+    baseline: baseline(),
+    maxDrop: mandatory(
+      number('--max-drop <score>', 'the drop of the score that is allowed, such as 0.02 for two points', {
+        min: 0,
+        max: 1,
+      }),
+    ),
+    scorer: text('--scorer <name>', 'the scorer that decides (default: the main one)'),
+    minLabels: count(
+      '--min-labels <count>',
+      'end with 12 if people have judged fewer results of the run',
+      1,
+      999_999_999,
+    ),
+    junit: text('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file'),
+    summary: text('--summary <file>', 'write a summary in Markdown, in place of an older file'),
+    undecided: choice('--undecided <outcome>', 'let the gate pass (0) or fail (10) where it is undecided', [
+      'pass',
+      'fail',
+    ]),
+    power: power(),
+    maxFailed: maxFailed(),
+    run: text('--run <id>', 'continue with this run, which an interrupted gate has started'),
+  },
+  service: true,
+  examples: [
     'svc-pkg gate GSM8K --config run.json --baseline baseline --max-drop 0.02',
     'svc-pkg gate GSM8K --config run.json --baseline 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --max-drop 0.02 \\\n' +
       '      --junit gate.xml --summary gate.md --undecided pass',
     'svc-pkg gate GSM8K --run 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --baseline baseline --max-drop 0.02',
-  ]);
-}
+  ],
+  async run({ dataset, ...options }, cli, open) {
+    if ((options.config === undefined) === (options.run === undefined)) {
+      throw new CliError('usage', 'Give either --config, to start a run, or --run, to continue with one');
+    }
+    await using files = await openFiles(options);
+    const report = await runGate(cli, await open(), dataset, options);
+    await files.write(report);
+    await print(cli, report);
+    cli.endWith(report.exitCode);
+  },
+});
 
 async function runGate(
   cli: Cli,

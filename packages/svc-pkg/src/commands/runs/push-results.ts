@@ -1,21 +1,14 @@
 import { LineCutter } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { printReport } from '../../output/print.ts';
 import { showProgress } from '../../output/progress.ts';
 import { readBytes } from '../../package/input-file.ts';
-import { runParams } from '../../service/follow-run.ts';
-import { openService, type ServiceOptions } from '../../service/open-service.ts';
+import { runParams } from '../../service/references.ts';
 import { repeatLost, type ServiceClient } from '../../service/service-client.ts';
 import { formatFacts, printableValue } from '../../text/format.ts';
-import { withExamples, withServiceOptions } from '../define-command.ts';
-
-interface Options extends ServiceOptions {
-  readonly finish?: boolean;
-  readonly allowMissing?: boolean;
-}
+import { flag, type Operation, operation } from '../define-operation.ts';
 
 /** Bytes of one request, which a lost connection makes this send again. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -30,40 +23,34 @@ interface Pushed {
   rejected_total: number;
 }
 
-/** `results push`: sends results that were made elsewhere. */
-export function addPushResultsCommand(results: Command, cli: Cli): void {
-  const command = results
-    .command('push')
-    .summary('send results that were made elsewhere')
-    .description(
-      'Sends results to a run with the provider "external": one JSON object per line, see docs/runs.md. What is sent ' +
-        'twice is stored once. Ends with 1 if lines were rejected, and names the first 100 of them.',
-    )
-    .argument('<run>', 'id of the run')
-    .argument('<file>', 'JSON Lines, - for standard input')
-    .option('--finish', 'end the run afterwards, if no line was rejected')
-    .option('--allow-missing', 'with --finish, end it although results are missing')
-    .action(async (run: string, file: string, _: Options, self: Command) => {
-      // `results` takes the options of the service, wherever they are.
-      const { finish, allowMissing, ...options } = self.optsWithGlobals<Options>();
-      const service = openService(cli, options);
-      const pushed = await pushFile(cli, service, run, file);
-      const rejected = pushed.rejected_total;
-      if (finish === true && rejected === 0) {
-        const params = runParams(run);
-        await service.read(
-          service.api.POST('/runs/{id}/finish', { params, body: { allow_missing: allowMissing === true } }),
-        );
-      }
-      await printReport(cli, { text: () => textOf(pushed), json: () => JSON.stringify(pushed) });
-      if (rejected > 0) cli.endWith(EXIT.failed);
-    });
-  withServiceOptions(command);
-  withExamples(command, [
+/** `results push`. */
+export const push: Operation = operation({
+  summary: 'send results that were made elsewhere',
+  description:
+    'Sends results to a run with the provider "external": one JSON object per line, see docs/runs.md. What is sent ' +
+    'twice is stored once. Ends with 1 if lines were rejected, and names the first 100 of them.',
+  arguments: { run: ['<run>', 'id of the run'], file: ['<file>', 'JSON Lines, - for standard input'] },
+  options: {
+    finish: flag('--finish', 'end the run afterwards, if no line was rejected'),
+    allowMissing: flag('--allow-missing', 'with --finish, end it although results are missing'),
+  },
+  service: true,
+  examples: [
     'svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d done.jsonl --finish',
     './my-agent | svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -',
-  ]);
-}
+  ],
+  async run({ run, file, finish, allowMissing = false }, cli, open) {
+    const service = await open();
+    const pushed = await pushFile(cli, service, run, file);
+    const rejected = pushed.rejected_total;
+    if (finish === true && rejected === 0) {
+      const request = { params: runParams(run), body: { allow_missing: allowMissing } };
+      await service.read(service.api.POST('/runs/{id}/finish', request));
+    }
+    await printReport(cli, { text: () => textOf(pushed), json: () => JSON.stringify(pushed) });
+    if (rejected > 0) cli.endWith(EXIT.failed);
+  },
+});
 
 /** Sends a file in requests of some MiB, each again if its connection is lost: the service stores each result once. */
 async function pushFile(cli: Cli, service: ServiceClient, run: string, file: string): Promise<Pushed> {
@@ -79,7 +66,7 @@ async function pushFile(cli: Cli, service: ServiceClient, run: string, file: str
       }
       continue;
     }
-    const { value } = await repeatLost(cli, () => service.read(push(service, run, batch.bytes)));
+    const { value } = await repeatLost(cli, () => service.read(pushLines(service, run, batch.bytes)));
     add(pushed, value as JsonValue, batch.firstLine - 1);
     bytes += batch.bytes.byteLength;
     progress.update(bytes, null);
@@ -87,7 +74,7 @@ async function pushFile(cli: Cli, service: ServiceClient, run: string, file: str
   return pushed;
 }
 
-function push({ api }: ServiceClient, run: string, lines: Uint8Array) {
+function pushLines({ api }: ServiceClient, run: string, lines: Uint8Array) {
   return api.POST('/runs/{id}/results', {
     params: runParams(run),
     // With a length, the bytes are sent as they are.

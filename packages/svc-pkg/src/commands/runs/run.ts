@@ -1,28 +1,115 @@
-import type { Run } from '@svc/client';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { Command } from 'commander';
-import type { Cli } from '../../cli-context.ts';
+import { REQUEST_VALUES, type ResponseOf, type Run } from '@svc/client';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { given } from '../../cli-context.ts';
 import { printNote, printResult } from '../../output/print.ts';
 import { type FinishOptions, finishRun, planRun, runRequest, startRun } from '../../service/follow-run.ts';
-import { openService, type ServiceOptions } from '../../service/open-service.ts';
-import { findVersion, VERSION_ARGUMENT } from '../../service/references.ts';
+import { findVersion, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
+import { configFile, readRunConfig, withConfigOptions } from '../../service/run-config.ts';
+import { repeatLost } from '../../service/service-client.ts';
+import { formatFacts, printableValue } from '../../text/format.ts';
 import {
-  configFile,
-  type RunConfigOptions,
-  readRunConfig,
-  withConfigOptions,
-} from '../../service/run-config.ts';
-import { triedText } from '../../service/runs/tried-text.ts';
-import {
-  countOption,
-  maxCostOption,
-  withExamples,
-  withRunLimits,
-  withServiceOptions,
-} from '../define-command.ts';
+  choice,
+  count,
+  type Flag,
+  flag,
+  number,
+  type Operation,
+  operation,
+  parsed,
+  text,
+  texts,
+  unless,
+  withDefault,
+} from '../define-operation.ts';
+
+/** How many items may have failed. */
+export const maxFailed = (): Flag<number, true> =>
+  withDefault(count('--max-failed <count>', 'fail if more items failed', 0, 999_999_999), 0);
+
+/** What a run may cost. */
+const maxCost = (): Flag<number, false> =>
+  parsed(
+    '--max-cost <amount>',
+    'the most that the run may cost, in the currency of its price; it stops before, with exit code 4',
+    'It must be a number of at least 0.',
+    (text) => {
+      const amount = text.trim() === '' ? Number.NaN : Number(text);
+      return Number.isFinite(amount) && amount >= 0 ? amount : undefined;
+    },
+  );
+
+/** The options of commands that wait for a run. */
+const runLimits = (): {
+  readonly wait: Flag<boolean, true>;
+  readonly maxFailed: Flag<number, true>;
+  readonly minScore: Flag<number, false>;
+} => ({
+  wait: unless('--no-wait', 'end when the run is queued'),
+  maxFailed: maxFailed(),
+  minScore: number('--min-score <score>', 'fail if the mean score is lower'),
+});
+
+export const run: Operation = operation({
+  summary: 'run a dataset against a model',
+  description:
+    'Starts a run of a dataset and follows it to its end. The run continues in the service if you interrupt this command.',
+  arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+  options: {
+    config: text('--config <file>', 'JSON file with the configuration, - for standard input'),
+    model: text('--model <model>', 'model of a chat-completions API'),
+    baseUrl: text('--base-url <url>', 'URL of that API'),
+    set: texts(
+      '--set <member=value...>',
+      'set members of the configuration, such as repetitions=3 or provider.type=echo',
+    ),
+    reuse: text(
+      '--reuse <run>',
+      'id of an earlier run, or latest: its outputs are taken where it asked the same, and cost nothing',
+    ),
+    maxCost: maxCost(),
+    name: text('--name <name>', 'name of the run'),
+    try: count(
+      '--try <items>',
+      'ask this many items immediately, show requests and outputs, and store nothing',
+      1,
+      20,
+    ),
+    dryRun: flag('--dry-run', 'only validate, and show what would be requested'),
+    ...runLimits(),
+  },
+  service: true,
+  examples: [
+    'svc-pkg run GSM8K --set provider.type=echo',
+    'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
+      '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
+    'svc-pkg run GSM8K --config run.json --try 3',
+    'svc-pkg run GSM8K@3 --config run.json --no-wait',
+    'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
+    'svc-pkg run GSM8K --config run.json --reuse latest --max-cost 2.50',
+  ],
+  async run({ dataset, ...options }, cli, open) {
+    const config = await readRunConfig(cli, options);
+    const service = await open();
+    const body = runRequest(await findVersion(service, dataset), config, options.name);
+    const file = configFile(options);
+    if (options.dryRun) {
+      const { text } = await planRun(service, { body, file });
+      return await printResult(cli, { text: () => `${text}\n`, json: () => text });
+    }
+    if (options.try !== undefined) {
+      const request = { body, bodySerializer: canonicalJson, params: { query: { items: options.try } } };
+      const tried = service.read(service.api.POST('/runs/try', request));
+      const { value, text } = await withConfigOptions(tried, file);
+      return await printResult(cli, { text: () => triedText(value), json: () => text });
+    }
+    const started = await startRun(cli, service, { body, file });
+    await printNote(cli, startedText(started.value, options));
+    await finishRun(cli, service, started, options);
+  },
+});
 
 /** What a run does from now on, with its id. */
-function startedText({ id, status }: Run, { wait }: Pick<Options, 'wait'>): string {
+function startedText({ id, status }: Run, { wait }: FinishOptions): string {
   if (status !== 'waiting') return `Run ${id} is ${status}`;
   const sending = `send them with "svc-pkg push ${id} <file>"`;
   const ending = wait
@@ -31,75 +118,99 @@ function startedText({ id, status }: Run, { wait }: Pick<Options, 'wait'>): stri
   return `Run ${id} waits for results from outside: ${sending}; ${ending}`;
 }
 
-interface Options extends ServiceOptions, RunConfigOptions, FinishOptions {
-  readonly name?: string;
-  readonly dryRun?: boolean;
-  readonly try?: number;
+type Tried = ResponseOf<'/runs/try', 'post'>;
+
+/** Requests and outputs of a tried run, for people. */
+function triedText({ data }: Tried): string {
+  return data.map(itemText).join('\n');
 }
 
-/** `run`: runs a dataset against a model. */
-export function addRunCommand(program: Command, cli: Cli): void {
-  const command = program
-    .command('run')
-    .summary('run a dataset against a model')
-    .description(
-      'Starts a run of a dataset and follows it to its end. The run continues in the service if you interrupt this command.',
-    )
-    .argument('<dataset>', VERSION_ARGUMENT)
-    .option('--config <file>', 'JSON file with the configuration, - for standard input')
-    .option('--model <model>', 'model of a chat-completions API')
-    .option('--base-url <url>', 'URL of that API')
-    .option(
-      '--set <member=value...>',
-      'set members of the configuration, such as repetitions=3 or provider.type=echo',
-    )
-    .option(
-      '--reuse <run>',
-      'id of an earlier run, or latest: its outputs are taken where it asked the same, and cost nothing',
-    )
-    .addOption(maxCostOption())
-    .option('--name <name>', 'name of the run')
-    .addOption(
-      countOption(
-        '--try <items>',
-        'ask this many items immediately, show requests and outputs, and store nothing',
-        1,
-        20,
-      ),
-    )
-    .option('--dry-run', 'only validate, and show what would be requested')
-    .action(async (dataset: string, options: Options) => {
-      const config = await readRunConfig(cli, options);
-      const service = openService(cli, options);
-      const found = await findVersion(service, dataset);
-      const body = runRequest(found, config, options.name);
-      const file = configFile(options);
-      if (options.dryRun) {
-        const { text } = await planRun(service, { body, file });
-        await printResult(cli, { text: () => `${text}\n`, json: () => text });
-        return;
-      }
-      if (options.try !== undefined) {
-        const params = { query: { items: options.try } };
-        const tried = service.read(
-          service.api.POST('/runs/try', { body, bodySerializer: canonicalJson, params }),
-        );
-        const { value, text } = await withConfigOptions(tried, file);
-        await printResult(cli, { text: () => triedText(value), json: () => text });
-        return;
-      }
-      const started = await startRun(cli, service, { body, file });
-      await printNote(cli, startedText(started.value, options));
-      await finishRun(cli, service, started, options);
-    });
-  withServiceOptions(withRunLimits(command));
-  withExamples(command, [
-    'svc-pkg run GSM8K --set provider.type=echo',
-    'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
-      '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
-    'svc-pkg run GSM8K --config run.json --try 3',
-    'svc-pkg run GSM8K@3 --config run.json --no-wait',
-    'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
-    'svc-pkg run GSM8K --config run.json --reuse latest --max-cost 2.50',
+function itemText({
+  section,
+  order_index,
+  item_id,
+  request,
+  output,
+  error,
+  scores,
+}: Tried['data'][number]): string {
+  const failure = error as { readonly code?: unknown; readonly message?: unknown } | null;
+  return formatFacts([
+    [
+      'item',
+      `${printableValue(section)} ${order_index}${item_id === null ? '' : ` (${printableValue(String(item_id))})`}`,
+    ],
+    ['request', request === null ? null : wireText(request)],
+    ['output', output == null ? null : typeof output === 'string' ? output : wireText(output)],
+    ['error', failure === null ? null : `${failure.message} (${failure.code})`],
+    ...Object.entries(scores).map(([name, { score, passed }]): [string, string] => [
+      name === 'main' ? 'score' : `score ${name}`,
+      `${score ?? 'none'}${passed === true ? ', passed' : ''}`,
+    ]),
   ]);
 }
+
+const wireText = (value: unknown): string => canonicalJson(value as JsonValue);
+
+export const retry: Operation = operation({
+  summary: 'run the failed items of a run again',
+  description:
+    'The same run continues with these items; their old results are replaced when the new ones are written.',
+  arguments: { run: ['<run>', 'id of the run'] },
+  options: {
+    only: withDefault(
+      choice('--only <results>', 'which results to replace', REQUEST_VALUES['/runs/{id}/retry'].only),
+      'failed',
+    ),
+    maxCost: maxCost(),
+    ...runLimits(),
+  },
+  service: true,
+  examples: [
+    'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated',
+    'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only missing --max-cost 5',
+  ],
+  async run({ run, only, maxCost, ...options }, cli, open) {
+    const service = await open();
+    const body = { only, ...(maxCost !== undefined && { max_cost: { amount: maxCost } }) };
+    const started = await repeatLost(cli, (key) => {
+      const request = { params: runParams(run), headers: { 'Idempotency-Key': key }, body };
+      return service.read(service.api.POST('/runs/{id}/retry', request));
+    });
+    await finishRun(cli, service, started, options);
+  },
+});
+
+export const rescore: Operation = operation({
+  summary: 'score the outputs of a run again',
+  description:
+    'Scores the stored outputs of a run with another checker or judge, as a new run, or adds scorers to it. Asks no model but the judge.',
+  arguments: { run: ['<run>', 'id of the run'] },
+  options: {
+    config: text(
+      '--config <file>',
+      'JSON file with the members checker and judge, or scorers, - for standard input',
+    ),
+    set: texts('--set <member=value...>', 'set their members, such as checker.type=numeric'),
+    name: text('--name <name>', 'name of the new run (default: the name of the old one)'),
+    add: flag('--add', 'add the scorers to the same run'),
+    ...runLimits(),
+  },
+  service: true,
+  examples: [
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --set checker.type=numeric',
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config judge.json --name "with a judge"',
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config scorers.json --add',
+  ],
+  async run({ run, name, add, ...options }, cli, open) {
+    const body = { ...(await readRunConfig(cli, options)), ...given({ name, add }) };
+    const service = await open();
+    const starting = repeatLost(cli, (key) => {
+      const params = { ...runParams(run), header: { 'Idempotency-Key': key } };
+      const request = { params, body, bodySerializer: canonicalJson };
+      return service.read(service.api.POST('/runs/{id}/rescore', request));
+    });
+    const started = await withConfigOptions(starting, configFile(options));
+    await finishRun(cli, service, started, options);
+  },
+});

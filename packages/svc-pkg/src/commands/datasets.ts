@@ -1,0 +1,227 @@
+import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
+import { jsonText } from '@svc/jsonl-v23/internal';
+import { given } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { printListing, printReport, printResult } from '../output/print.ts';
+import { countsText, datasetResult } from '../service/dataset-response.ts';
+import { downloadTable, formatOf, tableOutput } from '../service/download-table.ts';
+import {
+  DATASET_ARGUMENT,
+  findDataset,
+  findVersion,
+  readDataset,
+  runParams,
+  VERSION_ARGUMENT,
+} from '../service/references.ts';
+import { listPages } from '../service/service-client.ts';
+import { formatTable } from '../text/format.ts';
+import {
+  checkName,
+  choice,
+  flag,
+  limit,
+  type Operation,
+  operation,
+  text,
+  texts,
+} from './define-operation.ts';
+
+export const list: Operation = operation({
+  summary: 'list the datasets of a service',
+  description: 'Lists the datasets of a service, newest first.',
+  options: {
+    q: text(
+      '--search <text>',
+      'only those with this text in their name, description or handle, or with this id',
+    ),
+    source: choice('--source <source>', 'only those of this source', REQUEST_VALUES['/datasets'].source),
+    limit: limit(),
+  },
+  service: true,
+  examples: ['svc-pkg list', 'svc-pkg list --search gsm8k --json'],
+  async run({ limit, ...filters }, cli, open) {
+    const { api } = await open();
+    await printListing(
+      cli,
+      limit,
+      (page) => api.GET('/datasets', { params: { query: { ...filters, ...page } } }),
+      {
+        id: ({ id }) => id,
+        name: ({ name }) => name,
+        handle: ({ handle }) => handle,
+        items: (dataset) => dataset.item_count,
+        created: (dataset) => dataset.created_at,
+      },
+    );
+  },
+});
+
+export const show: Operation = operation({
+  summary: 'show a dataset of a service',
+  description: 'Shows the name, hash and counts of a dataset; with --json, all that the service knows of it.',
+  arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+  service: true,
+  examples: ['svc-pkg show GSM8K', 'svc-pkg show GSM8K@3'],
+  async run({ dataset }, cli, open) {
+    const service = await open();
+    await printResult(cli, datasetResult(await readDataset(service, await findVersion(service, dataset))));
+  },
+});
+
+export const items: Operation = operation({
+  summary: 'write the items of a dataset as JSON Lines, CSV or Parquet',
+  description: 'Writes the items of a dataset in their order: as canonical JSON Lines, or as a table.',
+  arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+  options: { section: text('--section <name>', 'only this section'), ...tableOutput() },
+  service: true,
+  examples: ['svc-pkg items GSM8K --section test | head -n 3', 'svc-pkg items GSM8K@3 -o gsm8k.parquet'],
+  async run({ dataset, section, ...output }, cli, open) {
+    const service = await open();
+    const { id, version } = await findVersion(service, dataset);
+    const path = `/datasets/${encodeURIComponent(id)}/items.${formatOf(output)}`;
+    await downloadTable(cli, service, { path, query: { section, version }, ...output });
+  },
+});
+
+export const versions: Operation = operation({
+  summary: 'list the versions of a dataset',
+  description: 'Lists the versions of a dataset, newest first, and what each changed.',
+  arguments: { dataset: ['<dataset>', DATASET_ARGUMENT] },
+  options: { limit: limit() },
+  service: true,
+  examples: ['svc-pkg versions GSM8K', 'svc-pkg versions GSM8K --limit 1 --json'],
+  async run({ dataset, limit }, cli, open) {
+    const service = await open();
+    const path = { id: await findDataset(service, dataset) };
+    await printListing(
+      cli,
+      limit,
+      (query) => service.api.GET('/datasets/{id}/versions', { params: { path, query } }),
+      {
+        version: ({ version }) => version,
+        hash: (version) => version.version_hash.slice(0, 12),
+        items: (version) => version.item_count,
+        source: ({ source }) => source,
+        change: ({ change }) => countsText(change),
+        runs: (version) => version.run_count,
+        created: (version) => version.created_at,
+        message: ({ message }) => message,
+      },
+    );
+  },
+});
+
+export const rename: Operation = operation({
+  summary: 'change the name or the handle of a dataset, or the name or the labels of a run',
+  description:
+    'Changes the name of a dataset, and its handle, description and notes if you give them; or the name and the labels of a ' +
+    'run. The version hash of a dataset does not depend on them.',
+  arguments: {
+    target: ['<dataset>', `${DATASET_ARGUMENT}; with --run, id of a run`],
+    name: ['[name]', 'the new name; needed unless you change something else'],
+  },
+  options: {
+    run: flag('--run', 'rename a run'),
+    handle: text('--handle <handle>', 'the new handle, a short name that is unique; empty for none'),
+    description: text('--description <text>', 'the new description; empty for none'),
+    notes: text('--notes <text>', 'the new notes; empty for none'),
+    label: texts(
+      '--label <labels...>',
+      'with --run, the labels of the run in place of those that it has; empty for none',
+    ),
+  },
+  service: true,
+  examples: [
+    'svc-pkg rename trial "GSM8K test"',
+    'svc-pkg rename "GSM8K test" --handle gsm8k-test',
+    'svc-pkg rename gsm8k-test --notes "checked by hand"',
+    'svc-pkg rename --run 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d "without examples"',
+    'svc-pkg rename --run 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --label baseline',
+  ],
+  async run({ target, name, run, label, ...texts }, cli, open) {
+    checkName(name);
+    const hasTexts = Object.keys(texts).length > 0;
+    const labels = label?.filter((one) => one !== '');
+    if (name === undefined && (run ? labels === undefined : !hasTexts))
+      throw new CliError('usage', 'Give a new name');
+    const service = await open();
+    if (run) {
+      if (hasTexts) throw new CliError('usage', '--handle, --description and --notes are for datasets');
+      const body = given({ name, labels });
+      const reply = service.api.PATCH('/runs/{id}', { params: runParams(target), body });
+      const { printRunFacts } = await import('../service/follow-run.ts');
+      return await printRunFacts(cli, await service.read(reply));
+    }
+    if (labels !== undefined) throw new CliError('usage', '--label is for runs: use --run');
+    const id = await findDataset(service, target);
+    const changed = Object.entries(texts).map(([key, text]) => [key, text || null]);
+    const body = { ...given({ name }), ...Object.fromEntries(changed) };
+    const reply = service.api.PATCH('/datasets/{id}', { params: { path: { id } }, body });
+    await printReport(cli, datasetResult(await service.read(reply)));
+  },
+});
+
+const DIFF_KINDS = REQUEST_VALUES['/datasets/{id}/diff/{other_id}'].only;
+
+type DiffKind = (typeof DIFF_KINDS)[number];
+type Differences = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
+type Difference = Differences['data'][number];
+
+export const diff: Operation = operation({
+  summary: 'compare two datasets of a service, or two versions of one',
+  description:
+    'Shows which items the other dataset adds, removes, changes and moves. A version is its number or the beginning of its hash.',
+  arguments: {
+    dataset: ['<dataset>', VERSION_ARGUMENT],
+    other: ['<other>', 'the other dataset or version'],
+  },
+  options: {
+    only: choice('--only <kind>', 'list differences of this kind', DIFF_KINDS),
+    limit: limit('how many changes to list', 100_000, 100),
+  },
+  service: true,
+  examples: ['svc-pkg diff "GSM8K 1" "GSM8K 2"', 'svc-pkg diff GSM8K@1 GSM8K --only changed'],
+  async run({ dataset, other, limit, only }, cli, open) {
+    const service = await open();
+    const from = await findVersion(service, dataset);
+    const to = await findVersion(service, other);
+    const path = { id: from.id, other_id: to.id };
+    const wanted = given({ version: from.version, other_version: to.version, only });
+    const { counts, data } = await listPages(limit, (page) =>
+      service.api.GET('/datasets/{id}/diff/{other_id}', { params: { path, query: { ...wanted, ...page } } }),
+    );
+    await printResult(cli, {
+      text: () => diffText(counts, data, only),
+      json: () => jsonText({ counts, data }),
+    });
+  },
+});
+
+function diffText(
+  counts: Differences['counts'],
+  differences: readonly Difference[],
+  only: DiffKind | undefined,
+): string {
+  const summary = `${DIFF_KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`;
+  if (differences.length === 0) return summary;
+  const table = formatTable(['change', 'from', 'to', 'item'], differences.map(rowOf));
+  const kinds: readonly DiffKind[] = only === undefined ? DIFF_KINDS : [only];
+  const more = kinds.reduce((sum, kind) => sum + counts[kind], 0) - differences.length;
+  return `${summary}${table}${more > 0 ? `... and ${more} more\n` : ''}`;
+}
+
+function rowOf(difference: Difference): string[] {
+  const { change } = difference;
+  if (change !== 'changed') {
+    const position = (at: typeof difference.from): string =>
+      at === null ? '' : `${at.section}:${at.order_index}`;
+    return [change, position(difference.from), position(difference.to), difference.item_hash.slice(0, 12)];
+  }
+  const { section, order_index: from, other_order_index: to, fields } = difference;
+  const pointers = fields.slice(0, SHOWN_FIELDS).map(({ pointer }) => pointer || 'the whole item');
+  const more = fields.length > SHOWN_FIELDS ? [`and ${fields.length - SHOWN_FIELDS} more`] : [];
+  return [change, `${section}:${from}`, `${section}:${to}`, [...pointers, ...more].join(', ')];
+}
+
+/** Changed members that the table names. */
+const SHOWN_FIELDS = 5;
