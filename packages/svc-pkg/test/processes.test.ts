@@ -92,6 +92,32 @@ async function untilWriting(folder: string): Promise<void> {
   }
 }
 
+/** The files that a command line loads, below the folder of the program as they are named there. */
+async function loadedBy(argv: readonly string[]): Promise<string[]> {
+  const folder = await temporaryFolder();
+  await run(argv, { NODE_V8_COVERAGE: folder });
+  const [report = ''] = await readdir(folder);
+  const { result } = JSON.parse(await readFile(join(folder, report), 'utf8')) as {
+    result: { url: string }[];
+  };
+  return result
+    .map(({ url }) => url.replace(`file://${dirname(MAIN)}/`, ''))
+    .filter((url) => !url.startsWith('node:'));
+}
+
+it('loads what a command needs', async () => {
+  const forVersion = await loadedBy(['--version']);
+  expect(forVersion.filter((url) => /\/(?:undici|pkg-format|tabular)\//.test(url))).toEqual([]);
+  expect(forVersion.filter((url) => url.startsWith('commands/'))).toEqual(['commands/define-operation.js']);
+  const service = await fakeService({});
+  const forRuns = await loadedBy(['runs', '--api-url', service.url]);
+  expect(forRuns).toContain('commands/runs/runs.js');
+  // An error is reported by one more.
+  expect(
+    forRuns.filter((url) => /^[a-z-/]+\.js$/.test(url) && url !== 'errors/failure.js').length,
+  ).toBeLessThanOrEqual(12);
+});
+
 it('is an executable program', async () => {
   expect(await readFile(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
