@@ -34,7 +34,7 @@ it('an upload of seven items runs few files, and those that ARCHITECTURE.md list
     await inspector.call('Profiler.takePreciseCoverage');
     await work();
     const { result } = await inspector.call('Profiler.takePreciseCoverage');
-    return (result as Script[]).filter(hasRun).flatMap(({ url }) => sourceOf(url));
+    return [...new Set((await Promise.all((result as Script[]).map(filesRun))).flat())];
   };
   const probe = new Set(await filesOf(async () => (await fetch(`${service.url}/healthz`)).text()));
   // Work in the background runs now and then: those of each upload are what an upload runs.
@@ -48,17 +48,26 @@ it('an upload of seven items runs few files, and those that ARCHITECTURE.md list
 
 interface Script {
   readonly url: string;
-  readonly functions: ReadonlyArray<{ readonly ranges: ReadonlyArray<{ readonly count: number }> }>;
+  readonly functions: ReadonlyArray<{
+    readonly ranges: ReadonlyArray<{ readonly startOffset: number; readonly count: number }>;
+  }>;
 }
 
-function hasRun({ functions }: Script): boolean {
-  return functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
+/** The files of which a function has run. The service is bundled; each file follows a comment with its path. */
+async function filesRun({ url, functions }: Script): Promise<string[]> {
+  if (!url.includes('/dist/service/')) return [];
+  const regions = [...(await readFile(fileURLToPath(url), 'utf8')).matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)];
+  return functions.flatMap(({ ranges: [whole] }) => {
+    if (whole === undefined || whole.count === 0) return [];
+    return sourceOf(regions.findLast(({ index }) => index < whole.startOffset)?.[1] ?? '');
+  });
 }
 
 /** `store/import/draft.ts` of `prisma/dist/import/draft.js`; none for other code. */
-function sourceOf(url: string): string[] {
-  const found = /(?:(?:packages|apps)\/([^/]+)|\/(prisma))\/dist\/(.+)\.js$/.exec(url);
-  return url.includes('/.pnpm/') || found === null ? [] : [`${found[1] ?? 'store'}/${found[3]}.ts`];
+function sourceOf(path: string): string[] {
+  const found = /(?:^|\/)(?:(?:packages\/)?([a-z\d-]+))\/dist\/(.+)\.js$/.exec(path);
+  if (path.includes('node_modules') || found === null) return [];
+  return [`${found[1] === 'prisma' ? 'store' : found[1]}/${found[2]}.ts`];
 }
 
 /** The files of the table under "A package of a few items". */

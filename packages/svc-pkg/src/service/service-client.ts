@@ -9,7 +9,7 @@ import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 
 /** A request to the service. */
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL; begins with "/". */
   readonly path: string;
