@@ -123,6 +123,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'react-markdown': ['apps/web/src/ui/'],
   'rehype-sanitize': ['apps/web/src/ui/'],
   katex: ['apps/web/src/ui/'],
+  '@fontsource-variable/inter': ['apps/web/src/'],
   recharts: ['apps/web/src/ui/charts/'],
   '@tanstack/react-table': ['apps/web/src/ui/table/'],
   '@mantine/': ['apps/web/src/'],

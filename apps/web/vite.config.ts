@@ -5,13 +5,14 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { BRAND, MARK_SVG } from './src/brand.ts';
 
 /** What the service replaces with a new nonce in every page that it sends. */
 const NONCE = '__CSP_NONCE__';
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), woff2Only(), precompress()],
+  plugins: [react(), face(), woff2Only(), precompress()],
   resolve: { alias: { '@examples': fileURLToPath(new URL('../../examples', import.meta.url)) } },
   html: { cspNonce: NONCE },
   worker: { format: 'es' },
@@ -45,6 +46,21 @@ export default defineConfig({
     ),
   },
 });
+
+/** Writes the mark into the page, whose policy allows `data:` pictures; in development the name too. */
+function face(): Plugin {
+  return {
+    name: 'face',
+    transformIndexHtml: {
+      order: 'pre',
+      handler: (html, { server }) => {
+        const icon = `data:image/svg+xml,${encodeURIComponent(MARK_SVG)}`;
+        const page = html.replace('__ICON__', icon);
+        return server === undefined ? page : page.replaceAll('__NAME__', BRAND.name);
+      },
+    },
+  };
+}
 
 /** Leaves out the fonts of browsers that this target excludes. */
 function woff2Only(): Plugin {

@@ -93,7 +93,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),
     workers,
     files,
-    console: openConsole(deps.consoleFolder),
+    console: openConsole(deps.consoleFolder, config.consoleName),
     uploads: limit('uploads', config.maxConcurrentUploads, config.importWaitMs),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
     queueSizes: () => store.queueSizes(),

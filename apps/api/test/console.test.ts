@@ -6,7 +6,10 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ SVC_API_KEYS: 'admin:all-key-of-the-tests-1' });
+  api = await startTestApi({
+    SVC_API_KEYS: 'admin:all-key-of-the-tests-1',
+    SVC_CONSOLE_NAME: 'Evals & "more"',
+  });
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
@@ -32,6 +35,9 @@ describe('the console', () => {
       const html = await response.text();
       expect(html).toContain(`nonce="${nonce}"`);
       expect(html).not.toContain('__CSP_NONCE__');
+      expect(html).toContain('<title>Evals &#38; &#34;more&#34;</title>');
+      expect(html).toContain('<meta name="svc-name" content="Evals &#38; &#34;more&#34;"');
+      expect(html).toMatch(/rel="icon"[^>]*href="data:image/);
       nonces.add(nonce);
     }
     expect(nonces.size).toBe(4);

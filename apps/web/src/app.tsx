@@ -3,17 +3,19 @@ import type { ApiClient } from '@svc/client';
 import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { ApiProvider } from './api/api-context.tsx';
+import { BRAND } from './brand.ts';
 import type { ConsoleRouter } from './router.tsx';
 import { type Connection, ConnectionProvider } from './shell/connection.ts';
 import { FilesProvider } from './shell/dropped-files.tsx';
 import { NoticesProvider } from './ui/layout/notices.tsx';
 
 const theme = createTheme({
-  primaryColor: 'indigo',
+  colors: { brand: BRAND.colors },
+  primaryColor: 'brand',
   primaryShade: 7,
   autoContrast: true,
   defaultRadius: 'sm',
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily: '"Inter Variable", system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   headings: { fontWeight: '600' },
   respectReducedMotion: true,

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
+import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { sessionKey } from './session-key.ts';
@@ -10,13 +11,13 @@ import { sessionKey } from './session-key.ts';
 /** The page that people without a session see. */
 export function SignInPage() {
   useEffect(() => {
-    document.title = 'Sign in · svc';
+    document.title = `Sign in · ${consoleName()}`;
   }, []);
   return (
     <Center component="main" mih="100dvh" p="md">
       <Paper withBorder p="xl" w={380} maw="100%">
         <Title order={1} size="h3" mb="sm">
-          Sign in to svc
+          Sign in to {consoleName()}
         </Title>
         <SignInForm />
       </Paper>

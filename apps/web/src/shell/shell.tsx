@@ -13,6 +13,7 @@ import {
 } from '@tabler/icons-react';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
 import { Tour } from '../tour/tour.tsx';
 import { NavigatedProvider } from '../ui/layout/navigated.ts';
@@ -71,13 +72,13 @@ function Frame() {
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="sm">
           <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Navigation" />
-          <Text fw={700}>svc</Text>
+          <Face />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <Text fw={700} size="lg" px="sm" py="xs" visibleFrom="sm">
-          svc
-        </Text>
+        <Box px="sm" py="xs" visibleFrom="sm">
+          <Face />
+        </Box>
         <AppShell.Section grow component={ScrollArea}>
           {PAGES.filter(({ role }) => role === 'viewer' || canEdit).map(({ to, label, icon }) => (
             <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />
@@ -98,6 +99,19 @@ function Frame() {
         <Box h={24} />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** The mark and the name, which lead to the start page. */
+function Face() {
+  return (
+    <Link to="/" className="face">
+      <svg viewBox="0 0 32 32" width={24} height={24} aria-hidden="true">
+        <rect width="32" height="32" rx="7" className="face-ground" />
+        <path d={BRAND.mark} fill="#fff" stroke="#fff" strokeWidth={2.5} strokeLinecap="round" />
+      </svg>
+      <span className="ellipsis">{consoleName()}</span>
+    </Link>
   );
 }
 

@@ -31,8 +31,15 @@ export interface ConsoleFiles {
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** Reads the built console, a few megabytes, into memory. Null where it has not been built: the API works without it. */
-export function openConsole(folder: string): ConsoleFiles | null {
+/** What the page has where its name belongs. */
+const NAME = /__NAME__/g;
+
+/**
+ * Reads the built console, a few megabytes, into memory. Null where it has not been built: the API works without it.
+ *
+ * @param name what the console is called
+ */
+export function openConsole(folder: string, name: string): ConsoleFiles | null {
   const index = join(folder, 'index.html');
   if (!existsSync(index)) return null;
   const assets = join(folder, 'assets');
@@ -46,5 +53,8 @@ export function openConsole(folder: string): ConsoleFiles | null {
       if (names.has(name + extension)) bodies.set(encoding, readFileSync(join(assets, name + extension)));
     files.set(name, { type, bodies: bodies.set('identity', readFileSync(join(assets, name))) });
   }
-  return { page: readFileSync(index, 'utf8'), files };
+  return { page: readFileSync(index, 'utf8').replace(NAME, () => escaped(name)), files };
 }
+
+/** A text in an element or an attribute of HTML. */
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`);

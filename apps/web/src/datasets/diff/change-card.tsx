@@ -22,7 +22,7 @@ type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][nu
 type Changed = Extract<Difference, { readonly change: 'changed' }>;
 type Placed = Exclude<Difference, Changed>;
 
-const COLORS = { added: 'teal', removed: 'red', changed: 'indigo' } as const;
+const COLORS = { added: 'teal', removed: 'red', changed: 'brand' } as const;
 
 /** A difference: of a changed item the members side by side, of others the item itself. */
 export function ChangeCard({

@@ -5,7 +5,7 @@ export const COLORS = {
   grid: 'var(--mantine-color-default-border)',
   text: 'var(--mantine-color-dimmed)',
   track: 'light-dark(#f1f3f5, #3b3b3b)',
-  mean: 'light-dark(#91a7ff, #3b5bdb)',
+  mean: 'light-dark(var(--mantine-color-brand-3), var(--mantine-color-brand-6))',
 } as const;
 
 export const AXIS = {

@@ -1,5 +1,6 @@
 import { Box, Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { consoleName } from '../../brand.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts, TextSwitch } from '../text/rich-text.tsx';
 import { useNavigated } from './navigated.ts';
@@ -20,7 +21,7 @@ export function Page({
   readonly children: ReactNode;
 }) {
   useEffect(() => {
-    document.title = `${title} · svc`;
+    document.title = `${title} · ${consoleName()}`;
   }, [title]);
   const [texts, setTexts] = useState(0);
   const count = useCallback((change: 1 | -1) => setTexts((before) => before + change), []);
