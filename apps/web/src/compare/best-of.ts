@@ -1,4 +1,5 @@
 import { type Run, tokensOf } from '../runs/use-run.ts';
+import { formatCost, formatCount } from '../ui/text/formats.ts';
 import type { MEASURES } from './compare-search.ts';
 
 export type Measure = (typeof MEASURES)[number];
@@ -38,7 +39,7 @@ export function itemsOf({ dataset_version_hash, config, counts }: Run): string {
 }
 
 /** A number of a run for each 1,000 of its results. */
-export const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | null =>
+const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | null =>
   counts.done === 0 ? null : (1_000 * number) / counts.done;
 
 /**
@@ -61,3 +62,11 @@ export function tookOf(
       return whole?.latency_ms?.p50 ?? null;
   }
 }
+
+/** What 1,000 results of a run cost, as text. */
+export const costPerThousand = (run: Run): string =>
+  formatCost(run.cost && { ...run.cost, amount: perThousand(run.cost.amount, run) ?? 0 });
+
+/** The tokens of 1,000 results of a run, as text. */
+export const tokensPerThousand = (run: Run): string =>
+  formatCount(Math.round(perThousand(tokensOf(run), run) ?? 0));

@@ -1,14 +1,16 @@
-import { MultiSelect } from '@mantine/core';
+import { MultiSelect, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { nameOf } from '../runs/use-run.ts';
-import { useRecentRuns, useRunsById } from '../runs/use-runs.ts';
+import { useDatasetNames } from '../runs/dataset-names.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { olderFirst, useRecentRuns, useRunsById } from '../runs/use-runs.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Part } from '../ui/layout/part.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';
-import { RecentPairs } from './recent-pairs.tsx';
 
 const route = getRouteApi('/compare');
 
@@ -27,40 +29,82 @@ export default function ComparePage() {
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const error = found.find(({ error: one }) => one !== null)?.error ?? null;
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
+  const chooser = (
+    <MultiSelect
+      label="Runs, the baseline first"
+      placeholder={ids.length < 2 ? 'Choose two or more runs' : undefined}
+      size="xs"
+      flex="1 1 420px"
+      searchable
+      clearable
+      maxValues={MAX_RUNS}
+      value={ids}
+      onChange={(values) =>
+        void navigate({
+          resetScroll: false,
+          search: { runs: values.length === 0 ? undefined : values.join(',') },
+        })
+      }
+      data={choices.map((run) => ({
+        value: run.id,
+        label: `${nameOf(run)} (${formatScore(run.scores.mean)}${run.name === null ? '' : `, ${run.id.slice(-4)}`})`,
+      }))}
+    />
+  );
+  const isReady = ids.length >= 2 && runs.length === ids.length;
   return (
-    <Page title="Compare" subtitle="The first run is the baseline.">
-      <MultiSelect
-        label="Runs"
-        placeholder={ids.length < 2 ? 'Choose two or more runs' : undefined}
-        searchable
-        clearable
-        maxValues={MAX_RUNS}
-        value={ids}
-        onChange={(values) =>
-          void navigate({
-            resetScroll: false,
-            search: { runs: values.length === 0 ? undefined : values.join(',') },
-          })
-        }
-        data={choices.map((run) => ({
-          value: run.id,
-          label: `${nameOf(run)} (${formatScore(run.scores.mean)}${run.name === null ? '' : `, ${run.id.slice(-4)}`})`,
-        }))}
-      />
+    <Page title="Compare">
+      {isReady ? <Comparison runs={runs}>{chooser}</Comparison> : chooser}
       {error !== null && <ErrorView error={error} />}
-      {ids.length < 2 ? (
+      {ids.length < 2 && (
         <>
           <Dimmed>
             Runs can be compared when they share items, in any dataset: those with the same content, id or
             prompt.
           </Dimmed>
-          {ids.length === 0 && <RecentPairs runs={recent} />}
+          <RecentPairs runs={recent} only={ids[0]} />
         </>
-      ) : runs.length < ids.length ? (
-        error === null && <PageSkeleton rows={3} />
-      ) : (
-        <Comparison key={ids.join()} runs={runs} />
       )}
+      {!isReady && ids.length >= 2 && error === null && <PageSkeleton rows={3} />}
     </Page>
+  );
+}
+
+const MAX_PAIRS = 8;
+
+/**
+ * Runs that can be compared for sure, as links: the newest two of each dataset, or other runs of the dataset of one. The older
+ * one is the baseline.
+ */
+function RecentPairs({ runs, only }: { readonly runs: readonly Run[]; readonly only: string | undefined }) {
+  const datasetOf = useDatasetNames(runs);
+  const chosen = runs.find(({ id }) => id === only);
+  const scored = runs.filter(({ scores }) => scores.mean !== null);
+  const pairs =
+    chosen !== undefined
+      ? scored
+          .filter((run) => run !== chosen && run.dataset_id === chosen.dataset_id)
+          .map((run) => olderFirst([run, chosen]))
+      : only !== undefined
+        ? []
+        : [...Map.groupBy(scored, ({ dataset_id }) => dataset_id).values()]
+            .filter(({ length }) => length > 1)
+            .map((of) => olderFirst(of.slice(0, 2)));
+  if (pairs.length === 0) return null;
+  return (
+    <Part
+      title={chosen === undefined ? 'The newest two runs of a dataset' : 'With another run of its dataset'}
+    >
+      <Stack component="ul" gap={6} className="plain-list">
+        {pairs.slice(0, MAX_PAIRS).map((pair) => (
+          <li key={pair.map(({ id }) => id).join()}>
+            <LinkAnchor to="/compare" search={{ runs: pair.map(({ id }) => id).join(',') }} size="sm">
+              {pair.map(nameOf).join(' and ')}
+            </LinkAnchor>{' '}
+            {pair[0] !== undefined && <Dimmed span>{datasetOf(pair[0])}</Dimmed>}
+          </li>
+        ))}
+      </Stack>
+    </Part>
   );
 }

@@ -1,4 +1,4 @@
-import { oneOf, searchParser, text } from '../ui/search-params.ts';
+import { oneOf, searchParser, text, wholeNumber } from '../ui/search-params.ts';
 
 /** What quality is drawn against. */
 export const MEASURES = ['cost', 'latency', 'tokens'] as const;
@@ -23,6 +23,8 @@ export const parseCompareSearch = searchParser({
   slice: text,
   /** What all runs of the dataset are drawn against. */
   against: oneOf(...MEASURES),
+  /** Which page of the differences is shown, from 1. */
+  page: wholeNumber(1, 100_000),
   /** Hash of the open item. */
   item: text,
 });

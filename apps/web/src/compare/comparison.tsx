@@ -1,160 +1,181 @@
-import { Alert, Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
-import { useQueries } from '@tanstack/react-query';
+import { Alert, Button, Group, Select, Stack, Tabs, Text } from '@mantine/core';
+import { IconArrowsExchange, IconDownload } from '@tabler/icons-react';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, type ReactElement, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { loadedAgain } from '../api/service-responds.ts';
+import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
-import { RowsDrawing } from '../ui/charts/save/rows-drawing.tsx';
-import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { SmallButton } from '../ui/small-button.ts';
 import { CopyAction } from '../ui/text/copy-action.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
+import { formatCount } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { type CompareSearch, ONLY } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { ForestPlot } from './forest-plot.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
-import { ReportButton } from './report-button.tsx';
-import { scaleOf } from './slice-differences.ts';
-import { summarySentence } from './summary-sentence.ts';
-import type { Compared } from './use-differences.ts';
+import type { Compared } from './summary-sentence.ts';
+import { summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
 const RunsOfDataset = lazy(loadedAgain(() => import('./runs-of-dataset.tsx')));
 
-/** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
-export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
+/** How runs differ from the first one: what that says in a sentence, scores, slices, and the items in which two of them differ. */
+export function Comparison({
+  runs,
+  children,
+}: {
+  readonly runs: readonly Run[];
+  /** What chooses the runs: it follows the sentence. */
+  readonly children: ReactNode;
+}) {
   const api = useApi();
   const search = route.useSearch();
   const { other: stated, only, by, scorer } = search;
   const changeSearch = useChangeSearch<CompareSearch>(route);
   const [first, ...others] = runs;
-  const compared = useQueries({
-    queries: others.map(({ id }) => ({
-      queryKey: ['comparison', first?.id, id, by, scorer],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        dataOf(
-          api.GET('/runs/{id}/compare/{other_id}', {
-            params: { path: { id: first?.id ?? '', other_id: id }, query: { limit: 1, pair_by: by, scorer } },
-            signal,
-          }),
-        ),
-    })),
-  });
   const other = others.find(({ id }) => id === stated) ?? others[0];
-  if (first === undefined || other === undefined) return null;
+  const compare = (id: string, which?: 'changed_output') => ({
+    queryKey: ['comparison', first?.id, id, by, scorer, which],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Compared> =>
+      dataOf(
+        api.GET('/runs/{id}/compare/{other_id}', {
+          params: {
+            path: { id: first?.id ?? '', other_id: id },
+            query: { limit: 1, pair_by: by, scorer, only: which },
+          },
+          signal,
+        }),
+      ),
+  });
+  const compared = useQueries({ queries: others.map(({ id }) => compare(id)) });
+  const changed = useQuery({ ...compare(other?.id ?? '', 'changed_output'), enabled: other !== undefined });
+  if (first === undefined || other === undefined) return children;
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
-  const change = (changes: CompareSearch): void => changeSearch({ item: undefined, ...changes });
+  const change = (changes: CompareSearch): void =>
+    changeSearch({ item: undefined, page: undefined, ...changes });
   const rows = others.flatMap((run, at) => {
     const scores = compared[at]?.data;
     return scores === undefined ? [] : [{ run, scores }];
   });
   const scorers = scorersOf(first).filter((name) => others.every((run) => scorersOf(run).includes(name)));
   const shown = compared[others.indexOf(other)]?.data;
-  const sentence = shown === undefined ? null : summarySentence(shown);
   const reason =
     compared.find(({ data }) => data !== undefined && data.reason !== null)?.data?.reason ?? null;
   if (error !== null || reason !== null)
     return (
-      <NotComparable error={error} reason={reason} runs={runs} onPair={(next) => change({ by: next })} />
+      <>
+        {children}
+        <NotComparable error={error} reason={reason} runs={runs} onPair={(next) => change({ by: next })} />
+      </>
     );
+  const swap = (): void => {
+    const order = [other, ...others.map((run) => (run === other ? first : run))];
+    change({ runs: order.map(({ id }) => id).join(','), other: first.id });
+  };
+  const counts = [shown?.meta.total_items, shown?.losses, shown?.wins, changed.data?.meta.total_items];
   return (
     <Stack gap="md">
-      <ConfigDifferences runs={runs} />
-      {scorers.length > 0 && (
-        <Select
-          label="Scorer"
-          size="xs"
-          w={240}
-          clearable
-          placeholder="The main one of each run"
-          value={scorer ?? null}
-          onChange={(value) => change({ scorer: value ?? undefined })}
-          data={scorers}
-        />
+      {shown === undefined ? (
+        <PageSkeleton rows={1} />
+      ) : (
+        <Verdict scores={shown} first={first} other={other} />
       )}
-      {compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
+      <Group gap="xs" align="end">
+        {children}
+        <SmallButton leftSection={<IconArrowsExchange size={16} />} onClick={swap}>
+          Swap
+        </SmallButton>
+        <ReportAction runs={runs} how={{ by, scorer }}>
+          {(label, save, isPending) => (
+            <SmallButton leftSection={<IconDownload size={16} />} loading={isPending} onClick={save}>
+              {label}
+            </SmallButton>
+          )}
+        </ReportAction>
+        {scorers.length > 0 && (
+          <Select
+            label="Scorer"
+            size="xs"
+            w={240}
+            clearable
+            placeholder="The main one of each run"
+            value={scorer ?? null}
+            onChange={(value) => change({ scorer: value ?? undefined })}
+            data={scorers}
+          />
+        )}
+        {by !== undefined && (
+          <Button size="xs" variant="light" onClick={() => change({ by: undefined })}>
+            Paired by {by}: pair by content
+          </Button>
+        )}
+      </Group>
       <DifferencesTable first={first} rows={rows} shown={other.id} onShow={(id) => change({ other: id })} />
-      {sentence !== null && (
-        <Group gap={6}>
-          <ReportButton runs={runs} compared={{ by, scorer }} />
-          <Text size="sm" className="numbers">
-            {nameOf(other)}: {sentence}
-          </Text>
-          <CopyAction text={sentence} label="Copy the sentence" />
-          <SaveChart title={`Differences from ${nameOf(first)}`} draw={() => drawing(first, rows)} />
-        </Group>
-      )}
+      <ConfigDifferences runs={runs} />
+      <Tabs
+        value={only ?? 'all'}
+        keepMounted={false}
+        onChange={(value) => change({ only: ONLY.find((one) => one === value) })}
+      >
+        <Tabs.List className="tabs-in-a-line" aria-label="Which differences">
+          {(['all', ...ONLY] as const).map((which, at) => (
+            <Tabs.Tab key={which} value={which}>
+              {LABELS[which]} {counts[at] !== undefined && <Dimmed span>{formatCount(counts[at])}</Dimmed>}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={only ?? 'all'} pt="sm">
+          <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
+        </Tabs.Panel>
+      </Tabs>
       {rows.length > 0 && (
         <ForestPlot first={first} rows={rows} search={search} onSlice={(slice) => change({ slice })} />
       )}
       <Suspense fallback={<PageSkeleton rows={2} />}>
         <RunsOfDataset runs={runs} against={search.against} onAgainst={(against) => change({ against })} />
       </Suspense>
-      <Group gap="sm">
-        <SegmentedControl
-          aria-label="Which differences"
-          size="xs"
-          value={only ?? 'all'}
-          onChange={(value) => change({ only: ONLY.find((one) => one === value) })}
-          data={[
-            { value: 'all', label: 'All differences' },
-            { value: 'regressions', label: 'Worse' },
-            { value: 'improvements', label: 'Better' },
-            { value: 'changed_output', label: 'Other output' },
-          ]}
-        />
-        {by !== undefined && (
-          <Button size="xs" variant="light" onClick={() => change({ by: undefined })}>
-            Paired by {by}: pair by content
-          </Button>
-        )}
-        {others.length > 1 && (
-          <Select
-            aria-label="Run whose items are listed"
-            size="xs"
-            w={280}
-            value={other.id}
-            onChange={(id) => change({ other: id ?? undefined })}
-            data={others.map((run) => ({ value: run.id, label: nameOf(run) }))}
-          />
-        )}
-      </Group>
-      <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
     </Stack>
   );
 }
 
-/** The differences with their intervals, for a file. */
-function drawing(
-  first: Run,
-  rows: readonly { readonly run: Run; readonly scores: Compared }[],
-): ReactElement {
-  const drawn = rows.map(({ run, scores }) => {
-    const [low, high] = scores.ci95 ?? [];
-    const difference = scores.mean_difference ?? 0;
-    return {
-      name: nameOf(run),
-      value: difference,
-      difference,
-      low,
-      high,
-      note: summarySentence(scores) ?? '–',
-    };
-  });
-  const scale = scaleOf(drawn);
+const LABELS = {
+  all: 'All differences',
+  regressions: 'Worse',
+  improvements: 'Better',
+  changed_output: 'Other output',
+} as const;
+
+/** The answer to what people compare runs for. */
+function Verdict({
+  scores,
+  first,
+  other,
+}: {
+  readonly scores: Compared;
+  readonly first: Run;
+  readonly other: Run;
+}) {
+  const sentence = summarySentence(scores);
   return (
-    <RowsDrawing
-      title={`Differences from ${nameOf(first)}, with 95 % intervals`}
-      from={-scale}
-      to={scale}
-      rows={drawn}
-    />
+    <div>
+      <Text component="p" m={0} className="key-sentence break" dir="auto" role="status">
+        {verdictSentence(scores, first, other) ?? 'Nothing to compare: no item has a score in both runs'}
+      </Text>
+      {sentence !== null && (
+        <Group gap={4}>
+          <Dimmed>{sentence}</Dimmed>
+          <CopyAction text={`${nameOf(other)}: ${sentence}`} label="Copy the sentence" />
+        </Group>
+      )}
+    </div>
   );
 }
 

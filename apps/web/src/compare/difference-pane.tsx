@@ -15,7 +15,7 @@ import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { textOrJson } from '../ui/text/pretty-json.ts';
-import type { Difference } from './use-differences.ts';
+import type { Difference } from './summary-sentence.ts';
 
 const MAX_REPETITIONS = 100;
 
@@ -47,16 +47,7 @@ export function DifferencePane({
   const found = useQuery({
     queryKey: ['difference', ids, itemHash, pair?.other_section, pair?.other_order_index],
     queryFn: ({ signal }) =>
-      Promise.all(
-        runs.map(async (run) =>
-          readResults(
-            api,
-            run.id,
-            run === other && pair !== undefined ? await readHash(api, run, pair, signal) : itemHash,
-            signal,
-          ),
-        ),
-      ),
+      Promise.all(runs.map((run) => readPair(api, run, itemHash, run === other ? pair : undefined, signal))),
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
@@ -112,6 +103,20 @@ function meanOf(results: readonly Result[], scorer: string | undefined): number 
   return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
 
+/**
+ * What a run has for an item: a result for each repetition.
+ *
+ * @param pair where the run has the item, if its content is not the same
+ */
+export const readPair = async (
+  api: ApiClient,
+  run: Run,
+  itemHash: string,
+  pair: Difference | undefined,
+  signal: AbortSignal,
+): Promise<readonly Result[]> =>
+  readResults(api, run.id, pair === undefined ? itemHash : await readHash(api, run, pair, signal), signal);
+
 /** The hash of the item of a pair in the other run. */
 async function readHash(
   api: ApiClient,
@@ -127,7 +132,6 @@ async function readHash(
   return found?.item_hash ?? '';
 }
 
-/** What a run has for an item: a result for each repetition. */
 async function readResults(
   api: ApiClient,
   id: string,

@@ -1,22 +1,15 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run, tokensOf } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import {
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatP,
-  formatScore,
-  formatSigned,
-} from '../ui/text/formats.ts';
-import { perThousand } from './best-of.ts';
+import { formatCount, formatDuration, formatP, formatScore, formatSigned } from '../ui/text/formats.ts';
+import { costPerThousand, tokensPerThousand } from './best-of.ts';
 import { scaleOf } from './slice-differences.ts';
-import type { Compared } from './use-differences.ts';
+import type { Compared } from './summary-sentence.ts';
 
 /** A run, and how it differs from the first one; null for the first one itself. */
 interface Row {
@@ -79,9 +72,9 @@ export function DifferencesTable({
       cell: ({ scores }) =>
         scores === null ? <Dimmed span>the baseline</Dimmed> : <Interval scores={scores} scale={scale} />,
     },
-    number('Better, worse, equal', ({ wins, losses, ties }) =>
-      [wins, losses, ties].map(formatCount).join(', '),
-    ),
+    number('Better', ({ wins }) => formatCount(wins)),
+    number('Worse', ({ losses }) => formatCount(losses)),
+    number('Equal', ({ ties }) => formatCount(ties)),
     number('Items in both', ({ paired }) => formatCount(paired)),
     number('p (McNemar)', ({ p_value }) => formatP(p_value)),
     {
@@ -92,11 +85,11 @@ export function DifferencesTable({
     {
       header: 'Tokens per 1,000',
       align: 'end',
-      cell: ({ run }) => formatCount(Math.round(perThousand(tokensOf(run), run) ?? 0)),
+      cell: ({ run }) => tokensPerThousand(run),
     },
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
-    columns.push({ header: 'Cost per 1,000', align: 'end', cell: ({ run }) => costOf(run) });
+    columns.push({ header: 'Cost per 1,000', align: 'end', cell: ({ run }) => costPerThousand(run) });
   if (rows.length > 1) columns.push(itemsOf(shown, onShow));
   return (
     <Columns
@@ -110,10 +103,6 @@ export function DifferencesTable({
     />
   );
 }
-
-/** What 1,000 results of a run cost. */
-const costOf = (run: Run): string =>
-  formatCost(run.cost && { ...run.cost, amount: perThousand(run.cost.amount, run) ?? 0 });
 
 /** Chooses the run whose items are listed. */
 const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({

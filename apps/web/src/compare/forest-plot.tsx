@@ -2,8 +2,6 @@ import { Group, Select, Stack, Text } from '@mantine/core';
 import { useOverview } from '../datasets/overview/use-overview.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { RowsDrawing } from '../ui/charts/save/rows-drawing.tsx';
-import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Columns } from '../ui/layout/columns.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -13,7 +11,7 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
 import { type SliceDifference, scaleOf, useSliceDifferences } from './slice-differences.ts';
-import type { Compared } from './use-differences.ts';
+import type { Compared } from './summary-sentence.ts';
 
 /** How runs differ from the first one in each slice of their pairs, on one scale. */
 export function ForestPlot({
@@ -30,7 +28,7 @@ export function ForestPlot({
 }) {
   const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.slicingKeys ?? [];
   const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
-  const slice = search.slice ?? (hasSections ? 'section' : 'tag');
+  const slice = search.slice ?? (hasSections ? 'section' : '/type');
   const choices = [
     { value: 'section', label: 'Section' },
     { value: 'tag', label: 'Tag' },
@@ -40,39 +38,18 @@ export function ForestPlot({
   const { found, error, isPending } = useSliceDifferences(first, rows, { ...search, slice });
   const names = [...new Set(found.flatMap(({ slices }) => slices.map(({ name }) => name)))];
   const scale = scaleOf(found.flatMap(({ slices }) => slices));
-  const title = `Difference by ${choices.find(({ value }) => value === slice)?.label.toLowerCase() ?? slice}`;
   return (
     <Part title="Difference by slice, with 95 % intervals">
       <Stack gap="xs">
-        <Group gap="xs">
-          <Select
-            aria-label="Slices"
-            size="xs"
-            w={240}
-            searchable
-            allowDeselect={false}
-            value={slice}
-            onChange={(value) => value !== null && onSlice(value)}
-            data={choices}
-          />
-          {found.map(({ run, slices }) => (
-            <SaveChart
-              key={run.id}
-              title={`${title}: ${nameOf(run)}`}
-              draw={() => (
-                <RowsDrawing
-                  title={`${title}: ${nameOf(run)} minus ${nameOf(first)}`}
-                  from={-scale}
-                  to={scale}
-                  rows={slices.map(({ name, difference, low, high, pairs }) => ({
-                    ...{ name, value: difference, low, high },
-                    note: `${formatSigned(difference)} (${formatSigned(low)} to ${formatSigned(high)}), ${formatCount(pairs)}`,
-                  }))}
-                />
-              )}
-            />
-          ))}
-        </Group>
+        <Select
+          aria-label="Slices"
+          size="xs"
+          w={240}
+          searchable
+          value={slice}
+          onChange={(value) => value !== null && onSlice(value)}
+          data={choices}
+        />
         {error !== null && <ErrorView error={error} />}
         {isPending && <PageSkeleton rows={2} />}
         {names.length > 0 && (

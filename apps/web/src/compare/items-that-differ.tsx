@@ -1,30 +1,36 @@
-import { Box, Text } from '@mantine/core';
-import type { JsonValue } from '@svc/jsonl-v23/json';
-import { IconArrowDown, IconArrowUp, IconEqual } from '@tabler/icons-react';
-import { useQueries } from '@tanstack/react-query';
+import { Anchor, Drawer, Group, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import type { ApiClient } from '@svc/client';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { getMember } from '@svc/jsonl-v23/json';
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
-import { listedResult } from '../runs/results/listed-result.ts';
-import type { Run } from '../runs/use-run.ts';
-import { ErrorView } from '../ui/error-view.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
-import { Panes } from '../ui/layout/panes.tsx';
+import { useRead } from '../api/use-read.ts';
+import { questionOf } from '../datasets/items/item-reading.ts';
+import { Mark } from '../runs/results/mark.tsx';
+import { nameOf, type Result, type Run } from '../runs/use-run.ts';
+import { Columns } from '../ui/layout/columns.tsx';
+import { QueryState } from '../ui/query-state.tsx';
+import { SmallButton } from '../ui/small-button.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatScore } from '../ui/text/formats.ts';
+import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { ItemId } from '../ui/text/item-id.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { useChosenRow } from '../ui/use-chosen-row.ts';
-import { VirtualList } from '../ui/virtual-list.tsx';
 import type { CompareSearch } from './compare-search.ts';
-import { DifferencePane } from './difference-pane.tsx';
-import { type Difference, useDifferences } from './use-differences.ts';
+import { DifferencePane, readPair } from './difference-pane.tsx';
+import type { Difference } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
-/** The items in which two runs differ, and the outputs of all runs for the open one. */
+/** Items of a page: the texts of each are asked for one by one. */
+const PAGE = 25;
+/** Characters of a text in the grid. */
+const SHOWN = 400;
+
+/** The items in which two runs differ: a grid of question, expected answer and both outputs, of which one opens. */
 export function ItemsThatDiffer({
   runs,
   first,
@@ -34,123 +40,202 @@ export function ItemsThatDiffer({
   readonly first: Run;
   readonly other: Run;
 }) {
-  const { only, by, scorer, item } = route.useSearch();
+  const { only, by, scorer, item, page = 1 } = route.useSearch();
   const change = useChangeSearch<CompareSearch>(route);
-  const differences = useDifferences(first.id, other.id, { only, by, scorer });
-  const { total, at, error, onRange: onWindows } = differences;
-  const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
-  const questions = useQuestions(
-    first,
-    Array.from({ length: to - from + 1 }, (_, row) => at(from + row)?.item_hash ?? []).flat(),
-  );
-  const onRange = useCallback(
-    (shown: number, last: number) => {
-      setRange([shown, last]);
-      onWindows(shown, last);
-    },
-    [onWindows],
-  );
-  const { selected, select } = useChosenRow({
-    keyAt: (index) => at(index)?.item_hash,
-    indexOf: (hash) => differences.rows().find(([, { item_hash }]) => item_hash === hash)?.[0],
-    chosen: item,
-    onChoose: (hash) => change({ item: hash }, { replace: item !== undefined }),
+  const query = { only, pair_by: by, scorer, limit: PAGE, offset: (page - 1) * PAGE };
+  const found = useRead({
+    queryKey: ['differences', first.id, other.id, query],
+    read: (api, signal) =>
+      api.GET('/runs/{id}/compare/{other_id}', {
+        params: { path: { id: first.id, other_id: other.id }, query },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
   });
-  if (error !== null) return <ErrorView error={error} onRetry={() => void differences.refresh()} />;
-  if (total === undefined) return <PageSkeleton rows={3} />;
+  const rows = found.data?.data ?? [];
+  const total = found.data?.meta.total_items ?? 0;
+  const texts = usePairs(first, other, rows, by);
+  const open = (hash: string | undefined): void =>
+    change({ item: hash }, { replace: item !== undefined && hash !== undefined });
+  const at = rows.findIndex(({ item_hash }) => item_hash === item);
+  const step = (by1: 1 | -1) => (): void => {
+    const next = rows[at + by1];
+    if (next !== undefined) open(next.item_hash);
+  };
+  useHotkeys([
+    ['j', step(1)],
+    ['k', step(-1)],
+  ]);
+  if (found.data === undefined) return <QueryState query={found} rows={3} />;
+  if (total === 0) return <Dimmed>No items differ.</Dimmed>;
+  const text = (header: string, of: (texts: PairTexts) => string) => ({
+    header,
+    wraps: true,
+    minWidth: 160,
+    cell: ({ item_hash }: Difference) => (
+      <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break">
+        {of(texts.get(item_hash) ?? NO_TEXTS)}
+      </Text>
+    ),
+  });
+  const output = (run: Run, nth: 0 | 1) => ({
+    ...text(`${nameOf(run)}${'\u200b'.repeat(nth)}`, ({ outputs }) => outputs[nth]),
+    cell: (difference: Difference) => (
+      <Group gap={6} wrap="nowrap" align="flex-start">
+        <Mark
+          result={{
+            status: 'ok',
+            passed: nth === 0 ? difference.passed : difference.other_passed,
+          }}
+        />
+        <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break" flex={1}>
+          {(texts.get(difference.item_hash) ?? NO_TEXTS).outputs[nth]}
+        </Text>
+        <Dimmed span size="xs">
+          {formatScore(nth === 0 ? difference.score : difference.other_score)}
+        </Dimmed>
+      </Group>
+    ),
+  });
+  const from = (page - 1) * PAGE;
   return (
-    <Panes
-      label="Difference"
-      isOpen={item !== undefined}
-      onClose={() => change({ item: undefined })}
-      list={
-        total === 0 ? (
-          <Dimmed p="md">No items differ.</Dimmed>
-        ) : (
-          <VirtualList
-            key={JSON.stringify([only, by, scorer])}
-            label="Items that differ"
-            total={total}
-            selected={selected}
-            onSelect={select}
-            onRange={onRange}
-            columns="minmax(0, 1fr) minmax(44%, 3fr) 104px 16px"
-            renderRow={(index) => (
-              <Row difference={at(index)} question={questions.get(at(index)?.item_hash ?? '') ?? ''} />
+    <>
+      <Columns
+        label="Items that differ"
+        columns={[
+          {
+            header: 'Item',
+            maxWidth: 180,
+            cell: ({ item_id, section, order_index, item_hash }: Difference) => (
+              <Anchor component="button" type="button" size="sm" onClick={() => open(item_hash)}>
+                <ItemId id={plainText(item_id as JsonValue) || `${section} ${order_index}`} />
+              </Anchor>
+            ),
+          },
+          text('Question', ({ question }) => question),
+          text('Expected', ({ expected }) => expected),
+          output(first, 0),
+          output(other, 1),
+        ]}
+        rows={rows}
+        keyOf={({ item_hash, order_index }) => `${item_hash} ${order_index}`}
+      />
+      {total > PAGE && (
+        <Group justify="space-between" component="nav" aria-label="Pages of items" mt="xs">
+          <Dimmed>
+            {formatCount(from + 1)} to {formatCount(Math.min(total, from + PAGE))} of {formatCount(total)}
+          </Dimmed>
+          <Group gap="xs">
+            <SmallButton
+              disabled={page === 1}
+              onClick={() => change({ page: page - 1 })}
+              leftSection={<IconChevronLeft size={14} />}
+            >
+              Back
+            </SmallButton>
+            <SmallButton
+              disabled={from + PAGE >= total}
+              onClick={() => change({ page: page + 1 })}
+              rightSection={<IconChevronRight size={14} />}
+            >
+              Next
+            </SmallButton>
+          </Group>
+        </Group>
+      )}
+      <Drawer
+        opened={item !== undefined}
+        onClose={() => open(undefined)}
+        position="right"
+        size="min(1100px, 94vw)"
+        title={
+          <Group gap="xs">
+            <Text span fw={600} dir="auto">
+              {plainText((rows[at]?.item_id ?? 'Item') as JsonValue, 60)}
+            </Text>
+            {at >= 0 && (
+              <>
+                <Dimmed span>
+                  {formatCount(from + at + 1)} of {formatCount(total)}
+                </Dimmed>
+                <SmallButton disabled={at === 0} onClick={step(-1)}>
+                  Previous
+                </SmallButton>
+                <SmallButton disabled={at === rows.length - 1} onClick={step(1)}>
+                  Next
+                </SmallButton>
+              </>
             )}
-          />
-        )
-      }
-      entry={
-        item === undefined ? (
-          <Dimmed p="md">Choose an item to see the outputs side by side.</Dimmed>
-        ) : (
+          </Group>
+        }
+        closeButtonProps={{ 'aria-label': 'Close' }}
+        transitionProps={{ duration: 0 }}
+        padding="sm"
+      >
+        {item !== undefined && (
           <DifferencePane
             runs={runs}
             other={other}
             scorer={scorer}
             itemHash={item}
-            pair={by === undefined || selected === undefined ? undefined : at(selected)}
+            pair={by === undefined ? undefined : rows[at]}
           />
-        )
-      }
-    />
-  );
-}
-
-/** What the items with these hashes ask, as far as it was read: a comparison has no items. */
-function useQuestions(run: Run, hashes: readonly string[]): ReadonlyMap<string, string> {
-  const api = useApi();
-  const found = useQueries({
-    queries: hashes.map((item_hash) => ({
-      queryKey: ['question', run.id, item_hash],
-      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-        const query = { item_hash, include: 'item' as const, limit: 1 };
-        const { data } = await dataOf(
-          api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
-        );
-        return data[0] === undefined ? '' : listedResult(data[0]).question;
-      },
-      staleTime: Number.POSITIVE_INFINITY,
-    })),
-  });
-  return new Map(hashes.map((hash, at) => [hash, found[at]?.data ?? '']));
-}
-
-function Row({
-  difference,
-  question,
-}: {
-  readonly difference: Difference | undefined;
-  readonly question: string;
-}) {
-  if (difference === undefined) return <span>…</span>;
-  const { item_id, section, order_index, score, other_score } = difference;
-  return (
-    <>
-      <span dir="auto">
-        <ItemId id={plainText(item_id as JsonValue) || `${section} ${order_index}`} />
-      </span>
-      <span dir="auto">{question}</span>
-      <Text span size="xs" className="numbers">
-        {formatScore(score)} → {formatScore(other_score)}
-      </Text>
-      <Change difference={difference.difference} />
+        )}
+      </Drawer>
     </>
   );
 }
 
-/** How the other run differs, as a mark with a colour: words would take the room of the question. */
-function Change({ difference }: { readonly difference: number }) {
-  const [Icon, color, words] =
-    difference === 0
-      ? ([IconEqual, 'gray', 'other output'] as const)
-      : difference > 0
-        ? ([IconArrowUp, 'teal', 'better'] as const)
-        : ([IconArrowDown, 'red', 'worse'] as const);
-  return (
-    <Box component="span" display="flex" title={words}>
-      <Icon role="img" size={16} color={`var(--mantine-color-${color}-6)`} aria-label={words} />
-    </Box>
+/** What the grid shows of a pair: beginnings of texts. */
+interface PairTexts {
+  readonly question: string;
+  readonly expected: string;
+  readonly outputs: readonly [string, string];
+}
+
+const NO_TEXTS: PairTexts = { question: '…', expected: '', outputs: ['', ''] };
+
+/** The texts of pairs by the hash of the item in the first run, as far as they were read: a comparison has none. */
+function usePairs(
+  first: Run,
+  other: Run,
+  differences: readonly Difference[],
+  by: CompareSearch['by'],
+): ReadonlyMap<string, PairTexts> {
+  const api = useApi();
+  const found = useQueries({
+    queries: differences.map((difference) => ({
+      queryKey: ['pair', first.id, other.id, by, difference.item_hash, difference.order_index],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readTexts(api, [first, other], difference, by, signal),
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+  return new Map(
+    differences.flatMap(({ item_hash }, at) => {
+      const texts = found[at]?.data;
+      return texts === undefined ? [] : [[item_hash, texts] as const];
+    }),
   );
+}
+
+async function readTexts(
+  api: ApiClient,
+  runs: readonly [Run, Run],
+  difference: Difference,
+  by: CompareSearch['by'],
+  signal: AbortSignal,
+): Promise<PairTexts> {
+  const pair = by === undefined ? undefined : difference;
+  const [of, ofOther] = await Promise.all(
+    runs.map((run, at) => readPair(api, run, difference.item_hash, at === 1 ? pair : undefined, signal)),
+  );
+  const item = (of?.[0]?.item ?? ofOther?.[0]?.item ?? {}) as JsonObject;
+  const outputOf = (results: readonly Result[] | undefined): string =>
+    plainText((results?.[0]?.output ?? null) as JsonValue, SHOWN);
+  return {
+    question: questionOf(item, SHOWN),
+    expected: plainText(getMember(item, 'answer'), SHOWN),
+    outputs: [outputOf(of), outputOf(ofOther)],
+  };
 }

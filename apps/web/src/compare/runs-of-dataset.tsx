@@ -83,7 +83,6 @@ export default function RunsOfDataset({
               <Dimmed>Fewer than two runs of the same items say what they took.</Dimmed>
             ) : (
               <ScoreScatter
-                title={title}
                 label={LABELS[against]}
                 points={points}
                 line={best.map(({ took, score }) => ({ x: took, score }))}

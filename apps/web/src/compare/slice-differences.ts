@@ -6,7 +6,7 @@ import { dataOf } from '../api/api-problem.ts';
 import type { Run } from '../runs/use-run.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
-import type { Compared } from './use-differences.ts';
+import type { Compared } from './summary-sentence.ts';
 
 /** How a run differs from the first one in the pairs of a slice. */
 export interface SliceDifference {

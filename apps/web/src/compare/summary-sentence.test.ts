@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { summarySentence } from './summary-sentence.ts';
+import { summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const NUMBERS = {
   mean_difference: 0.062,
@@ -24,4 +24,28 @@ it('says a comparison in one sentence', () => {
     '−100.0 points, 95 % CI −100.0 to −100.0, n = 2, 0 better, 2 worse, p = 0.500, too few items to decide',
   );
   expect(summarySentence({ ...NUMBERS, mean_difference: null, p_value: null })).toBeNull();
+});
+
+it('says who is better, by how much, and how sure that is', () => {
+  const [plain, steps] = ['plain', 'steps'].map((name) => ({ id: name, name, config: {} as never }));
+  const said = (numbers: object): string | null =>
+    plain === undefined || steps === undefined
+      ? null
+      : verdictSentence({ ...NUMBERS, p_value: null, ...numbers }, plain, steps);
+  expect(said({ mean_difference: 0.054, ci95: [0.039, 0.069], paired: 1319 })).toBe(
+    'steps is better by 5.4 points, 95 % CI 3.9 to 6.9, 1,319 items, against plain',
+  );
+  expect(said({ mean_difference: -0.054, ci95: [-0.069, -0.039], paired: 1319 })).toBe(
+    'steps is worse by 5.4 points, 95 % CI 3.9 to 6.9, 1,319 items, against plain',
+  );
+  expect(said({ mean_difference: 0.01, ci95: [-0.012, 0.03] })).toBe(
+    'No clear difference: steps is at +1.0 points, 95 % CI −1.2 to 3.0, 1,500 items, against plain',
+  );
+  expect(said({ mean_difference: 0, ci95: null })).toBe(
+    'No clear difference: steps is at 0.0 points, 1,500 items, against plain',
+  );
+  expect(said({ paired: 2, verdict: 'undecided' })).toBe(
+    'Undecided: 2 items are too few to tell steps from plain',
+  );
+  expect(said({ mean_difference: null })).toBeNull();
 });

@@ -1,10 +1,44 @@
-import { formatCount } from '../ui/text/formats.ts';
-import type { Compared } from './use-differences.ts';
+import type { ResponseOf } from '@svc/client';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { formatCount, formatCountOf } from '../ui/text/formats.ts';
+
+/** How a run differs from another one. */
+export type Compared = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
+
+/** An item in which two runs differ. */
+export type Difference = Compared['data'][number];
 
 type Numbers = Pick<
   Compared,
   'mean_difference' | 'ci95' | 'paired' | 'wins' | 'losses' | 'p_value' | 'verdict'
 >;
+
+/**
+ * What a comparison says, for people who read nothing else:
+ * `step by step is better by 5.4 points, 95 % CI 3.9 to 6.9, 1,319 items, against plain`.
+ */
+export function verdictSentence(
+  { mean_difference, ci95, paired, verdict }: Numbers,
+  first: Pick<Run, 'id' | 'name' | 'config'>,
+  other: Pick<Run, 'id' | 'name' | 'config'>,
+): string | null {
+  if (mean_difference === null) return null;
+  const [one, than] = [nameOf(other), nameOf(first)];
+  const items = formatCountOf(paired, 'item');
+  const [low = mean_difference, high = mean_difference] = ci95 ?? [];
+  const isWorse = mean_difference < 0;
+  if (verdict === 'undecided')
+    return `Undecided: ${items} ${paired === 1 ? 'is' : 'are'} too few to tell ${one} from ${than}`;
+  if (low <= 0 && high >= 0) {
+    const interval = ci95 === null ? '' : `, 95 % CI ${points(low)} to ${points(high)}`;
+    const by = mean_difference === 0 ? '0.0' : `${isWorse ? '−' : '+'}${points(Math.abs(mean_difference))}`;
+    return `No clear difference: ${one} is at ${by} points${interval}, ${items}, against ${than}`;
+  }
+  // of a loss, how large it is
+  const [from, to] = isWorse ? [-high, -low] : [low, high];
+  const interval = ci95 === null ? '' : `, 95 % CI ${points(from)} to ${points(to)}`;
+  return `${one} is ${isWorse ? 'worse' : 'better'} by ${points(Math.abs(mean_difference))} points${interval}, ${items}, against ${than}`;
+}
 
 /** A comparison in one sentence: `+6.2 points, 95 % CI 4.1 to 8.3, n = 500, 31 better, 0 worse, p < 0.001`. */
 export function summarySentence({

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { nameOf } from '../runs/use-run.ts';
-import { useRuns } from '../runs/use-runs.ts';
+import { comparisonOf, useRuns } from '../runs/use-runs.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -53,7 +53,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
       <SmallButton
         w="fit-content"
         disabled={chosen.length < 2}
-        onClick={() => void navigate({ to: '/compare', search: { runs: chosen.join(',') } })}
+        onClick={() => void navigate({ to: '/compare', search: { runs: comparisonOf(runs, chosen) } })}
       >
         Compare {chosen.length < 2 ? '' : chosen.length}
       </SmallButton>

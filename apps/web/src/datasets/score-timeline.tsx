@@ -1,8 +1,4 @@
-import { Group } from '@mantine/core';
-import type { ReactElement } from 'react';
 import { COLORS } from '../ui/charts/chart-style.ts';
-import { Drawing, PADDING, TITLE } from '../ui/charts/save/drawing.tsx';
-import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval } from '../ui/text/formats.ts';
 
@@ -35,63 +31,57 @@ export function ScoreTimeline({ scores }: { readonly scores: readonly TimedScore
     isOneDay
       ? new Date(atMs).toLocaleTimeString('en-GB')
       : new Date(atMs).toLocaleDateString('en-GB', { dateStyle: 'medium' });
-  const plot = (
-    <>
-      {GRID.map((score) => (
-        <g key={score}>
-          <line x1={LEFT} x2={WIDTH} y1={y(score)} y2={y(score)} stroke={COLORS.grid} />
-          <text x={LEFT - 4} y={y(score) + 4} fontSize={10} textAnchor="end" fill={COLORS.text}>
-            {score}
-          </text>
-        </g>
-      ))}
-      {starts.map((score) => (
-        <g key={score.id}>
-          <line
-            x1={x(score) - 6}
-            x2={x(score) - 6}
-            y1={TOP}
-            y2={HEIGHT - BOTTOM}
-            stroke={COLORS.grid}
-            strokeDasharray="3 2"
-          />
-          <text x={x(score) - 4} y={TOP - 4} fontSize={10} fill={COLORS.text}>
-            v{score.version}
-          </text>
-        </g>
-      ))}
-      {scores.map((score) => {
-        const [low, high] = clampedInterval(score.ci95) ?? [score.mean, score.mean];
-        return (
-          <g key={score.id}>
-            <line x1={x(score)} x2={x(score)} y1={y(low)} y2={y(high)} stroke={COLORS.bar} strokeWidth={2} />
-            <circle cx={x(score)} cy={y(score.mean)} r={4} fill={COLORS.bar} />
-          </g>
-        );
-      })}
-      <text x={LEFT} y={HEIGHT - 6} fontSize={10} fill={COLORS.text}>
-        {date(first.atMs)}
-      </text>
-      <text x={WIDTH} y={HEIGHT - 6} fontSize={10} textAnchor="end" fill={COLORS.text}>
-        {date(last.atMs)}
-      </text>
-    </>
-  );
-  const draw = (): ReactElement => (
-    <Drawing title={TEXT} width={WIDTH + 2 * PADDING} height={TITLE + HEIGHT + PADDING}>
-      <g transform={`translate(${PADDING} ${TITLE})`}>{plot}</g>
-    </Drawing>
-  );
   return (
     <figure className="chart">
-      <Group component="figcaption" gap={4}>
-        <Dimmed span size="xs">
-          {TEXT}
-        </Dimmed>
-        <SaveChart title={TEXT} draw={draw} />
-      </Group>
+      <Dimmed component="figcaption" size="xs">
+        {TEXT}
+      </Dimmed>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width="100%" style={{ maxWidth: WIDTH }} aria-hidden="true">
-        {plot}
+        {GRID.map((score) => (
+          <g key={score}>
+            <line x1={LEFT} x2={WIDTH} y1={y(score)} y2={y(score)} stroke={COLORS.grid} />
+            <text x={LEFT - 4} y={y(score) + 4} fontSize={10} textAnchor="end" fill={COLORS.text}>
+              {score}
+            </text>
+          </g>
+        ))}
+        {starts.map((score) => (
+          <g key={score.id}>
+            <line
+              x1={x(score) - 6}
+              x2={x(score) - 6}
+              y1={TOP}
+              y2={HEIGHT - BOTTOM}
+              stroke={COLORS.grid}
+              strokeDasharray="3 2"
+            />
+            <text x={x(score) - 4} y={TOP - 4} fontSize={10} fill={COLORS.text}>
+              v{score.version}
+            </text>
+          </g>
+        ))}
+        {scores.map((score) => {
+          const [low, high] = clampedInterval(score.ci95) ?? [score.mean, score.mean];
+          return (
+            <g key={score.id}>
+              <line
+                x1={x(score)}
+                x2={x(score)}
+                y1={y(low)}
+                y2={y(high)}
+                stroke={COLORS.bar}
+                strokeWidth={2}
+              />
+              <circle cx={x(score)} cy={y(score.mean)} r={4} fill={COLORS.bar} />
+            </g>
+          );
+        })}
+        <text x={LEFT} y={HEIGHT - 6} fontSize={10} fill={COLORS.text}>
+          {date(first.atMs)}
+        </text>
+        <text x={WIDTH} y={HEIGHT - 6} fontSize={10} textAnchor="end" fill={COLORS.text}>
+          {date(last.atMs)}
+        </text>
       </svg>
     </figure>
   );

@@ -19,6 +19,7 @@ import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { RunsTable } from './runs-table.tsx';
 import { useRunList } from './use-run-list.ts';
+import { comparisonOf } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 
@@ -41,7 +42,7 @@ export default function RunsPage() {
           <SmallButton
             leftSection={<IconArrowsDiff size={16} />}
             disabled={chosen.length < 2}
-            onClick={() => void navigate({ to: '/compare', search: { runs: chosen.join(',') } })}
+            onClick={() => void navigate({ to: '/compare', search: { runs: comparisonOf(read, chosen) } })}
           >
             Compare {chosen.length < 2 ? '' : chosen.length}
           </SmallButton>

@@ -42,3 +42,13 @@ export function useRunsById(
     })),
   });
 }
+
+/** Runs in the order in which they are compared: the oldest is the baseline. */
+export const olderFirst = (runs: readonly Run[]): readonly Run[] =>
+  runs.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+
+/** The address of a comparison of runs that were chosen in a list, in which they are. */
+export const comparisonOf = (runs: readonly Run[], chosen: readonly string[]): string => {
+  const known = olderFirst(runs.filter(({ id }) => chosen.includes(id))).map(({ id }) => id);
+  return [...known, ...chosen.filter((id) => !known.includes(id))].join(',');
+};

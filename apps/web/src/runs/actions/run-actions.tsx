@@ -1,9 +1,10 @@
-import { ActionIcon } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { ReportAction } from '../../report/report-action.tsx';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
@@ -11,7 +12,6 @@ import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
-import { ReportItem } from '../report/report-item.tsx';
 import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
 import { AgainMenu, type RetryOnly } from './again-menu.tsx';
@@ -82,7 +82,15 @@ export function RunActions({ run }: { readonly run: Run }) {
           ['Results as Parquet', `/runs/${run.id}/results.parquet`],
         ]}
       >
-        {run.counts.done > 0 && <ReportItem run={run} />}
+        {run.counts.done > 0 && (
+          <ReportAction runs={[run]}>
+            {(label, save, isPending) => (
+              <Menu.Item closeMenuOnClick={false} disabled={isPending} onClick={save}>
+                {label}
+              </Menu.Item>
+            )}
+          </ReportAction>
+        )}
       </ExportMenu>
       {canEdit && (
         <IconButton label="Rename" onClick={() => setDialog('rename')}>

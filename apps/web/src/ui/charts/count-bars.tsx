@@ -2,8 +2,6 @@ import { Group, Progress, Text, UnstyledButton } from '@mantine/core';
 import { Part } from '../layout/part.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
-import { RowsDrawing } from './save/rows-drawing.tsx';
-import { SaveChart } from './save/save-chart.tsx';
 
 const MAX_ROWS = 30;
 
@@ -21,26 +19,7 @@ export function CountBars({
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const most = sorted[0]?.[1] ?? 1;
   return (
-    <Part
-      title={title}
-      aside={
-        <SaveChart
-          title={title}
-          draw={() => (
-            <RowsDrawing
-              title={title}
-              from={0}
-              to={most}
-              rows={sorted.slice(0, MAX_ROWS).map(([name, count]) => ({
-                name,
-                value: count,
-                note: formatCount(count),
-              }))}
-            />
-          )}
-        />
-      }
-    >
+    <Part title={title}>
       <ul className="plain-list">
         {sorted.slice(0, MAX_ROWS).map(([name, count]) => (
           <li key={name}>

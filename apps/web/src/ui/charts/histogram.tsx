@@ -1,11 +1,9 @@
 import { VisuallyHidden } from '@mantine/core';
-import { useRef } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { type Bin, binsOf } from './bins.ts';
 import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
-import { SaveChart } from './save/save-chart.tsx';
 
 const HEIGHT = 160;
 
@@ -19,15 +17,14 @@ export function Histogram({
   readonly values: readonly number[];
   readonly format: (value: number) => string;
 }) {
-  const chart = useRef<HTMLDivElement>(null);
   const bins = binsOf(values, format);
   if (bins.length === 0) return null;
   return (
     <figure className="chart">
       <Dimmed component="figcaption" size="xs" fw={600}>
-        {title} <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
+        {title}
       </Dimmed>
-      <div ref={chart} aria-hidden="true">
+      <div aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
           <BarChart data={[...bins]} accessibilityLayer={false} barCategoryGap={1}>
             <CartesianGrid vertical={false} stroke={COLORS.grid} />

@@ -1,4 +1,3 @@
-import { useRef } from 'react';
 import {
   CartesianGrid,
   ErrorBar,
@@ -11,7 +10,6 @@ import {
 } from 'recharts';
 import { formatScore } from '../text/formats.ts';
 import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
-import { SaveChart } from './save/save-chart.tsx';
 
 const HEIGHT = 240;
 
@@ -26,24 +24,20 @@ interface ScatterPoint {
 
 /** Scores from 0 to 1 against another number, with a line through some of them. What it shows is also a table next to it. */
 export function ScoreScatter({
-  title,
   label,
   points,
   line,
   format,
 }: {
-  readonly title: string;
   /** Label of the x axis. */
   readonly label: string;
   readonly points: readonly ScatterPoint[];
   readonly line: readonly Pick<ScatterPoint, 'x' | 'score'>[];
   readonly format: (x: number) => string;
 }) {
-  const chart = useRef<HTMLDivElement>(null);
   return (
     <div className="chart">
-      <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
-      <div ref={chart} aria-hidden="true">
+      <div aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
           <ScatterChart accessibilityLayer={false} margin={{ top: 8, right: 16, bottom: 4, left: 0 }}>
             <CartesianGrid stroke={COLORS.grid} />

@@ -1,12 +1,9 @@
 import { Anchor, Text } from '@mantine/core';
-import type { ReactElement } from 'react';
 import { DataTable } from '../table/data-table.tsx';
 import type { Column } from '../table/table-model.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
-import { RowsDrawing } from './save/rows-drawing.tsx';
-import { SaveChart } from './save/save-chart.tsx';
 import { ScoreBar } from './score-bar.tsx';
 
 const MAX_ROWS = 100;
@@ -78,11 +75,7 @@ export function ScoreBars({
     <>
       <DataTable
         label={title}
-        caption={
-          <caption className="chart-title">
-            {title} <SaveChart title={title} draw={() => drawing(title, groups.slice(0, MAX_ROWS))} />
-          </caption>
-        }
+        caption={<caption className="chart-title">{title}</caption>}
         columns={[nameColumn(nameHeader, onChoose), ...NUMBERS]}
         rows={groups.slice(0, MAX_ROWS)}
         keyOf={({ name }, index) => `${index} ${name}`}
@@ -93,17 +86,3 @@ export function ScoreBars({
     </>
   );
 }
-
-/** The same as a drawing for a file. */
-const drawing = (title: string, groups: readonly GroupScore[]): ReactElement => (
-  <RowsDrawing
-    title={title}
-    from={0}
-    to={1}
-    rows={groups.map(({ name, mean, ci95, count }) => {
-      const [low, high] = clampedInterval(ci95) ?? [];
-      const interval = low === undefined ? '' : ` (${formatScore(low)} to ${formatScore(high)})`;
-      return { name, value: mean, low, high, note: `${formatScore(mean)}${interval}, ${formatCount(count)}` };
-    })}
-  />
-);

@@ -1,9 +1,6 @@
 import { Group, Text } from '@mantine/core';
-import type { ReactElement } from 'react';
 import { Dimmed } from '../text/dimmed.ts';
 import { COLORS } from './chart-style.ts';
-import { Drawing, PADDING, TITLE } from './save/drawing.tsx';
-import { SaveChart } from './save/save-chart.tsx';
 
 const [WIDTH, HEIGHT] = [240, 36] as const;
 
@@ -26,20 +23,6 @@ export function Sparkline({
     )
     .join(' ');
   const numbers = values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, peak ${format(most)}`;
-  const line = (
-    <>
-      <line x1={0} x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} stroke={COLORS.grid} />
-      <polyline points={points} fill="none" stroke={COLORS.bar} strokeWidth={1.5} />
-    </>
-  );
-  const draw = (): ReactElement => (
-    <Drawing title={title} width={WIDTH + 2 * PADDING} height={2 * TITLE + HEIGHT}>
-      <g transform={`translate(${PADDING} ${TITLE})`}>{line}</g>
-      <text x={PADDING} y={TITLE + HEIGHT + 18}>
-        {numbers}
-      </text>
-    </Drawing>
-  );
   return (
     <figure className="chart">
       <Group component="figcaption" justify="space-between" gap="xs" maw={WIDTH}>
@@ -50,18 +33,16 @@ export function Sparkline({
           {numbers}
         </Text>
       </Group>
-      <Group gap={4} wrap="nowrap" align="end">
-        <svg
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          width={WIDTH}
-          height={HEIGHT}
-          aria-hidden="true"
-          display="block"
-        >
-          {line}
-        </svg>
-        <SaveChart title={title} draw={draw} />
-      </Group>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        width={WIDTH}
+        height={HEIGHT}
+        aria-hidden="true"
+        display="block"
+      >
+        <line x1={0} x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} stroke={COLORS.grid} />
+        <polyline points={points} fill="none" stroke={COLORS.bar} strokeWidth={1.5} />
+      </svg>
     </figure>
   );
 }

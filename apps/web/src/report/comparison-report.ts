@@ -1,0 +1,207 @@
+import type { ApiClient } from '@svc/client';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
+import type { CompareSearch } from '../compare/compare-search.ts';
+import { configDifferences } from '../compare/config-differences.tsx';
+import { readSliceDifferences } from '../compare/slice-differences.ts';
+import type { Compared, Difference } from '../compare/summary-sentence.ts';
+import { summarySentence, verdictSentence } from '../compare/summary-sentence.ts';
+import { cellText } from '../runs/results/view-csv.ts';
+import { scoreText } from '../runs/run-facts.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
+import { plainText } from '../ui/text/pretty-json.ts';
+import { type CutText, cutText, type ReportCase } from './fit-cases.ts';
+import { caseId, readResults } from './run-report.ts';
+import { type ReportBar, type ReportChart, writeReport } from './write-report.tsx';
+
+type How = Pick<CompareSearch, 'by' | 'scorer'>;
+
+/** Items of each comparison that a report lists at most. */
+const MAX_ITEMS = 5_000;
+/** Results of a run that are read for them at most. */
+const MAX_RESULTS = 100_000;
+const PAGE = 100;
+
+/**
+ * Makes the report of a comparison: how runs differ from the first one, and the items in which they do.
+ *
+ * @param datasetOf the dataset of a run, with its version
+ * @param how items pair, and whose scores are compared
+ */
+export async function comparisonReport(
+  api: ApiClient,
+  runs: readonly Run[],
+  datasetOf: (run: Run) => string,
+  how: How,
+): Promise<Blob> {
+  const [first, ...others] = runs;
+  if (first === undefined) throw new RangeError('A comparison needs a run.');
+  const parts = await Promise.all(
+    others.map(async (run) => {
+      const { scores, items } = await readDifferences(api, first.id, run.id, how);
+      const slices = await readSlices(api, first.id, { run, scores }, how);
+      return { run, scores, items, slices };
+    }),
+  );
+  const texts = await readTexts(
+    api,
+    first,
+    parts.flatMap(({ items }) => items.map(placeOf)),
+  );
+  const lists = await Promise.all(
+    parts.map(async ({ run, scores, items }) => {
+      const outputs = await readTexts(api, run, items.map(otherPlaceOf));
+      return {
+        title: parts.length === 1 ? 'Items that differ' : `Items in which ${nameOf(run)} differs`,
+        columns: ['Question', 'Expected', nameOf(first), nameOf(run), 'Scores'],
+        total: scores.meta.total_items,
+        cases: items
+          .toSorted((a, b) => a.difference - b.difference)
+          .map((item): ReportCase => {
+            const [question = NOTHING, expected = NOTHING, output = NOTHING] = texts.get(placeOf(item)) ?? [];
+            const [, , other = NOTHING] = outputs.get(otherPlaceOf(item)) ?? [];
+            return {
+              kind: item.difference < 0 ? 'worse' : item.difference > 0 ? 'better' : 'other',
+              id: caseId(item),
+              texts: [question, expected, output, other],
+              numbers: [`${formatScore(item.score)} → ${formatScore(item.other_score)}`],
+            };
+          }),
+      };
+    }),
+  );
+  const bars = parts.flatMap(({ run, scores }): ReportBar[] =>
+    scores.mean_difference === null
+      ? []
+      : [
+          {
+            name: nameOf(run),
+            value: scores.mean_difference,
+            ci95: scores.ci95,
+            note: summarySentence(scores) ?? '',
+          },
+        ],
+  );
+  return writeReport({
+    title: runs.map(nameOf).join(', '),
+    subtitle: [
+      datasetOf(first),
+      ...(how.by === undefined ? [] : [`items paired by ${how.by}`]),
+      ...(how.scorer === undefined ? [] : [`scores of ${how.scorer}`]),
+    ],
+    path: `/console/compare?runs=${runs.map(({ id }) => id).join(',')}`,
+    verdicts: parts.flatMap(({ run, scores }) => verdictSentence(scores, first, run) ?? []),
+    facts: [],
+    charts: [
+      { title: `Difference from ${nameOf(first)}`, kind: 'differences', bars },
+      ...parts.flatMap(({ run, slices }) =>
+        slices.map((chart) =>
+          parts.length === 1 ? chart : { ...chart, title: `${nameOf(run)}: ${chart.title}` },
+        ),
+      ),
+    ],
+    lists,
+    settings: {
+      columns: ['', ...runs.map((run, at) => `${nameOf(run)}${at === 0 ? ', the baseline' : ''}`)],
+      rows: [
+        ['Dataset', ...runs.map(datasetOf)],
+        ['Score', ...runs.map(({ scores }) => scoreText(scores))],
+        ['Latency (50 %)', ...runs.map(({ latency_ms }) => formatDuration(latency_ms?.p50))],
+        ['Cost per 1,000 results', ...runs.map(costPerThousand)],
+        ['Tokens per 1,000 results', ...runs.map(tokensPerThousand)],
+        ...configDifferences(runs).map(({ path, values }) => [
+          path,
+          ...values.map((value) => plainText(value ?? '–', 20_000)),
+        ]),
+      ],
+    },
+  });
+}
+
+const NOTHING: CutText = { text: '', length: 0 };
+
+const keyOf = (section: string, index: number): string => `${index} ${section}`;
+const placeOf = ({ section, order_index }: Difference): string => keyOf(section, order_index);
+const otherPlaceOf = ({ other_section, other_order_index }: Difference): string =>
+  keyOf(other_section, other_order_index);
+
+/** Question, expected answer and first output of the items of a run at some places. */
+async function readTexts(
+  api: ApiClient,
+  run: Run,
+  places: readonly string[],
+): Promise<ReadonlyMap<string, readonly CutText[]>> {
+  const wanted = new Map([...new Set(places)].map((place, at) => [place, at]));
+  const texts = new Map<string, readonly CutText[]>();
+  let read = 0;
+  if (wanted.size === 0) return texts;
+  for await (const result of readResults(api, run.id)) {
+    const place = keyOf(result.section, result.order_index);
+    const at = wanted.get(place);
+    if (at !== undefined && !texts.has(place))
+      texts.set(
+        place,
+        ['question', 'expected', 'output'].map((column) => cutText(cellText(column, result), at)),
+      );
+    read += 1;
+    if (texts.size === wanted.size || read >= MAX_RESULTS) return texts;
+  }
+  return texts;
+}
+
+/** What the pairs of a report are sliced by. */
+const SLICES = [
+  ['section', 'section'],
+  ['type', '/type'],
+  ['tag', 'tag'],
+] as const;
+
+/** The differences in slices, of kinds that have several. */
+async function readSlices(
+  api: ApiClient,
+  id: string,
+  other: { readonly run: Run; readonly scores: Compared },
+  how: How,
+): Promise<readonly ReportChart[]> {
+  const read = await Promise.all(
+    SLICES.map(async ([name, slice]): Promise<ReportChart> => {
+      const slices = await readSliceDifferences(api, id, other, { ...how, slice }).catch((error: unknown) => {
+        // of too many values
+        if (error instanceof ApiProblem && error.status === 400) return [];
+        throw error;
+      });
+      return {
+        title: `Difference by ${name}`,
+        kind: 'differences',
+        bars: slices.map(({ name: of, difference, low, high, pairs }) => ({
+          name: of,
+          value: difference,
+          ci95: low === undefined || high === undefined ? null : [low, high],
+          note: `${formatSigned(difference)} (${formatSigned(low)} to ${formatSigned(high)}), ${formatCount(pairs)} items`,
+        })),
+      };
+    }),
+  );
+  return read.filter(({ bars }) => bars.length > 1);
+}
+
+async function readDifferences(
+  api: ApiClient,
+  id: string,
+  other: string,
+  { by, scorer }: How,
+): Promise<{ readonly scores: Compared; readonly items: readonly Difference[] }> {
+  const items: Difference[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const scores: Compared = await dataOf(
+      api.GET('/runs/{id}/compare/{other_id}', {
+        params: { path: { id, other_id: other }, query: { limit: PAGE, cursor, pair_by: by, scorer } },
+      }),
+    );
+    items.push(...scores.data);
+    cursor = scores.meta.next_cursor ?? undefined;
+    if (cursor === undefined || items.length >= MAX_ITEMS) return { scores, items };
+  }
+}

@@ -1,0 +1,56 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { loadedAgain } from '../api/service-responds.ts';
+import type { CompareSearch } from '../compare/compare-search.ts';
+import { useReadDatasetNames } from '../runs/dataset-names.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { useNotify } from '../ui/layout/notices.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { formatCount } from '../ui/text/formats.ts';
+
+const ofRun = loadedAgain(() => import('./run-report.ts'));
+const ofRuns = loadedAgain(() => import('./comparison-report.ts'));
+
+/**
+ * Saves the report of a run, or of how further ones differ from it, as one HTML file that the browser makes.
+ *
+ * @param children draws a button or an entry of a menu
+ */
+export function ReportAction({
+  runs,
+  how = {},
+  children,
+}: {
+  readonly runs: readonly Run[];
+  /** How items pair, and whose scores are compared. */
+  readonly how?: Pick<CompareSearch, 'by' | 'scorer'>;
+  readonly children: (label: string, save: () => void, isPending: boolean) => ReactNode;
+}) {
+  const api = useApi();
+  const notify = useNotify();
+  const readNames = useReadDatasetNames();
+  const [read, setRead] = useState(0);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const datasetOf = await readNames(runs);
+      const [first, ...others] = runs;
+      if (first === undefined) return;
+      saveFile(
+        others.length === 0
+          ? await (await ofRun()).runReport(api, first, datasetOf(first), setRead)
+          : await (await ofRuns()).comparisonReport(api, runs, datasetOf, how),
+        `${runs.map(nameOf).join(' and ')}.html`,
+      );
+    },
+    onSuccess: () => notify('The report is saved.'),
+  });
+  const progress = read === 0 ? '' : `: ${formatCount(read)} results read`;
+  return (
+    <>
+      {children(isPending ? `Making the report${progress}` : 'Report (one HTML file)', mutate, isPending)}
+      {error !== null && <ErrorView error={error} />}
+    </>
+  );
+}
