@@ -1,10 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { loadedAgain } from './api/service-responds.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
 import { parseDatasetSearch } from './datasets/dataset-search.ts';
@@ -22,9 +16,7 @@ const rootRoute = createRootRoute({ component: Shell });
 const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/datasets' });
-  },
+  component: lazyRouteComponent(loadedAgain(() => import('./shell/start-page.tsx'))),
 });
 
 const datasetsRoute = createRoute({
@@ -101,7 +93,7 @@ const statusRoute = createRoute({
   component: lazyRouteComponent(loadedAgain(() => import('./status/status-page.tsx'))),
 });
 
-/** Creates the router: every page under `/console`, `/` for the first of them. */
+/** Creates the router: every page under `/console`, `/` for the start page. */
 export function createConsoleRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([

@@ -1,18 +1,24 @@
-import { Modal, Select } from '@mantine/core';
+import { Combobox, Modal, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { nameOf } from '../runs/use-run.ts';
+import { useCan } from '../session/session.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
+import { formatCount } from '../ui/text/formats.ts';
+import { readPlaces } from '../ui/visits.ts';
 import { useFoundItems } from './use-found-items.ts';
 
 const TYPING_MS = 200;
 const SHOWN = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const OPEN = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
 
 const PAGES = [
+  ['/', 'Start'],
   ['/datasets', 'Datasets'],
   ['/import', 'Hub import'],
   ['/upload', 'Upload'],
@@ -24,10 +30,17 @@ const PAGES = [
   ['/settings', 'Settings'],
 ] as const;
 
+interface Choice {
+  /** Path and query of a page; what follows `#` only tells it from another choice. */
+  readonly value: string;
+  readonly label: string;
+}
+
 /** Finds a page, a dataset or a run by a part of its name, or by its id, and an item by its id or hash, and goes there. */
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const api = useApi();
   const navigate = useNavigate();
+  const canEdit = useCan('editor');
   const [typed, setTyped] = useState('');
   const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
   const found = useQuery({
@@ -48,71 +61,107 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const items = useFoundItems(q, path);
   const has = (name: string): boolean => name.toLowerCase().includes(typed.trim().toLowerCase());
-  const groups = [
-    {
-      group: 'Pages',
-      items: PAGES.filter(([, label]) => has(label)).map(([value, label]) => ({ value, label })),
-    },
-    {
-      group: 'Datasets',
-      items: (found.data?.datasets ?? [])
-        .filter(({ name }) => has(name))
-        .map(({ id, name }) => ({ value: `/datasets/${id}`, label: name })),
-    },
-    {
-      group: 'Runs',
-      items: (found.data?.runs ?? [])
+  const named = (choices: readonly Choice[]): readonly Choice[] => choices.filter(({ label }) => has(label));
+  const groups: readonly (readonly [title: string, choices: readonly Choice[]])[] = [
+    ['To do', named(actionsOf(path, canEdit))],
+    [
+      'Recent',
+      named(
+        readPlaces()
+          .filter((place) => place.path !== path)
+          .map((place) => ({ value: `${place.path}#recent`, label: place.title })),
+      ),
+    ],
+    ['Pages', named(PAGES.map(([value, label]) => ({ value, label })))],
+    [
+      'Datasets',
+      named((found.data?.datasets ?? []).map(({ id, name }) => ({ value: `/datasets/${id}`, label: name }))),
+    ],
+    [
+      'Runs',
+      (found.data?.runs ?? [])
         .filter((run) => has(nameOf(run)) || run.id === q)
         .slice(0, SHOWN)
         .map((run) => ({ value: `/runs/${run.id}`, label: nameOf(run) })),
-    },
-    {
-      group: 'Items',
-      items: items.map(({ datasetId, datasetName, hash, label }) => ({
+    ],
+    [
+      'Items',
+      items.found.map(({ datasetId, datasetName, hash, label }) => ({
         value: `/datasets/${datasetId}?item=${hash}`,
         label: `${label} (${datasetName})`,
       })),
-    },
-    {
-      group: 'By id',
-      items: UUID.test(q)
+    ],
+    [
+      'By id',
+      UUID.test(q)
         ? [
             { value: `/datasets/${q}#id`, label: `Dataset ${q}` },
             { value: `/runs/${q}#id`, label: `Run ${q}` },
           ]
         : [],
-    },
+    ],
   ];
-  const go = (value: string | null): void => {
-    if (value === null) return;
+  const shown = groups.filter(([, choices]) => choices.length > 0);
+  const list = useCombobox({ opened: true });
+  const { selectFirstOption } = list;
+  // Enter means the first one
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there are others
+  useEffect(() => void selectFirstOption(), [shown.map(([, { length }]) => length).join(), typed]);
+  const go = (value: string): void => {
     onClose();
-    const [to = '', query = ''] = value.replace('#id', '').split('?');
+    const [to = '', query = ''] = (value.split('#')[0] ?? '').split('?');
     void navigate({ to, search: Object.fromEntries(new URLSearchParams(query)) });
   };
   return (
-    <Modal opened onClose={onClose} title="Go to">
-      <Select
-        data-autofocus
-        // immediately: people keep typing
-        autoFocus
-        aria-label="Page, dataset, run or item"
-        placeholder="Page, dataset or run; id or hash of an item"
-        searchable
-        defaultDropdownOpened
-        nothingFoundMessage="Nothing has this name, id or hash."
-        filter={({ options }) => options}
-        searchValue={typed}
-        onSearchChange={setTyped}
-        value={null}
-        onChange={go}
-        onKeyDown={(event) => {
-          // Enter without a chosen option means the first one
-          const first = groups.flatMap(({ items }) => items)[0];
-          const isChosen = event.currentTarget.getAttribute('aria-activedescendant') !== null;
-          if (event.key === 'Enter' && !isChosen && first !== undefined) go(first.value);
-        }}
-        data={groups}
-      />
+    <Modal opened onClose={onClose} title="Go to" size="lg">
+      <Combobox store={list} onOptionSubmit={go}>
+        <Combobox.EventsTarget>
+          <TextInput
+            data-autofocus
+            // immediately: people keep typing
+            autoFocus
+            role="combobox"
+            aria-label="Page, dataset, run or item"
+            placeholder="Page, dataset or run; id or hash of an item"
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+        </Combobox.EventsTarget>
+        <Combobox.Options mt="xs" mah="50dvh" className="palette" aria-label="Found">
+          {shown.map(([title, choices]) => (
+            <Combobox.Group key={title} label={title}>
+              {choices.map(({ value, label }) => (
+                <Combobox.Option key={value} value={value}>
+                  <Text span size="sm" dir="auto" className="break">
+                    {label}
+                  </Text>
+                </Combobox.Option>
+              ))}
+            </Combobox.Group>
+          ))}
+        </Combobox.Options>
+      </Combobox>
+      <Dimmed size="xs" role="status">
+        {items.isLooking
+          ? `Looking for an item: ${formatCount(items.looked)} of ${formatCount(items.total)} datasets…`
+          : shown.length === 0 &&
+            (items.looked < items.total
+              ? `Nothing has this name, id or hash in the newest ${formatCount(items.looked)} of ${formatCount(items.total)} datasets.`
+              : 'Nothing has this name, id or hash.')}
+      </Dimmed>
     </Modal>
   );
+}
+
+/** What can be done with the dataset or run whose page is open. */
+function actionsOf(path: string, canEdit: boolean): readonly Choice[] {
+  const [, kind, id] = OPEN.exec(path) ?? [];
+  const actions = {
+    datasets: [{ value: `/runs/new?dataset=${id}`, label: 'Run this dataset', forEditors: true }],
+    runs: [
+      { value: `/compare?runs=${id}`, label: 'Compare this run with…', forEditors: false },
+      { value: `/runs/new?copy=${id}`, label: 'Copy this run', forEditors: true },
+    ],
+  };
+  return (actions[kind as keyof typeof actions] ?? []).filter(({ forEditors }) => canEdit || !forEditors);
 }

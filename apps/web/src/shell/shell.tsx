@@ -6,6 +6,7 @@ import {
   IconCloudDownload,
   IconDatabase,
   IconFileText,
+  IconHome,
   IconListCheck,
   IconPlayerPlay,
   IconSettings,
@@ -24,6 +25,7 @@ import { useKeepFocus } from './keep-focus.ts';
 import { Keys } from './keys.tsx';
 
 const PAGES = [
+  { to: '/', label: 'Start', icon: IconHome, role: 'viewer' },
   { to: '/datasets', label: 'Datasets', icon: IconDatabase, role: 'viewer' },
   { to: '/import', label: 'Hub import', icon: IconCloudDownload, role: 'editor' },
   { to: '/upload', label: 'Upload', icon: IconUpload, role: 'editor' },
@@ -137,7 +139,8 @@ function PageLink({
   readonly onClick: () => void;
 }) {
   const isActive = useRouterState({
-    select: ({ location }) => location.pathname === to || location.pathname.startsWith(`${to}/`),
+    select: ({ location }) =>
+      location.pathname === to || (to !== '/' && location.pathname.startsWith(`${to}/`)),
   });
   return (
     <NavLink

@@ -9,46 +9,48 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useExample } from './use-example.ts';
 
 /** What the list shows before there is a dataset: three ways to get one. */
-export function EmptyDatasets() {
+export const EmptyDatasets = () => (
+  <Page title="Datasets" subtitle="There is nothing here yet.">
+    <WaysIn />
+  </Page>
+);
+
+/** The three ways to get a dataset. */
+export function WaysIn() {
   const canEdit = useCan('editor');
   const example = useExample();
+  if (!canEdit) return <Text>Your key may look at datasets, not add them.</Text>;
   return (
-    <Page title="Datasets" subtitle="There is nothing here yet.">
-      {canEdit ? (
-        <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
-          <Way
-            icon={<IconPackage size={28} aria-hidden />}
-            title="Look around first"
-            text="A small example: seven questions about capitals, with their answers."
-          >
-            <Button loading={example.isPending} onClick={() => example.mutate()}>
-              Add the example
-            </Button>
-          </Way>
-          <Way
-            icon={<IconUpload size={28} aria-hidden />}
-            title="Your own file"
-            text="CSV, JSON Lines, JSON, Parquet or a package. Drop it anywhere on this page."
-          >
-            <LinkButton variant="default" to="/upload">
-              Upload a file
-            </LinkButton>
-          </Way>
-          <Way
-            icon={<IconCloudDownload size={28} aria-hidden />}
-            title="From the hub"
-            text="Preview a dataset of the Hugging Face Hub, choose columns, and import a slice."
-          >
-            <LinkButton variant="default" to="/import">
-              Import from the hub
-            </LinkButton>
-          </Way>
-        </SimpleGrid>
-      ) : (
-        <Text>Your key may look at datasets, not add them.</Text>
-      )}
+    <>
+      <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
+        <Way
+          icon={<IconPackage size={28} aria-hidden />}
+          title="Look around first"
+          text="A small example: seven questions about capitals, with their answers."
+        >
+          <Button variant="default" loading={example.isPending} onClick={() => example.mutate()}>
+            Add the example
+          </Button>
+        </Way>
+        <Way
+          icon={<IconUpload size={28} aria-hidden />}
+          title="Your own file"
+          text="CSV, JSON Lines, JSON, Parquet or a package. Drop it anywhere on this page."
+        >
+          <LinkButton to="/upload">Upload a file</LinkButton>
+        </Way>
+        <Way
+          icon={<IconCloudDownload size={28} aria-hidden />}
+          title="From the hub"
+          text="Preview a dataset of the Hugging Face Hub, choose columns, and import a slice."
+        >
+          <LinkButton variant="default" to="/import">
+            Import from the hub
+          </LinkButton>
+        </Way>
+      </SimpleGrid>
       {example.error !== null && <ErrorView error={example.error} />}
-    </Page>
+    </>
   );
 }
 

@@ -3,7 +3,11 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { consoleName } from '../../brand.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts, TextSwitch } from '../text/rich-text.tsx';
+import { keepPlace } from '../visits.ts';
 import { useNavigated } from './navigated.ts';
+
+/** The address of one dataset or run. */
+const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
 
 /** A page: its title, what can be done with the whole of it, and its content. */
 export function Page({
@@ -20,12 +24,14 @@ export function Page({
   readonly isCompact?: boolean;
   readonly children: ReactNode;
 }) {
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · ${consoleName()}`;
+    const path = location.pathname.replace(/^\/console/, '');
+    if (ONE.test(path) && heading.current !== null) keepPlace({ path, title });
   }, [title]);
   const [texts, setTexts] = useState(0);
   const count = useCallback((change: 1 | -1) => setTexts((before) => before + change), []);
-  const heading = useRef<HTMLHeadingElement>(null);
   const navigated = useNavigated();
   useEffect(() => {
     // a dialog keeps the focus

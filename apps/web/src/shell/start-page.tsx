@@ -1,0 +1,179 @@
+import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useRead } from '../api/use-read.ts';
+import { consoleName } from '../brand.ts';
+import { WaysIn } from '../datasets/list/empty-datasets.tsx';
+import { useDatasetNames } from '../runs/dataset-names.ts';
+import { scoreText } from '../runs/run-facts.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { useRuns } from '../runs/use-runs.ts';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { Page } from '../ui/layout/page.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { QueryState } from '../ui/query-state.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
+import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
+import { formatCountOf } from '../ui/text/formats.ts';
+import { readVisit } from '../ui/visits.ts';
+
+const READ = 50;
+const SHOWN = 8;
+const REFRESH_MS = 15_000;
+
+/** What changed since the last visit of this browser, and the ways in. */
+export default function StartPage() {
+  const [since] = useState(() => readVisit(Date.now()));
+  const runs = useRuns({ limit: READ }, { refetchInterval: REFRESH_MS });
+  const datasets = useRead({
+    queryKey: ['datasets', { limit: READ }],
+    read: (api, signal) => api.GET('/datasets', { params: { query: { limit: READ } }, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const jobs = useRead({
+    queryKey: ['jobs', { limit: READ }],
+    read: (api, signal) => api.GET('/jobs', { params: { query: { limit: READ } }, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const isNew = (time: string | null): boolean => time === null || since === null || Date.parse(time) > since;
+  const newRuns = runs.data?.data.filter(({ finished_at }) => isNew(finished_at)) ?? [];
+  const newDatasets = datasets.data?.data.filter(({ created_at }) => isNew(created_at)) ?? [];
+  const newJobs = jobs.data?.data.filter(({ finished_at }) => isNew(finished_at)) ?? [];
+  const datasetOf = useDatasetNames(newRuns.slice(0, SHOWN));
+  const isEmpty = datasets.data?.meta.total_items === 0;
+  return (
+    <Page
+      title={isEmpty ? `Welcome to ${consoleName()}` : 'What is new'}
+      subtitle={
+        since === null ? (
+          'Datasets, runs of models over them, and what came of it.'
+        ) : (
+          <>
+            Since your last visit, <Age since={new Date(since).toISOString()} />
+          </>
+        )
+      }
+    >
+      <QueryState query={datasets} rows={3} />
+      {datasets.data !== undefined && !isEmpty && (
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+          <News title="Runs" of={newRuns} total={runs.data?.meta.total_items} what="run" to="/runs">
+            {(run) => (
+              <li key={run.id}>
+                <Group justify="space-between" wrap="nowrap" gap="md">
+                  <div className="shrinks">
+                    <LinkAnchor to="/runs/$id" params={{ id: run.id }} underline="hover" className="break">
+                      {nameOf(run)}
+                    </LinkAnchor>
+                    <Dimmed size="xs" className="break">
+                      {datasetOf(run)}, <Age since={run.finished_at ?? run.created_at} />
+                      {failuresOf(run)}
+                    </Dimmed>
+                  </div>
+                  {run.scores.mean === null ? (
+                    <StatusBadge status={run.status} />
+                  ) : (
+                    <Text span className="key-figure whole">
+                      {scoreText(run.scores)}
+                    </Text>
+                  )}
+                </Group>
+              </li>
+            )}
+          </News>
+          <Stack gap="xl">
+            <News
+              title="Datasets"
+              of={newDatasets}
+              total={datasets.data.meta.total_items}
+              what="dataset"
+              to="/datasets"
+            >
+              {({ id, name, item_count, created_at }) => (
+                <li key={id}>
+                  <LinkAnchor to="/datasets/$id" params={{ id }} underline="hover" className="break">
+                    {name}
+                  </LinkAnchor>
+                  <Dimmed size="xs">
+                    {formatCountOf(item_count, 'item')}, <Age since={created_at} />
+                  </Dimmed>
+                </li>
+              )}
+            </News>
+            <News title="Jobs" of={newJobs} total={jobs.data?.meta.total_items} what="job" to="/jobs">
+              {({ id, kind, status, finished_at, created_at, error }) => (
+                <li key={id}>
+                  <Group gap="xs">
+                    <StatusBadge status={status} /> <Text size="sm">{kind}</Text>
+                    <Dimmed size="xs">
+                      <Age since={finished_at ?? created_at} />
+                    </Dimmed>
+                  </Group>
+                  {error !== null && (
+                    <Dimmed size="xs" className="break" lineClamp={2}>
+                      {error.detail}
+                    </Dimmed>
+                  )}
+                </li>
+              )}
+            </News>
+          </Stack>
+        </SimpleGrid>
+      )}
+      {datasets.data !== undefined && (
+        <Part title={isEmpty ? 'Three ways in' : 'Another dataset'}>
+          <WaysIn />
+        </Part>
+      )}
+    </Page>
+  );
+}
+
+/** Results of a run without an answer. */
+const failuresOf = ({ counts: { failed } }: Run): ReactNode =>
+  failed > 0 && (
+    <Text span size="xs" c="var(--mantine-color-error)">
+      {' '}
+      · {formatCountOf(failed, 'failure')}
+    </Text>
+  );
+
+/** The newest of what changed, and where all of it is. */
+function News<Row>({
+  title,
+  of,
+  total,
+  what,
+  to,
+  children,
+}: {
+  readonly title: string;
+  readonly of: readonly Row[];
+  /** With what did not change. */
+  readonly total: number | undefined;
+  readonly what: string;
+  readonly to: '/runs' | '/datasets' | '/jobs';
+  readonly children: (row: Row) => ReactNode;
+}) {
+  return (
+    <Part
+      title={title}
+      aside={
+        total !== undefined &&
+        total > 0 && (
+          <LinkAnchor to={to} size="xs">
+            all {formatCountOf(total, what)}
+          </LinkAnchor>
+        )
+      }
+    >
+      {of.length === 0 ? (
+        <Dimmed>Nothing new.</Dimmed>
+      ) : (
+        <Stack component="ul" gap="sm" className="plain-list">
+          {of.slice(0, SHOWN).map(children)}
+        </Stack>
+      )}
+    </Part>
+  );
+}
