@@ -5,9 +5,10 @@ import { Fields } from '../../ui/form/fields.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel, MAX_RUNS } from './matrix.ts';
+import { FURTHER_MODELS } from './run-fields.ts';
 import type { RunForm } from './run-form.ts';
 
-/** Further models and prompt templates: a run for each model with each template. */
+/** Further models: each runs with each prompt template. */
 export function MatrixFields({
   form,
   models,
@@ -16,7 +17,6 @@ export function MatrixFields({
   /** Names to suggest. */
   readonly models: readonly string[];
 }) {
-  const { promptTemplates } = form.values;
   return (
     <Stack gap="sm">
       <Dimmed>
@@ -25,18 +25,21 @@ export function MatrixFields({
       {asksModel(form.values) && (
         <Fields
           form={form}
-          fields={[
-            {
-              name: 'models',
-              label: 'Further models',
-              kind: 'tags',
-              description: 'Of the same provider. Press Enter after each.',
-              data: models.filter((name) => name !== form.values.model.model),
-            },
-          ]}
+          fields={FURTHER_MODELS.map((field) => ({
+            ...field,
+            data: models.filter((name) => name !== form.values.model.model),
+          }))}
         />
       )}
-      {promptTemplates.map((_, at) => (
+    </Stack>
+  );
+}
+
+/** Further prompt templates. The first of them is tried beside that of the form. */
+export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }) {
+  return (
+    <>
+      {form.values.promptTemplates.map((_, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: templates have no other name
         <Stack key={at} gap={4}>
           <Fields
@@ -56,10 +59,10 @@ export function MatrixFields({
       <SmallButton
         w="fit-content"
         leftSection={<IconPlus size={14} />}
-        onClick={() => form.insertListItem('promptTemplates', '{prompt}')}
+        onClick={() => form.insertListItem('promptTemplates', form.values.promptTemplate || '{prompt}')}
       >
-        Add a prompt template
+        Add a variant
       </SmallButton>
-    </Stack>
+    </>
   );
 }

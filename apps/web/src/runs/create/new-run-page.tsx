@@ -1,6 +1,6 @@
-import { Accordion, Grid, Stack } from '@mantine/core';
+import { Accordion, Grid, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/api-problem.ts';
@@ -8,21 +8,22 @@ import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { InView } from '../../ui/layout/in-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';
 import { toRequests } from './matrix.ts';
-import { MatrixFields } from './matrix-fields.tsx';
+import { MatrixFields, Variants } from './matrix-fields.tsx';
 import { usePlan } from './plan-view.tsx';
+import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
 import { ProviderChoice } from './provider/provider-choice.tsx';
-import { ALLOWS_UNSCORED, OVERRIDE, SCORES_REASONING } from './run-fields.ts';
+import { ALLOWS_UNSCORED, OVERRIDE, PROMPT_FIELDS, SCORES_REASONING } from './run-fields.ts';
 import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
 import { ScorerList } from './scoring/scorer-list.tsx';
 import { ScoringFields } from './scoring/scoring-fields.tsx';
 import { StartPanel } from './start-panel.tsx';
-import { TrialView, useTrial } from './trial.tsx';
 import { useFormParts } from './use-form-parts.ts';
 import { useStart } from './use-start.ts';
 
@@ -33,14 +34,15 @@ const TYPING_MS = 400;
 /** Configures a run, from nothing or as a copy of another one. */
 export default function NewRunPage() {
   const { dataset = null, version = null, copy } = route.useSearch();
-  return copy === undefined ? (
-    <NewRun key={`${dataset} ${version}`} initial={{ ...EMPTY_FORM, datasetId: dataset, version }} />
-  ) : (
-    <CopiedRun id={copy} />
-  );
+  const [attempt, setAttempt] = useState(0);
+  const again = (): void => setAttempt(attempt + 1);
+  if (copy !== undefined) return <CopiedRun key={attempt} id={copy} onAgain={again} />;
+  const draftKey = `${dataset} ${version}`;
+  const initial = { ...EMPTY_FORM, datasetId: dataset, version };
+  return <NewRun key={`${draftKey} ${attempt}`} draftKey={draftKey} initial={initial} onAgain={again} />;
 }
 
-function CopiedRun({ id }: { readonly id: string }) {
+function CopiedRun({ id, onAgain }: { readonly id: string; readonly onAgain: () => void }) {
   const found = useRun(id);
   // what is typed stays when the run is gone
   if (found.data === undefined)
@@ -49,27 +51,39 @@ function CopiedRun({ id }: { readonly id: string }) {
         <QueryState query={found} />
       </Page>
     );
-  return <NewRun key={id} initial={formOf(found.data)} />;
+  return <NewRun key={id} draftKey={id} initial={formOf(found.data)} onAgain={onAgain} />;
 }
 
 /** The form of a run. What it will do, and why it cannot start, is shown before it starts. */
-function NewRun({ initial }: { readonly initial: RunForm }) {
-  const trial = useTrial();
+function NewRun({
+  draftKey,
+  initial,
+  onAgain,
+}: {
+  /** What a form that was left half filled is kept under, for the tab. */
+  readonly draftKey: string;
+  readonly initial: RunForm;
+  /** Begins without what was kept. */
+  readonly onAgain: () => void;
+}) {
+  const [draft] = useState(() => readDraft(draftKey));
+  const [items, setItems] = useState<TrialItems>(SOME_ITEMS);
+  const trial = useTrial(items);
   const form = useForm<RunForm>({
-    initialValues: initial,
+    initialValues: draft ?? initial,
     validate: problemsOf,
     validateInputOnChange: true,
-    onValuesChange: () => {
+    onValuesChange: (now) => {
       start.reset();
-      trial.reset();
+      keepDraft(draftKey, now);
     },
   });
   const { values } = form;
   const requests = useMemo(() => toRequests(values), [values]);
-  const start = useStart(requests);
-  const { parts, ofModel, models, pretended } = useFormParts(values);
+  const start = useStart(requests, () => keepDraft(draftKey, null));
+  const { parts, ofModel, models, pretended, ids } = useFormParts(values);
   // values of the form are copies of the initial ones after the first change
-  const isCopy = initial.copied !== EMPTY_FORM.copied;
+  const isCopy = draft !== null || initial.copied !== EMPTY_FORM.copied;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
   useEffect(() => {
     if (pretended !== undefined && values.pointer === EMPTY_FORM.pointer && !isCopy)
@@ -78,7 +92,11 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   const [settled] = useDebouncedValue(values, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
   const plan = usePlan(request);
-  const failure = start.error ?? trial.error ?? (request === null ? null : plan.error);
+  const tryItems = (): void => {
+    if (requests !== null && !trial.isPending) trial.mutate(requests);
+  };
+  useHotkeys([['mod+Enter', tryItems]], []);
+  const failure = start.error ?? (request === null ? null : plan.error);
   const isUnscorable =
     failure instanceof ApiProblem &&
     failure.problem.code === 'nothing_to_score' &&
@@ -98,21 +116,43 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   const [opened, setOpened] = useState<readonly string[]>([]);
   const wrong = parts.filter(({ fields }) => fields.some(({ name }) => form.errors[name] !== undefined));
   return (
-    <Page title="New run" subtitle="Sends items to a model, and scores its answers.">
+    <Page
+      title="New run"
+      subtitle="Sends items to a model, and scores its answers."
+      actions={
+        draft !== null && (
+          <Group gap="xs">
+            <Dimmed>As you left it.</Dimmed>
+            <SmallButton
+              onClick={() => {
+                keepDraft(draftKey, null);
+                onAgain();
+              }}
+            >
+              Begin again
+            </SmallButton>
+          </Group>
+        )
+      }
+    >
       <Grid gap="xl">
-        <Grid.Col span={{ base: 12, md: 7 }}>
+        <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack>
-            <DatasetSelect
-              label="Dataset"
-              value={values.datasetId}
-              onChange={(datasetId) => form.setValues({ datasetId, version: null })}
-            />
-            <VersionSelect
-              label="Version"
-              id={values.datasetId}
-              value={values.version}
-              onChange={(version) => form.setFieldValue('version', version)}
-            />
+            <Group gap="sm" grow align="flex-start">
+              <DatasetSelect
+                label="Dataset"
+                value={values.datasetId}
+                onChange={(datasetId) => form.setValues({ datasetId, version: null })}
+              />
+              <VersionSelect
+                label="Version"
+                id={values.datasetId}
+                value={values.version}
+                onChange={(version) => form.setFieldValue('version', version)}
+              />
+            </Group>
+            <Fields form={form} fields={PROMPT_FIELDS} />
+            <Variants form={form} />
             <ProviderChoice form={form} fields={ofModel} />
             <Fields form={form} fields={NAME} />
             <Accordion
@@ -124,7 +164,12 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
             >
               {parts.map(({ key, label, fields, cols }) => (
                 <Accordion.Item key={key} value={key}>
-                  <Accordion.Control>{label}</Accordion.Control>
+                  <Accordion.Control>
+                    {label}
+                    <Dimmed size="xs" lineClamp={2} className="break">
+                      {heldBy(fields, values)}
+                    </Dimmed>
+                  </Accordion.Control>
                   <Accordion.Panel>
                     {key === 'matrix' ? (
                       <MatrixFields form={form} models={models} />
@@ -150,23 +195,27 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
             </Accordion>
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
+        <Grid.Col span={{ base: 12, md: 7 }}>
           <StartPanel
             request={request}
             requests={requests}
             failure={failure}
             marked={isShownAtFields ? (isUnscorable ? 'part Scoring' : 'fields') : null}
             start={start}
+            onTry={tryItems}
+            isTrying={trial.isPending}
+          />
+          <Playground
+            items={items}
+            onItems={(next) => {
+              trial.reset();
+              setItems(next);
+            }}
+            datasetId={values.datasetId}
+            ids={ids}
             trial={trial}
           />
         </Grid.Col>
-        {trial.data !== undefined && (
-          <Grid.Col span={12}>
-            <InView state={trial.status}>
-              <TrialView tried={trial.data} />
-            </InView>
-          </Grid.Col>
-        )}
       </Grid>
     </Page>
   );
@@ -180,3 +229,47 @@ const NAME: readonly Field<RunForm>[] = [
     maxLength: 255,
   },
 ];
+
+/** What a folded part of the form holds, in words: nothing that is empty or as it is by default. */
+function heldBy(fields: readonly Field<RunForm>[], values: RunForm): string {
+  return fields
+    .flatMap(({ name, label, isShown }) => {
+      if (isShown?.(values) === false) return [];
+      const [value, empty] = [valueAt(values, name), valueAt(EMPTY_FORM, name)];
+      if (value === empty || value === '' || value === null || value === false || value === undefined)
+        return [];
+      if (Array.isArray(value)) return value.length === 0 ? [] : [`${label}: ${value.join(', ')}`];
+      return [value === true ? label : `${label}: ${String(value)}`];
+    })
+    .join(' · ');
+}
+
+const valueAt = (values: object, name: string): unknown =>
+  name
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | null)?.[key], values);
+
+const DRAFT = 'svc.new-run';
+
+/** A form that was left half filled in this tab; null without one. */
+function readDraft(key: string): RunForm | null {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(DRAFT) ?? 'null') as {
+      readonly key: string;
+      readonly form: RunForm;
+    } | null;
+    return kept?.key === key ? { ...EMPTY_FORM, ...kept.form } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a form for the tab, or forgets it. */
+function keepDraft(key: string, form: RunForm | null): void {
+  try {
+    if (form === null) sessionStorage.removeItem(DRAFT);
+    else sessionStorage.setItem(DRAFT, JSON.stringify({ key, form }));
+  } catch {
+    // a browser may forbid it, or have no room: then nothing is kept
+  }
+}

@@ -257,6 +257,16 @@ export const selectionFields = (known: {
   ),
 ];
 
+/** Models besides that of the form. */
+export const FURTHER_MODELS: readonly Field<RunForm>[] = [
+  {
+    name: 'models',
+    label: 'Further models',
+    kind: 'tags',
+    description: 'Of the same provider. Press Enter after each.',
+  },
+];
+
 /** What is asked besides the prompts of the items. */
 export const PROMPT_FIELDS: readonly Field<RunForm>[] = [
   {
@@ -273,15 +283,16 @@ export const PROMPT_FIELDS: readonly Field<RunForm>[] = [
     description: 'With {prompt}, {choices} and {meta.key}',
     pointer: '/config/prompt_template',
   },
-  {
-    name: 'isReused',
-    label: 'Take outputs of an earlier run where it was asked the same',
-    kind: 'switch',
-    description: 'The newest run of the same model; they cost nothing, and are scored again',
-    pointer: '/config/reuse',
-    isShown: ({ provider }) => provider === 'openai_compatible' || provider === 'anthropic',
-  },
 ];
+
+const REUSE: Field<RunForm> = {
+  name: 'isReused',
+  label: 'Take outputs of an earlier run where it was asked the same',
+  kind: 'switch',
+  description: 'The newest run of the same model; they cost nothing, and are scored again',
+  pointer: '/config/reuse',
+  isShown: ({ provider }) => provider === 'openai_compatible' || provider === 'anthropic',
+};
 
 /** How often and how fast requests are sent, and what they cost. */
 export const PACE_FIELDS: readonly Field<RunForm>[] = [
@@ -319,6 +330,7 @@ export const PACE_FIELDS: readonly Field<RunForm>[] = [
     description: 'Ends the run before it costs more; by default no limit',
   },
   { name: 'currency', label: 'Currency', kind: 'text', description: 'Of all prices', maxLength: 3 },
+  REUSE,
 ].map(
   (field) => ({ kind: 'number', pointer: `/config/${memberOf(field.name)}`, ...field }) as Field<RunForm>,
 );

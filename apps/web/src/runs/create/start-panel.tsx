@@ -2,25 +2,27 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { formatCount } from '../../ui/text/formats.ts';
 import { useRuns } from '../use-runs.ts';
 import { MAX_RUNS } from './matrix.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
+import { TRIAL_ITEMS } from './playground.tsx';
 import { measuredOf } from './provider/suggestions-of.ts';
 import type { NewRunBody } from './run-form.ts';
-import { TRIAL_ITEMS, type useTrial } from './trial.tsx';
 import type { useStart } from './use-start.ts';
 
 /** Runs of the dataset, the newest, that may say how long this one takes. */
 const KNOWN_RUNS = 100;
 
-/** What starts the runs of a form, and the plan of the first one. It stays in view at every place of the form. */
+/** What tries and starts the runs of a form, at every place of it in view, and the plan of the first one. */
 export function StartPanel({
   request,
   requests,
   failure,
   marked,
   start,
-  trial,
+  onTry,
+  isTrying,
 }: {
   /** The first run after typing has paused; null while it is incomplete. */
   readonly request: NewRunBody | null;
@@ -31,7 +33,8 @@ export function StartPanel({
   /** Where the form says so; null if it does not. */
   readonly marked: string | null;
   readonly start: ReturnType<typeof useStart>;
-  readonly trial: ReturnType<typeof useTrial>;
+  readonly onTry: () => void;
+  readonly isTrying: boolean;
 }) {
   const plan = usePlan(request);
   const dataset_id = request?.dataset_id ?? '';
@@ -41,9 +44,29 @@ export function StartPanel({
     [known, request],
   );
   const runs = requests?.length ?? 1;
-  const first = requests?.[0];
+  const items = failure === null ? plan.data?.plan.items : undefined;
   return (
     <Stack className="stays-in-view">
+      <Group gap="sm">
+        <Button
+          disabled={requests === null || failure !== null || runs > MAX_RUNS}
+          loading={start.isPending}
+          onClick={() => start.mutate()}
+        >
+          Run on all{items === undefined ? '' : ` ${formatCount(items)}`}
+          {runs === 1 ? '' : `, ${runs} runs`}
+        </Button>
+        <Button
+          variant="default"
+          disabled={requests === null || start.isPending}
+          loading={isTrying}
+          onClick={onTry}
+          title="Ctrl+Enter"
+        >
+          Try {TRIAL_ITEMS} items
+        </Button>
+        <Dimmed size="xs">Ctrl+Enter tries</Dimmed>
+      </Group>
       {request === null && (
         <Dimmed>The plan appears here when the dataset and the provider are chosen.</Dimmed>
       )}
@@ -53,32 +76,15 @@ export function StartPanel({
           The run cannot start yet: see the marked {marked}.
         </Text>
       )}
-      {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
-      {request !== null && failure === null && plan.data !== undefined && (
-        <PlanView planned={plan.data} measured={measured} runs={runs} />
-      )}
       {runs > MAX_RUNS && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           These are {runs} runs; one form starts at most {MAX_RUNS}.
         </Text>
       )}
-      <Group gap="sm">
-        <Button
-          disabled={requests === null || failure !== null || runs > MAX_RUNS}
-          loading={start.isPending}
-          onClick={() => start.mutate()}
-        >
-          {runs === 1 ? 'Start the run' : `Start ${runs} runs`}
-        </Button>
-        <Button
-          variant="default"
-          disabled={first === undefined || failure !== null || start.isPending}
-          loading={trial.isPending}
-          onClick={() => first !== undefined && trial.mutate(first)}
-        >
-          Try {TRIAL_ITEMS} items
-        </Button>
-      </Group>
+      {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
+      {request !== null && failure === null && plan.data !== undefined && (
+        <PlanView planned={plan.data} measured={measured} runs={runs} />
+      )}
     </Stack>
   );
 }

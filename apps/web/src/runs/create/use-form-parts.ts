@@ -7,9 +7,9 @@ import { useProviders } from './provider/use-providers.ts';
 import {
   checkerFields,
   type FieldGroups,
+  FURTHER_MODELS,
   judgeFields,
   PACE_FIELDS,
-  PROMPT_FIELDS,
   providerFields,
   selectionFields,
 } from './run-fields.ts';
@@ -32,6 +32,8 @@ export function useFormParts({ provider, datasetId, version, judge, currency, mo
   readonly models: readonly string[];
   /** Where the items hold outputs of a pretend model; undefined where they hold none. */
   readonly pretended: string | undefined;
+  /** Ids of items to suggest. */
+  readonly ids: readonly string[];
 } {
   const dataset = useDataset(datasetId, version ?? undefined).data;
   const overview = useOverview(dataset).data;
@@ -45,8 +47,7 @@ export function useFormParts({ provider, datasetId, version, judge, currency, mo
   const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((pointer) => `/meta${pointer}`)];
   const ofJudge = judgeFields(judge.type, '/config/judge', currency);
   const parts: readonly FormPart[] = [
-    { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },
-    { key: 'matrix', label: 'Several models or prompts', fields: [] },
+    { key: 'matrix', label: 'Several models', fields: FURTHER_MODELS },
     { key: 'selection', label: 'Which items', fields: selectionFields(known) },
     {
       key: 'scoring',
@@ -71,6 +72,7 @@ export function useFormParts({ provider, datasetId, version, judge, currency, mo
     parts,
     models: suggestions.models,
     ofModel: providerFields(provider, { ...suggestions, pointers }),
+    ids: known.ids,
     pretended: pointers.find((pointer) => pointer === PRETENDED),
   };
 }

@@ -12,6 +12,7 @@ import type { NewRunBody } from './run-form.ts';
  */
 export function useStart(
   requests: readonly NewRunBody[] | null,
+  onStarted: () => void,
 ): UseMutationResult<readonly string[], Error, void> {
   const api = useApi();
   const navigate = useNavigate();
@@ -36,6 +37,7 @@ export function useStart(
       return ids;
     },
     onSuccess: async (ids) => {
+      onStarted();
       await queries.invalidateQueries({ queryKey: ['runs'] });
       const [id = ''] = ids;
       if (ids.length === 1) await navigate({ to: '/runs/$id', params: { id } });
