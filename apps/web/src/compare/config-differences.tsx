@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { nameOf, type Run } from '../runs/use-run.ts';
-import { Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
@@ -30,13 +30,14 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
       {different.length === 0 ? (
         <Dimmed>Nothing.</Dimmed>
       ) : (
-        <Columns
+        <DataTable
           label="Differences of configurations"
           columns={[
-            { header: 'Setting', cell: ({ path }: ConfigDifference) => path },
+            { label: 'Setting', size: 160, cell: ({ path }: ConfigDifference) => path },
             ...runs.map((run, at) => ({
-              header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
-              maxWidth: 420,
+              label: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+              size: 160,
+              share: 1,
               wraps: true,
               cell: ({ values }: ConfigDifference) => (
                 <Text size="sm" dir="auto" className="lines">

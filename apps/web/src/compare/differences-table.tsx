@@ -3,8 +3,9 @@ import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatP, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { costPerThousand, tokensPerThousand } from './best-of.ts';
@@ -17,9 +18,9 @@ interface Row {
   readonly scores: Compared | null;
 }
 
-const number = (header: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
-  header,
-  align: 'end',
+const number = (label: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
+  label,
+  isNumber: true,
   cell: ({ scores }) => scores !== null && text(scores),
 });
 
@@ -47,9 +48,7 @@ export function DifferencesTable({
   );
   const columns: Column<Row>[] = [
     {
-      header: 'Run',
-      minWidth: 180,
-      maxWidth: 360,
+      label: 'Run',
       wraps: true,
       cell: ({ run }) => (
         <>
@@ -61,14 +60,14 @@ export function DifferencesTable({
       ),
     },
     {
-      header: 'Score',
-      align: 'end',
+      label: 'Score',
+      isNumber: true,
       cell: ({ scores }) =>
         formatScore(scores === null ? (rows[0]?.scores.mean ?? first.scores.mean) : scores.other_mean),
     },
     number('Difference', ({ mean_difference }) => <b>{formatSigned(mean_difference)}</b>),
     {
-      header: 'Interval (95 %)',
+      label: 'Interval (95 %)',
       cell: ({ scores }) =>
         scores === null ? <Dimmed span>the baseline</Dimmed> : <Interval scores={scores} scale={scale} />,
     },
@@ -78,25 +77,22 @@ export function DifferencesTable({
     number('Items in both', ({ paired }) => formatCount(paired)),
     number('p (McNemar)', ({ p_value }) => formatP(p_value)),
     {
-      header: 'Latency (50 %)',
-      align: 'end',
+      label: 'Latency (50 %)',
+      isNumber: true,
       cell: ({ run }) => formatDuration(run.latency_ms?.p50),
     },
     {
-      header: 'Tokens per 1,000',
-      align: 'end',
+      label: 'Tokens per 1,000',
+      isNumber: true,
       cell: ({ run }) => tokensPerThousand(run),
     },
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
-    columns.push({ header: 'Cost per 1,000', align: 'end', cell: ({ run }) => costPerThousand(run) });
+    columns.push({ label: 'Cost per 1,000', isNumber: true, cell: ({ run }) => costPerThousand(run) });
   if (rows.length > 1) columns.push(itemsOf(shown, onShow));
   return (
-    <Columns
+    <DataTable
       label="Differences"
-      minWidth={960}
-      verticalSpacing={4}
-      horizontalSpacing={6}
       columns={columns}
       rows={[{ run: first, scores: null }, ...rows]}
       keyOf={({ run }) => run.id}
@@ -106,7 +102,7 @@ export function DifferencesTable({
 
 /** Chooses the run whose items are listed. */
 const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({
-  header: '',
+  label: '',
   cell: ({ run, scores }) =>
     scores !== null && (
       <Button

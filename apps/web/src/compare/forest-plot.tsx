@@ -3,10 +3,10 @@ import { useOverview } from '../datasets/overview/use-overview.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { Columns } from '../ui/layout/columns.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { pointerName } from '../ui/pointer-of.ts';
+import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
@@ -53,15 +53,14 @@ export function ForestPlot({
         {error !== null && <ErrorView error={error} />}
         {isPending && <PageSkeleton rows={2} />}
         {names.length > 0 && (
-          <Columns
+          <DataTable
             label="Differences by slice"
             maxHeight={360}
-            verticalSpacing={3}
             columns={[
               {
-                header: 'Slice',
+                label: 'Slice',
                 wraps: true,
-                minWidth: 110,
+                size: 110,
                 cell: (name: string) => (
                   <Text span size="sm" dir="auto">
                     {name}
@@ -69,7 +68,7 @@ export function ForestPlot({
                 ),
               },
               ...found.map(({ run, slices }, at) => ({
-                header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+                label: `${nameOf(run)}${'\u200b'.repeat(at)}`,
                 cell: (name: string) => (
                   <Difference slice={slices.find((one) => one.name === name)} scale={scale} />
                 ),

@@ -1,5 +1,4 @@
 import { Anchor, Drawer, Group, Text } from '@mantine/core';
-import { useHotkeys } from '@mantine/hooks';
 import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { getMember } from '@svc/jsonl-v23/json';
@@ -11,9 +10,9 @@ import { useRead } from '../api/use-read.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { Mark } from '../runs/results/mark.tsx';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
-import { Columns } from '../ui/layout/columns.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.ts';
+import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { ItemId } from '../ui/text/item-id.tsx';
@@ -62,16 +61,13 @@ export function ItemsThatDiffer({
     const next = rows[at + by1];
     if (next !== undefined) open(next.item_hash);
   };
-  useHotkeys([
-    ['j', step(1)],
-    ['k', step(-1)],
-  ]);
   if (found.data === undefined) return <QueryState query={found} rows={3} />;
   if (total === 0) return <Dimmed>No items differ.</Dimmed>;
-  const text = (header: string, of: (texts: PairTexts) => string) => ({
-    header,
+  const text = (label: string, of: (texts: PairTexts) => string) => ({
+    label,
     wraps: true,
-    minWidth: 160,
+    size: 140,
+    share: 2,
     cell: ({ item_hash }: Difference) => (
       <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break">
         {of(texts.get(item_hash) ?? NO_TEXTS)}
@@ -100,12 +96,12 @@ export function ItemsThatDiffer({
   const from = (page - 1) * PAGE;
   return (
     <>
-      <Columns
+      <DataTable
         label="Items that differ"
         columns={[
           {
-            header: 'Item',
-            maxWidth: 180,
+            label: 'Item',
+            size: 110,
             cell: ({ item_id, section, order_index, item_hash }: Difference) => (
               <Anchor component="button" type="button" size="sm" onClick={() => open(item_hash)}>
                 <ItemId id={plainText(item_id as JsonValue) || `${section} ${order_index}`} />
@@ -119,6 +115,9 @@ export function ItemsThatDiffer({
         ]}
         rows={rows}
         keyOf={({ item_hash, order_index }) => `${item_hash} ${order_index}`}
+        {...(item !== undefined && { open: at < 0 ? null : at })}
+        onOpen={(_, row) => open(row?.item_hash)}
+        isTall
       />
       {total > PAGE && (
         <Group justify="space-between" component="nav" aria-label="Pages of items" mt="xs">

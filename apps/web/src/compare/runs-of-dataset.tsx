@@ -3,9 +3,9 @@ import { nameOf, type Run } from '../runs/use-run.ts';
 import { useRuns, useRunsById } from '../runs/use-runs.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
 import { bestOf, itemsOf, type Measure, type MeasuredRun, tookOf } from './best-of.ts';
@@ -89,13 +89,14 @@ export default function RunsOfDataset({
                 format={format}
               />
             )}
-            <Columns
+            <DataTable
               label={title}
               maxHeight={MAX_HEIGHT}
-              verticalSpacing={2}
               columns={[
                 {
-                  header: 'Run',
+                  label: 'Run',
+                  size: 140,
+                  share: 1,
                   wraps: true,
                   cell: ({ run }: MeasuredRun) => (
                     <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
@@ -103,10 +104,20 @@ export default function RunsOfDataset({
                     </LinkAnchor>
                   ),
                 },
-                { header: 'Score', align: 'end', cell: ({ score }: MeasuredRun) => formatScore(score) },
-                { header: LABELS[against], align: 'end', cell: ({ took }: MeasuredRun) => format(took) },
                 {
-                  header: 'Pareto-optimal',
+                  label: 'Score',
+                  isNumber: true,
+                  size: 70,
+                  cell: ({ score }: MeasuredRun) => formatScore(score),
+                },
+                {
+                  label: LABELS[against],
+                  isNumber: true,
+                  size: 150,
+                  cell: ({ took }: MeasuredRun) => format(took),
+                },
+                {
+                  label: 'Pareto-optimal',
                   cell: ({ run }: MeasuredRun) =>
                     itemsOf(run) !== items ? 'other items' : best.some((one) => one.run === run) ? 'yes' : '',
                 },

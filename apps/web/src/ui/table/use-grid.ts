@@ -52,7 +52,8 @@ export function useGrid<Row>(
   const pressFromPage = (key: string) => (): void => {
     if (!isGrid || !press(key)) return;
     // an open entry keeps the focus: the same keys scroll it
-    if (document.activeElement?.closest('section.pane') == null) grid.current?.focus({ preventScroll: true });
+    if (document.activeElement?.closest('section.pane, [role=dialog]') == null)
+      grid.current?.focus({ preventScroll: true });
   };
   useHotkeys([
     ['j', pressFromPage('ArrowDown')],
