@@ -1,11 +1,10 @@
-import { Alert, Card, List, Stack, Title } from '@mantine/core';
+import { Alert, List, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
 import { useRead } from '../../api/use-read.ts';
-import { NameValues } from '../../ui/layout/name-values.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
+import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';
 import type { Measured } from './provider/suggestions-of.ts';
 import type { NewRunBody } from './run-form.ts';
@@ -40,59 +39,50 @@ export function PlanView({
   /** How many start; the plan is that of one of them. */
   readonly runs: number;
 }) {
+  const { items, requests, scorable, unscorable, reused, estimate } = plan;
+  const facts = [
+    formatCountOf(items, 'item'),
+    formatCountOf(requests, 'request'),
+    ...(runs === 1 ? [] : [`${formatCount(runs * requests)} of all ${runs} runs`]),
+    `${formatCount(scorable)} can be scored`,
+    ...(unscorable === 0 ? [] : [`${formatCount(unscorable)} cannot`]),
+    ...(reused === 0 ? [] : [`${formatCountOf(reused, 'output')} of an earlier run`]),
+    ...estimated(estimate),
+    ...(measured === null
+      ? []
+      : [`about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`]),
+  ];
   return (
-    <Card withBorder padding="md" aria-live="polite">
-      <Stack gap="xs">
-        <Title order={2} size="h5">
-          {runs === 1 ? 'Plan' : `Plan of each of ${runs} runs`}
-        </Title>
-        <NameValues
-          rows={[
-            ['Items', formatCount(plan.items)],
-            ['Requests', formatCount(plan.requests)],
-            ...(runs === 1 ? [] : [['Requests of all runs', formatCount(runs * plan.requests)] as const]),
-            ['Can be scored', formatCount(plan.scorable)],
-            ['Cannot be scored', formatCount(plan.unscorable)],
-            ...(plan.reused > 0 ? [['Outputs of an earlier run', formatCount(plan.reused)] as const] : []),
-            ...estimateRows(plan.estimate),
-            ...(measured === null
-              ? []
-              : [['Time, about', formatDuration(measured.msOf(plan.requests))] as const]),
-          ]}
-        />
-        {measured !== null && (
-          <Dimmed size="xs">The time is by {nameOf(measured.run)}, without judges.</Dimmed>
-        )}
-        {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
-          <Dimmed key={reason}>
-            {formatCount(count)}: {reason}
-          </Dimmed>
-        ))}
-        {warnings.length > 0 && (
-          <Alert color="yellow" variant="light" title="Before you start">
-            <List size="sm">
-              {warnings.map(({ code, message }) => (
-                <List.Item key={`${code} ${message}`}>{message}</List.Item>
-              ))}
-            </List>
-          </Alert>
-        )}
-      </Stack>
-    </Card>
+    <Stack gap={4} aria-live="polite" component="section" aria-label="Plan">
+      <Text size="sm" className="break">
+        {facts.join(' · ')}
+      </Text>
+      {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
+        <Dimmed key={reason} size="xs">
+          {formatCount(count)}: {reason}
+        </Dimmed>
+      ))}
+      {warnings.length > 0 && (
+        <Alert color="yellow" variant="light" title="Before you start" p="xs">
+          <List size="sm">
+            {warnings.map(({ code, message }) => (
+              <List.Item key={`${code} ${message}`}>{message}</List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+    </Stack>
   );
 }
 
 /** What the requests to the model may take, as far as it is known before. */
-function estimateRows(estimate: Planned['plan']['estimate']): readonly (readonly [string, string])[] {
+function estimated(estimate: Planned['plan']['estimate']): readonly string[] {
   if (estimate === null) return [];
   const { input_tokens, output_tokens, cost } = estimate;
   return [
-    [
-      'Tokens, about',
-      output_tokens === null
-        ? `${formatCount(input_tokens)} and the output`
-        : formatCount(input_tokens + output_tokens),
-    ],
-    ...(cost === null ? [] : [['Cost, about', formatCost(cost)] as const]),
+    output_tokens === null
+      ? `about ${formatCount(input_tokens)} tokens and the output`
+      : `about ${formatCount(input_tokens + output_tokens)} tokens`,
+    ...(cost === null ? [] : [`about ${formatCost(cost)}`]),
   ];
 }

@@ -28,6 +28,7 @@ import { Mark } from '../results/mark.tsx';
 import { FailureView } from '../results/pane/failure-view.tsx';
 import { nameOf } from '../use-run.ts';
 import { useRuns } from '../use-runs.ts';
+import { stated } from './config-members.ts';
 import type { NewRunBody } from './run-form.ts';
 
 type Tried = ResponseOf<'/runs/try', 'post'>['data'][number];
@@ -104,7 +105,7 @@ async function selectionOf(
 ): Promise<NewRunBody['config']['select']> {
   if (kind === 'random') {
     const { sections, types, tags } = config.select ?? {};
-    return { sections, types, tags, sample: { n: TRIAL_ITEMS, seed } };
+    return { ...stated({ sections, types, tags }), sample: { n: TRIAL_ITEMS, seed } };
   }
   if (kind === 'chosen') {
     if (ids.length === 0) throw new RangeError('Choose up to three items by their ids.');

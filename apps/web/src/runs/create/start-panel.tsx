@@ -46,7 +46,7 @@ export function StartPanel({
   const runs = requests?.length ?? 1;
   const items = failure === null ? plan.data?.plan.items : undefined;
   return (
-    <Stack className="stays-in-view">
+    <Stack className="stays-in-view" gap="xs">
       <Group gap="sm">
         <Button
           disabled={requests === null || failure !== null || runs > MAX_RUNS}
@@ -81,7 +81,7 @@ export function StartPanel({
           These are {runs} runs; one form starts at most {MAX_RUNS}.
         </Text>
       )}
-      {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
+      {request !== null && failure === null && plan.data === undefined && <Skeleton height={20} />}
       {request !== null && failure === null && plan.data !== undefined && (
         <PlanView planned={plan.data} measured={measured} runs={runs} />
       )}
