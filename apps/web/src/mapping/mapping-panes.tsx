@@ -23,7 +23,7 @@ export function MappingPanes({
   readonly items: readonly object[] | undefined;
   readonly error: unknown;
   /** What is done with the mapping. */
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }) {
   return (
     <>

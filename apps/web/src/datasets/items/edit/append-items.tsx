@@ -1,21 +1,40 @@
-import { FileInput, Text } from '@mantine/core';
+import { FileInput, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { useEffect, useMemo, useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
 import { uploadBody } from '../../../api/upload-body.ts';
+import { ITEM_TYPES } from '../../../mapping/mapping-fields.ts';
+import { MappingPanes } from '../../../mapping/mapping-panes.tsx';
+import { useMappingDraft } from '../../../mapping/use-mapping-draft.ts';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
+import { QueryState } from '../../../ui/query-state.tsx';
+import { type UploadPreview, useUploadPreview } from '../../../upload/use-upload-preview.ts';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
 import type { Dataset } from '../item-windows.ts';
 
-interface AppendForm {
-  readonly lines: string;
-  readonly section: string;
-  readonly message: string;
-}
+const EMPTY = {
+  id: '',
+  prompt: '',
+  answer: '',
+  type: '',
+  tags: [] as readonly string[],
+  table: '',
+  lines: '',
+  section: '',
+  message: '',
+};
 
-/** Adds items to the end of a dataset: pasted, or from a file. */
+const WAYS = [
+  { value: 'form', label: 'Form' },
+  { value: 'csv', label: 'CSV' },
+  { value: 'lines', label: 'JSON Lines' },
+] as const;
+
+/** Adds items to the end of a dataset: one by a form, or several as a table or as JSON Lines, pasted or from a file. */
 export function AppendItems({
   dataset,
   onClose,
@@ -26,23 +45,36 @@ export function AppendItems({
   const api = useApi();
   const change = useChange();
   const names = dataset.sections.map(({ name }) => name);
-  const form = useForm<AppendForm & { readonly file: File | null }>({
-    initialValues: {
-      lines: '',
-      file: null,
-      section: names.length === 1 ? (names[0] ?? '') : '',
-      message: '',
-    },
+  const [way, setWay] = useState<(typeof WAYS)[number]['value']>('form');
+  const [file, setFile] = useState<File | null>(null);
+  const [mapping, setMapping] = useState<string | null>(null);
+  const form = useForm({
+    initialValues: { ...EMPTY, section: names.length === 1 ? (names[0] ?? '') : '' },
   });
-  const { lines, file, section, message } = form.values;
-  const sent = file ?? (lines.trim() === '' ? null : new File([lines], 'pasted.jsonl'));
+  const { section, message, prompt, table, lines } = form.values;
+  const pasted = useMemo(
+    () => (table.trim() === '' ? null : new File([table], 'pasted.csv', { lastModified: 0 })),
+    [table],
+  );
+  const sent =
+    way === 'form'
+      ? prompt.trim() === ''
+        ? null
+        : new File([`${canonicalJson(itemOf(form.values))}\n`], 'added.jsonl')
+      : way === 'csv'
+        ? (file ?? pasted)
+        : (file ?? (lines.trim() === '' ? null : new File([lines], 'pasted.jsonl')));
   const append = async (): Promise<void> => {
     if (sent === null) return;
     const query = { mode: 'append' as const, ...(section !== '' && { section }) };
     const response = dataOf(
       api.POST('/datasets/{id}/items', {
         params: { path: { id: dataset.id }, query },
-        ...uploadBody({ files: [sent], message }),
+        ...uploadBody({
+          files: [sent],
+          message,
+          mapping: way === 'csv' ? (mapping ?? undefined) : undefined,
+        }),
       }),
     );
     // a job is made on request only
@@ -52,20 +84,38 @@ export function AppendItems({
     <FormDialog
       title="Add items"
       action="Add"
-      size="xl"
-      isReady={sent !== null}
+      size={way === 'csv' && sent !== null ? 'min(1200px, 94vw)' : 'xl'}
+      isReady={sent !== null && (way !== 'csv' || mapping !== null)}
       submit={append}
       onClose={onClose}
     >
       <Text size="sm">They go to the end of their section, as the next version of the dataset.</Text>
-      {file === null && <Fields form={form} fields={LINES} />}
-      <FileInput
-        label="Or a file"
-        description="Items as JSON Lines, or a package"
-        placeholder="Choose a file"
-        clearable
-        {...form.getInputProps('file')}
+      <SegmentedControl
+        aria-label="How items are added"
+        value={way}
+        onChange={(value) => {
+          setFile(null);
+          setWay(value);
+        }}
+        data={[...WAYS]}
       />
+      {way === 'form' && <Fields form={form} fields={ITEM_FIELDS} />}
+      {way !== 'form' && file === null && <Fields form={form} fields={[way === 'csv' ? TABLE : LINES]} />}
+      {way !== 'form' && (
+        <FileInput
+          label="Or a file"
+          description={
+            way === 'csv' ? 'CSV, TSV, Parquet, or JSON with a row each' : 'Items as JSON Lines, or a package'
+          }
+          placeholder="Choose a file"
+          clearable
+          value={file}
+          onChange={setFile}
+        />
+      )}
+      {way === 'csv' && sent !== null && (
+        <MappedTable key={`${sent.name} ${sent.size}`} file={sent} onMapping={setMapping} />
+      )}
       <Fields
         form={form}
         fields={[
@@ -82,12 +132,70 @@ export function AppendItems({
   );
 }
 
-const LINES: readonly Field[] = [
-  {
-    name: 'lines',
-    label: 'Items, one JSON object a line',
-    kind: 'code',
-    placeholder: '{"id": "q-7", "inputs": {"prompt": "What is 6 × 7?"}, "answer": "42"}',
-    isFirst: true,
-  },
+/** The item that the form describes. */
+function itemOf({ id, prompt, answer, type, tags }: typeof EMPTY): JsonObject {
+  return {
+    ...(id !== '' && { id }),
+    ...(type !== '' && { type }),
+    inputs: { prompt },
+    ...(answer !== '' && { answer }),
+    ...(tags.length > 0 && { tags: [...tags] }),
+  };
+}
+
+/** The mapping of the columns of a table, as on the page that uploads one. */
+function MappedTable({
+  file,
+  onMapping,
+}: {
+  readonly file: File;
+  /** Receives the mapping as JSON text; null while the prompt is not mapped. */
+  readonly onMapping: (mapping: string | null) => void;
+}) {
+  const preview = useUploadPreview([file]);
+  if (preview.data === undefined) return <QueryState query={preview} rows={3} />;
+  return <Mapped file={file} preview={preview.data} onMapping={onMapping} />;
+}
+
+function Mapped({
+  file,
+  preview,
+  onMapping,
+}: {
+  readonly file: File;
+  readonly preview: UploadPreview;
+  readonly onMapping: (mapping: string | null) => void;
+}) {
+  const mapping = useMappingDraft(preview);
+  const textOf = (stated: typeof mapping.shown): string | null =>
+    stated === null ? null : JSON.stringify(stated);
+  const mapped = useUploadPreview([file], textOf(mapping.settled) ?? undefined);
+  const shown = textOf(mapping.shown);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
+  useEffect(() => onMapping(shown), [shown]);
+  return <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error} />;
+}
+
+const ITEM_FIELDS: readonly Field[] = [
+  { name: 'prompt', label: 'Prompt', kind: 'lines', required: true, isFirst: true },
+  { name: 'answer', label: 'Expected answer', kind: 'lines' },
+  { name: 'type', label: 'Type', data: ITEM_TYPES },
+  { name: 'id', label: 'Id', description: 'By default none' },
+  { name: 'tags', label: 'Tags', kind: 'tags' },
 ];
+
+const TABLE: Field = {
+  name: 'table',
+  label: 'A table with a line of headings',
+  kind: 'code',
+  placeholder: 'question,answer\nWhat is 6 × 7?,42',
+  isFirst: true,
+};
+
+const LINES: Field = {
+  name: 'lines',
+  label: 'Items, one JSON object a line',
+  kind: 'code',
+  placeholder: '{"id": "q-7", "inputs": {"prompt": "What is 6 × 7?"}, "answer": "42"}',
+  isFirst: true,
+};

@@ -1,0 +1,189 @@
+import { Group, SegmentedControl, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { JsonlError } from '@svc/jsonl-v23';
+import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { IconCopy, IconPencilCheck } from '@tabler/icons-react';
+import { useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { uploadBody } from '../api/upload-body.ts';
+import { DatasetSelect } from '../datasets/dataset-select.tsx';
+import { MESSAGE_FIELD } from '../datasets/versions/message-field.ts';
+import { useRefresh } from '../datasets/versions/use-change.ts';
+import { useCan } from '../session/session.tsx';
+import { Fields } from '../ui/form/fields.tsx';
+import { FormDialog } from '../ui/form/form-dialog.tsx';
+import { useNotify } from '../ui/layout/notices.tsx';
+import { SmallButton } from '../ui/small-button.ts';
+import { plainText, textOrJson } from '../ui/text/pretty-json.ts';
+import { answerIn } from './results/listed-result.ts';
+import { nameOf, type Result, type Run } from './use-run.ts';
+
+interface FailureActionsProps {
+  readonly run: Pick<Run, 'id' | 'name' | 'config' | 'dataset_id'>;
+  /** The result whose item is shown. */
+  readonly result: Pick<Result, 'item_id' | 'item_hash' | 'section' | 'order_index' | 'output'>;
+  /** The whole item, its files as links. */
+  readonly item: JsonObject;
+}
+
+/** What people do with an item that a model got wrong: correct what is expected of it, or keep it in another dataset. */
+export function FailureActions(props: FailureActionsProps) {
+  const canEdit = useCan('editor');
+  const [dialog, setDialog] = useState<'correct' | 'copy' | null>(null);
+  if (!canEdit) return null;
+  const close = (): void => setDialog(null);
+  return (
+    <Group gap="xs">
+      <SmallButton leftSection={<IconPencilCheck size={16} />} onClick={() => setDialog('correct')}>
+        Correct the answer
+      </SmallButton>
+      <SmallButton leftSection={<IconCopy size={16} />} onClick={() => setDialog('copy')}>
+        Copy to dataset
+      </SmallButton>
+      {dialog === 'correct' && <CorrectAnswer {...props} onClose={close} />}
+      {dialog === 'copy' && <CopyItems items={[props.item]} onClose={close} />}
+    </Group>
+  );
+}
+
+/** Characters of an output in a message. */
+const MAX_QUOTED = 200;
+
+/** Another expected answer as a version of the dataset, which names the result that showed the mistake. */
+function CorrectAnswer({
+  run,
+  result,
+  item,
+  onClose,
+}: FailureActionsProps & { readonly onClose: () => void }) {
+  const api = useApi();
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const before = getMember(item, 'answer');
+  const isText = before === undefined || typeof before === 'string';
+  const name = plainText((result.item_id ?? `${result.section} ${result.order_index}`) as JsonValue, 60);
+  const said = plainText(answerIn(result.output), MAX_QUOTED);
+  const form = useForm({
+    initialValues: {
+      answer: textOrJson(before),
+      message: `The answer of ${name}, by the result of ${nameOf(run)} (run ${run.id}): ${said}`.slice(
+        0,
+        1000,
+      ),
+    },
+  });
+  const save = async (): Promise<void> => {
+    const { answer, message } = form.values;
+    const edit = {
+      item_hash: result.item_hash ?? '',
+      section: result.section,
+      item: { ...item, answer: isText ? answer : readAnswer(answer) },
+    };
+    const { version } = await dataOf(
+      api.PATCH('/datasets/{id}/items', {
+        params: { path: { id: run.dataset_id } },
+        body: { edits: [edit], message: message || null },
+        bodySerializer: (body) => canonicalJson(body as never),
+      }),
+    );
+    await refresh();
+    notify(`Version ${version} of the dataset has the corrected answer.`);
+  };
+  return (
+    <FormDialog
+      title="Correct the answer"
+      action="Save as a new version"
+      size="lg"
+      isReady={result.item_hash !== null && form.isDirty('answer')}
+      submit={save}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The results of this run stay as they are: they were scored with the answer before.
+      </Text>
+      <Fields
+        form={form}
+        fields={[
+          {
+            name: 'answer',
+            label: isText ? 'Expected answer' : 'Expected answer, as JSON',
+            kind: isText ? 'lines' : 'code',
+            isFirst: true,
+          },
+          { ...MESSAGE_FIELD, kind: 'lines' },
+        ]}
+      />
+    </FormDialog>
+  );
+}
+
+function readAnswer(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonlError) throw new RangeError(`The answer must be JSON: ${error.message}.`);
+    throw error;
+  }
+}
+
+/** Copies whole items, their files as links, to the end of a dataset or to a new one. */
+export function CopyItems({
+  items,
+  onClose,
+}: {
+  readonly items: readonly JsonObject[];
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const [into, setInto] = useState<'existing' | 'new'>('existing');
+  const [datasetId, setDatasetId] = useState<string | null>(null);
+  const form = useForm({ initialValues: { name: '', message: '' } });
+  const { name, message } = form.values;
+  const copy = async (): Promise<void> => {
+    const lines = items.map((item) => canonicalJson(item)).join('\n');
+    const files = [new File([`${lines}\n`], 'default.jsonl')];
+    if (into === 'new')
+      await dataOf(api.POST('/datasets/upload', uploadBody({ files, name: name.trim(), message })));
+    else
+      await dataOf(
+        api.POST('/datasets/{id}/items', {
+          params: { path: { id: datasetId ?? '' }, query: { mode: 'append' } },
+          ...uploadBody({ files, message }),
+        }),
+      );
+    await refresh();
+    notify(items.length === 1 ? 'The item is copied.' : `${items.length} items are copied.`);
+  };
+  return (
+    <FormDialog
+      title="Copy to dataset"
+      action="Copy"
+      isReady={into === 'new' ? name.trim() !== '' : datasetId !== null}
+      submit={copy}
+      onClose={onClose}
+    >
+      <SegmentedControl
+        aria-label="Into which dataset"
+        value={into}
+        onChange={(value) => setInto(value === 'new' ? 'new' : 'existing')}
+        data={[
+          { value: 'existing', label: 'One that is there' },
+          { value: 'new', label: 'A new one' },
+        ]}
+      />
+      {into === 'existing' && (
+        <DatasetSelect label="Dataset, by name or handle" value={datasetId} onChange={setDatasetId} />
+      )}
+      <Fields
+        form={form}
+        fields={[
+          ...(into === 'new' ? [{ name: 'name', label: 'Name', required: true, maxLength: 255 }] : []),
+          MESSAGE_FIELD,
+        ]}
+      />
+    </FormDialog>
+  );
+}
