@@ -78,6 +78,7 @@ const ARROWS: Record<string, readonly string[]> = {
  */
 const STORE_LAYERS: readonly (readonly string[])[] = [
   ['database'],
+  ['audit'],
   ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
   ['items', 'jobs'],
   ['diff'],

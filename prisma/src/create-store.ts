@@ -7,6 +7,7 @@ import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-client.ts';
 import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
+import { type AuditStore, createAuditStore } from './audit/audit-store.ts';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './database/errors.ts';
 import { guarded } from './database/guarded.ts';
@@ -18,6 +19,7 @@ import { importShare } from './import/disk-share.ts';
 import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
+import { onlyVisibleDatasets, onlyVisibleRuns } from './only-visible.ts';
 import { createProbes } from './probes.ts';
 import { type Measurements, measure } from './queue/measure.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';
@@ -74,6 +76,7 @@ export interface Store extends AsyncDisposable {
   readonly runs: RunStore;
   readonly jobs: JobStore;
   readonly settings: SettingsStore;
+  readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
   readonly hubFiles: HubFileStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
@@ -147,11 +150,12 @@ export function createStore(options: StoreOptions): Store {
     return closing;
   };
   return {
-    datasets: createDatasetStore(context),
+    datasets: onlyVisibleDatasets(pool, createDatasetStore(context)),
     assets: createAssets(context),
-    runs: createRunStore(context),
+    runs: onlyVisibleRuns(pool, createRunStore(context)),
     jobs: createJobStore(context),
     settings: createSettingsStore(context),
+    audit: createAuditStore(context),
     idempotency: createIdempotencyStore(context),
     hubFiles: createHubFileStore(context),
     ...guarded({

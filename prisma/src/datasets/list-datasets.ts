@@ -1,5 +1,6 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '@svc/postgres';
+import { seesHandle } from '../database/actor.ts';
 import {
   type DatasetRow,
   type DatasetSource,
@@ -71,7 +72,8 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
   const { limit, cursor, name, q, source, versionHash, order = '-created' } = request;
   const { list, orderBy, after, positionOf } = datasetsOrdering(order);
   const parameters = new Parameters();
-  const filters: string[] = [];
+  const sees = seesHandle('datasets.handle');
+  const filters = sees === null ? [] : [sees];
   if (name !== undefined) filters.push(`name = ${parameters.add(searchableText(name))}`);
   if (q !== undefined) {
     const pattern = parameters.add(containsPattern(searchableText(q)));

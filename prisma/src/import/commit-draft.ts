@@ -2,6 +2,8 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { queryOf, transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
+import { writeAudit } from '../audit/write-audit.ts';
+import { checkOwnHandle } from '../database/actor.ts';
 import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { searchableText, storableText } from '../database/values.ts';
@@ -54,6 +56,7 @@ export async function commitDataset(
       );
     }
   }
+  checkOwnHandle(handle);
   if (!dryRun && ifExists !== null) {
     const repeated = await rows.run((client) => findRepeated(client, dataset));
     if (repeated !== null) {
@@ -135,6 +138,10 @@ export async function commitVersion(
     if (run && change.mode !== 'replace') await keepItemHashes(client, hashes);
     const changed = await changeDataset(client, { ...change, edits, staged, provenance });
     const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
+    if (changed.isNew) {
+      const counts = { mode: change.mode, ...changed.change };
+      await writeAudit(client, 'dataset.change', { kind: 'dataset', id: dataset.id }, counts);
+    }
     const isWhole = changed.versionHash === hashes.versionHash;
     const place = run && !isWhole ? await placeInVersion(client, dataset, hashes) : null;
     return { dataset, changed, isNew: changed.isNew, place };

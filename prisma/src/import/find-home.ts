@@ -1,5 +1,6 @@
 import { queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
+import { seesDataset } from '../database/actor.ts';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
@@ -35,7 +36,8 @@ const hashOf = (idsAreHashes: boolean): string =>
     : 'i.item_hash';
 
 /**
- * Finds the dataset that a run of a draft's items belongs to: one that is the same, or the newest that has all of them.
+ * Finds the dataset that a run of a draft's items belongs to, among those that the key sees: one that is the same, or the
+ * newest that has all of them.
  *
  * @param client that sees the rows of the draft
  * @param idsAreHashes whether ids of items state the hashes of the items that are meant
@@ -46,7 +48,7 @@ export async function findHome(
   idsAreHashes: boolean,
 ): Promise<Home | null> {
   const same = await client.query<Version>(
-    `SELECT ${VERSION} FROM versions v WHERE v.version_hash = $1 ORDER BY v.created_at LIMIT 1`,
+    `SELECT ${VERSION} FROM versions v WHERE v.version_hash = $1 AND ${seesDataset('v.dataset_id') ?? 'true'} ORDER BY v.created_at LIMIT 1`,
     [versionHash],
   );
   const [equal] = same.rows;
@@ -75,7 +77,7 @@ async function findCandidates(
   if (row === undefined) return [];
   const newest = await client.query<Version & { readonly sectionIds: readonly string[] }>(
     `SELECT ${VERSION}, v.section_ids::text[] AS "sectionIds"
-     FROM (SELECT id, version, created_at FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
+     FROM (SELECT id, version, created_at FROM datasets WHERE ${seesDataset('id') ?? 'true'} ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
        JOIN versions v ON v.dataset_id = d.id AND v.version = d.version ORDER BY d.created_at DESC, d.id DESC`,
   );
   const query = queryOf(client);

@@ -3,6 +3,7 @@ import { createReads, type Pool, type ReadQuery } from '@svc/postgres';
 import { LRUCache } from 'lru-cache';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { createAssetReader } from '../assets/read-ahead.ts';
+import { seesHandle } from '../database/actor.ts';
 import { isUuid, shortened } from '../database/values.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 import { onlyInPackages } from './encode/only-in-packages.ts';
@@ -97,7 +98,8 @@ async function findFiles(
   const names = [...new Set(links.map(({ dataset }) => dataset))];
   const datasets = await query<{ name: string; id: string }>(
     `SELECT DISTINCT wanted.name, d.id FROM unnest($1::text[], $2::uuid[]) AS wanted (name, id)
-       JOIN datasets d ON d.id = wanted.id OR wanted.id IS NULL AND lower(d.handle) = lower(wanted.name)`,
+       JOIN datasets d ON d.id = wanted.id OR wanted.id IS NULL AND lower(d.handle) = lower(wanted.name)
+     WHERE ${seesHandle('d.handle') ?? 'true'}`,
     [names, names.map((name) => (isUuid(name) ? name : null))],
   );
   for (const { name } of datasets) found.set(name, new Map());

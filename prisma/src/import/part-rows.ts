@@ -1,6 +1,7 @@
 import { untilAborted } from '@svc/concurrency';
 import { hasCommitted, type Pool, prepared, sendTogether, Transaction } from '@svc/postgres';
 import type pg from 'pg';
+import { auditStatement } from '../audit/write-audit.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
@@ -213,6 +214,11 @@ async function insertDataset(
     }),
   );
   const counts = [dataset.itemCount, dataset.assetCount];
+  const created = auditStatement(
+    'dataset.create',
+    { kind: 'dataset', id },
+    { items: dataset.itemCount, assets: dataset.assetCount, sections: sections.length },
+  );
   const send = (name: string, sql: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
     client.query(prepared(pool, name, sql, values));
   const [{ rows }] = await Promise.all([
@@ -225,6 +231,7 @@ async function insertDataset(
       parts.map(({ state }) => state),
     ]),
     send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),
+    send('insert_audit', created.sql, created.values),
   ]).catch((error: unknown) => {
     // Not of the first statement alone: the errors of those after it, which it fails too, would come before its own.
     throw toHandleTaken(error, handle);

@@ -1,7 +1,9 @@
 import type { Pool } from '@svc/postgres';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
+import { askedText, seesJob } from '../database/actor.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
 import type { Page, PageRequest } from '../database/page.ts';
@@ -121,8 +123,8 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
       using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
       return await inTransaction(pool, async (client) => {
         const { rows } = await client.query<JobRow>(
-          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, created_at)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
+          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, asked, created_at)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
           [
             job.id,
             job.kind,
@@ -131,6 +133,7 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
             job.requestId === null ? null : storableText('request id', job.requestId),
             job.bytesTotal ?? null,
             job.createdBy ?? null,
+            askedText('jobs'),
           ],
         );
         const created = toJob(rows[0] as JobRow);
@@ -192,9 +195,11 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
     async requestCancel(id) {
       if (!isUuid(id)) throw jobNotFound(id);
       return await inTransaction(pool, async (client) => {
+        await readJob(client, id);
         const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
-        if (changed !== undefined && changed.finishedAt !== null) await deleteArchive(client, id);
-        return toJob(changed ?? (await readJob(client, id)));
+        if (changed?.isFirst === true) await writeAudit(client, 'job.cancel', { kind: 'job', id });
+        if (changed?.row.finishedAt != null) await deleteArchive(client, id);
+        return toJob(changed?.row ?? (await readJob(client, id)));
       });
     },
 
@@ -209,7 +214,9 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
 
 async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<JobRow> {
   const { rows } = isUuid(id)
-    ? await client.query<JobRow>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1`, [id])
+    ? await client.query<JobRow>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1 AND ${seesJob() ?? 'true'}`, [
+        id,
+      ])
     : { rows: [] };
   if (rows[0] === undefined) throw jobNotFound(id);
   return rows[0];

@@ -9,14 +9,19 @@ const IS_IDLE = `status = 'queued' OR available_at = 'infinity'`;
  * `cancelling`, and its worker is notified.
  *
  * @param columns to return
- * @returns the row, or undefined when it has ended before or does not exist
+ * @returns the row, and whether no one had requested it before; undefined when it has ended before or does not exist
  */
 export async function cancelTask<Row extends pg.QueryResultRow>(
   client: pg.ClientBase,
   table: TaskTable,
   columns: string,
   id: string,
-): Promise<Row | undefined> {
+): Promise<{ readonly row: Row; readonly isFirst: boolean } | undefined> {
+  // Nothing else sets it: the row is locked by then.
+  const before = await client.query<{ isFirst: boolean }>(
+    `SELECT cancel_requested_at IS NULL AS "isFirst" FROM ${table} WHERE id = $1 FOR NO KEY UPDATE`,
+    [id],
+  );
   const { rows } = await client.query<Row>(
     `UPDATE ${table} SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
        status = CASE WHEN ${IS_IDLE} THEN 'cancelled' ELSE 'cancelling' END,
@@ -25,8 +30,10 @@ export async function cancelTask<Row extends pg.QueryResultRow>(
      WHERE id = $1 AND finished_at IS NULL RETURNING ${columns}`,
     [id],
   );
-  if (rows[0] !== undefined) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
-  return rows[0];
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
+  return { row, isFirst: before.rows[0]?.isFirst === true };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createReadQuery, type Pool } from '@svc/postgres';
+import { seesDataset, seesJob } from '../database/actor.ts';
 import { readOrderedPage } from '../database/ordered-page.ts';
 import {
   type CreatedRow,
@@ -55,7 +56,8 @@ export async function listTasks<Row extends { readonly id: string }>(
   const { limit, cursor, signal } = page;
   const query = createReadQuery(pool, signal);
   const parameters = new Parameters();
-  const filters: string[] = [];
+  const sees = table === 'jobs' ? seesJob() : seesDataset('dataset_id');
+  const filters = sees === null ? [] : [sees];
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) filters.push(`${column} = ${parameters.add(value)}`);
   }

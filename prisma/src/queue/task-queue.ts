@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPool } from '@svc/postgres';
+import { type Actor, readAsked } from '../database/actor.ts';
 
 /** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */
 export type TaskKind = 'run' | 'import' | 'upload';
@@ -22,9 +23,8 @@ export interface ClaimedTask {
   readonly isRecovered: boolean;
   /** Since the task was created. */
   readonly ageMs: number;
-  /** The request that created the task, and who sent it. */
-  readonly requestId: string | null;
-  readonly createdBy: string | null;
+  /** Who asked for it, and by which request. */
+  readonly actor: Actor;
 }
 
 /** The queue as workers see it. Every method throws what the database driver throws. */
@@ -72,7 +72,7 @@ const claimDue = (table: TaskTable): string => `
     status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
   FROM due WHERE ${table}.id = due.id
   RETURNING ${table}.id, attempt, failed_attempts AS "failedAttempts", expired AS "isRecovered",
-    ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(request_id, 16384) AS "requestId", created_by AS "createdBy",
+    ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(asked, 65536) AS asked,
     extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS "ageMs"`;
 
 const extendHeld = (table: TaskTable): string => `
@@ -112,12 +112,12 @@ export function openTaskQueue(url: string): TaskQueue {
   let closing: Promise<void> | undefined;
   return {
     async claim(table, limit, recover) {
-      const { rows } = await pool.query<Omit<ClaimedTask, 'claim'> & TaskClaim>(claimDue(table), [
-        limit,
-        recover,
-        worker,
-      ]);
-      return rows.map(({ id, attempt, ...task }) => ({ claim: { id, attempt }, ...task }));
+      const { rows } = await pool.query<
+        Omit<ClaimedTask, 'claim' | 'actor'> & TaskClaim & { readonly asked: string | null }
+      >(claimDue(table), [limit, recover, worker]);
+      return rows.map(({ id, attempt, asked, ...task }) => {
+        return { claim: { id, attempt }, actor: readAsked(asked), ...task };
+      });
     },
     async extend(table, claims) {
       const { rows } = await pool.query<{ id: string }>(extendHeld(table), [

@@ -1,5 +1,6 @@
 import { parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import type pg from 'pg';
+import { askedText } from '../database/actor.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { readableJson } from '../database/values.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
@@ -86,12 +87,12 @@ export async function queueScorers(
 ): Promise<Run> {
   const { names, due, status, config = null } = scorers;
   const { rows } = await client.query<RunRow>(
-    `UPDATE runs SET config = coalesce($2, config), results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
+    `UPDATE runs SET asked = $6, config = coalesce($2, config), results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
        adding = json_build_object('names', $3::json, 'status', coalesce(adding::json ->> 'status', $5),
          'error', CASE WHEN adding IS NULL THEN error ELSE adding::json ->> 'error' END)::text,
        error = NULL, lease_expires_at = NULL, failed_attempts = 0, status = 'queued', available_at = clock_timestamp()
      WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-    [id, config, JSON.stringify(names), due, status],
+    [id, config, JSON.stringify(names), due, status, askedText('runs')],
   );
   await client.query(NOTIFY_WORKERS, ['run']);
   return toRun(rows[0] as RunRow);

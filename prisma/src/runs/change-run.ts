@@ -2,6 +2,8 @@ import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
+import { askedText } from '../database/actor.ts';
 import { areOutputsTaken } from '../database/are-outputs-taken.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
@@ -26,20 +28,32 @@ export interface RunChange {
 
 /** See `RunStore.update`. */
 export async function updateRun(pool: pg.Pool, id: string, { name, labels, note }: RunChange): Promise<Run> {
+  if (!isUuid(id)) throw runNotFound(id);
   const { add, values } = new Parameters([id]);
-  const changed = [
-    ...(name === undefined ? [] : [`name = ${add(name === null ? null : storableText('name', name))}`]),
-    ...(labels === undefined ? [] : [`labels = ${add(canonicalJson([...new Set(labels)]))}`]),
-    ...(note === undefined ? [] : [`note = ${add(note === null ? null : storableText('note', note))}`]),
-  ];
-  const { rows } = isUuid(id)
-    ? await pool.query<RunRow>(
-        `UPDATE runs SET ${['id = id', ...changed].join(', ')} WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-        values,
-      )
-    : { rows: [] };
-  if (rows[0] === undefined) throw runNotFound(id);
-  return toRun(rows[0]);
+  const stated = Object.entries({
+    name: name == null ? name : storableText('name', name),
+    labels: labels && canonicalJson([...new Set(labels)]),
+    note: note == null ? note : storableText('note', note),
+  }).flatMap(([member, value]) => (value === undefined ? [] : [{ member, parameter: add(value) }]));
+  return await inTransaction(pool, async (client) => {
+    const changes = stated.map(
+      ({ member, parameter }) => `${member} IS DISTINCT FROM ${parameter}::text AS ${member}`,
+    );
+    const { rows: before } = await client.query<Readonly<Record<string, boolean>>>(
+      `SELECT ${['id', ...changes].join(', ')} FROM runs WHERE id = $1 FOR NO KEY UPDATE`,
+      values,
+    );
+    const [differs] = before;
+    if (differs === undefined) throw runNotFound(id);
+    const members = stated.map(({ member }) => member).filter((member) => differs[member]);
+    if (members.length > 0) await writeAudit(client, 'run.update', { kind: 'run', id }, { members });
+    const assignments = stated.map(({ member, parameter }) => `${member} = ${parameter}`);
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET ${['id = id', ...assignments].join(', ')} WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+      values,
+    );
+    return toRun(rows[0] as RunRow);
+  });
 }
 
 /** See `RunStore.delete`. */
@@ -49,6 +63,7 @@ export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
     if (await areOutputsTaken(client, [id])) {
       throw new StoreError('run_active', 'Cannot delete the run: another run takes its outputs.');
     }
+    await writeAudit(client, 'run.delete', { kind: 'run', id });
     await client.query('DELETE FROM runs WHERE id = $1', [id]);
   });
 }
@@ -84,7 +99,10 @@ export async function retryRun(
     if (adding !== null && (run.isExternal || run.counts.total === run.counts.done)) {
       const due = await countLacking(client, id, adding);
       const again = { names: adding.names, due, status: run.status, ...(config !== null && { config }) };
-      if (due > 0) return await queueScorers(client, run, again);
+      if (due > 0) {
+        await writeAudit(client, 'run.retry', { kind: 'run', id }, { only, results: due });
+        return await queueScorers(client, run, again);
+      }
     }
     const total =
       run.sourceRunId === null ? run.counts.total : await countSourceAgain(client, run.sourceRunId);
@@ -94,13 +112,14 @@ export async function retryRun(
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
+      `UPDATE runs SET asked = $6, retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-      [id, only, due, config, total],
+      [id, only, due, config, total, askedText('runs')],
     );
+    await writeAudit(client, 'run.retry', { kind: 'run', id }, { only, results: due });
     await client.query(NOTIFY_WORKERS, ['run']);
     return toRun(rows[0] as RunRow);
   });
@@ -154,6 +173,7 @@ export async function addScorersToRun(
     if (due === 0)
       throw new RunError('nothing_to_score', 'Cannot add scorers to the run: it has no outputs.');
     await addScorers(client, id, [Object.fromEntries(names.map((name) => [name, NO_SCORE]))]);
+    await writeAudit(client, 'run.rescore', { kind: 'run', id }, { scorers: [...names], results: due });
     const stored = await queueScorers(client, run, { config, names, due, status: run.status });
     if (idempotent !== undefined) {
       await completeClaim(client, idempotent.claim, idempotent.response(stored));

@@ -2,6 +2,8 @@ import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
+import { askedText } from '../database/actor.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
@@ -66,13 +68,22 @@ export async function createRun(
         ? await selectRunItems(client, run, created.version)
         : await countSource(client, run);
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET total = coalesce($2, total), results_due = coalesce($2, total),
+      `UPDATE runs SET asked = $3, total = coalesce($2, total), results_due = coalesce($2, total),
          status = CASE WHEN is_external THEN 'waiting' ELSE status END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE available_at END WHERE id = $1
        RETURNING ${RUN_COLUMNS}`,
-      [run.id, total],
+      [run.id, total, askedText('runs')],
     );
     const stored = toRun(rows[0] as RunRow);
+    if (run.isTrial !== true) {
+      const source = run.sourceRunId == null ? {} : { scores_outputs_of: run.sourceRunId };
+      await writeAudit(
+        client,
+        'run.create',
+        { kind: 'run', id: run.id },
+        { results: stored.counts.total, ...source },
+      );
+    }
     await client.query(NOTIFY_WORKERS, ['run']);
     if (idempotent !== undefined) {
       await completeClaim(client, idempotent.claim, idempotent.response(stored));

@@ -7,6 +7,7 @@ import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { addingScorersOf } from './adding-scorers.ts';
+import { auditEnd } from './audit-end.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
 import { readRunColumns } from './read-run.ts';
@@ -89,6 +90,7 @@ export function createRunSession(
         await inTransaction(pool, async (client) => {
           await lock(client);
           await client.query(END, [run.id, end.status, error, end.status === 'completed']);
+          await auditEnd(client, run.id);
         });
       },
     }),

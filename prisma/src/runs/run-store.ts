@@ -2,12 +2,14 @@ import type { RunItem, RunSession } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction, queryOf } from '@svc/postgres';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
+import { auditEnd } from './audit-end.ts';
 import {
   addScorersToRun,
   deleteRun,
@@ -349,7 +351,8 @@ export function createRunStore(context: StoreContext): RunStore {
       if (!isUuid(id)) throw runNotFound(id);
       const cancelled = await inTransaction(pool, async (client) => {
         const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
-        const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed);
+        const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed.row);
+        if (changed?.isFirst === true) await writeAudit(client, 'run.cancel', { kind: 'run', id });
         if (changed === undefined && run.status !== 'cancelled') throw runFinished(run);
         if (run.isExternal) await deleteClaims(client, id);
         return run;
@@ -359,7 +362,11 @@ export function createRunStore(context: StoreContext): RunStore {
     },
 
     async fail(id, { code, message }) {
-      const status = await failTask(pool, 'runs', id, canonicalJson({ code, message }));
+      const status = await inTransaction(pool, async (client) => {
+        const failed = await failTask(client, 'runs', id, canonicalJson({ code, message }));
+        if (failed !== null) await auditEnd(client, id);
+        return failed;
+      });
       if (status !== null) await summarizeRun(pool, id);
       return status;
     },

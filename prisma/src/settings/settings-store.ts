@@ -1,3 +1,4 @@
+import { auditStatement } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 
@@ -42,18 +43,29 @@ export function createSettingsStore({ pool, prisma }: Pick<StoreContext, 'pool' 
   return guarded({
     get,
     async update(changes) {
-      const writes = Object.entries(changes)
+      const wanted = Object.entries(changes)
         .filter(([, value]) => value !== undefined)
-        .map(([name, changed]) => {
-          const key = KEYS[name as keyof Settings];
-          const value = JSON.stringify(changed);
-          return prisma.setting.upsert({
-            where: { key },
-            create: { key, value },
-            update: { value, updatedAt: new Date() },
-          });
+        .map(([name, value]) => ({ key: KEYS[name as keyof Settings], value: JSON.stringify(value) }));
+      await prisma.$transaction(async (client) => {
+        const stored = await client.setting.findMany({
+          where: { key: { in: wanted.map(({ key }) => key) } },
         });
-      await prisma.$transaction(writes);
+        const changed = wanted.filter(
+          ({ key, value }) => stored.find((one) => one.key === key)?.value !== value,
+        );
+        if (changed.length === 0) return;
+        for (const { key, value } of changed) {
+          const update = { value, updatedAt: new Date() };
+          await client.setting.upsert({ where: { key }, create: { key, value }, update });
+        }
+        const members = changed.map(({ key }) => key);
+        const { sql, values } = auditStatement(
+          'settings.update',
+          { kind: 'settings', id: null },
+          { members },
+        );
+        await client.$executeRawUnsafe(sql, ...values);
+      });
       return await get();
     },
   } satisfies SettingsStore);

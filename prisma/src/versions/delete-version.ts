@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
 import { areOutputsTaken } from '../database/are-outputs-taken.ts';
 import { StoreError } from '../database/errors.ts';
 import { removeProvenance } from './insert-provenance.ts';
@@ -50,6 +51,7 @@ export async function deleteVersion(
       `Cannot delete version ${version}: a run of another version takes the outputs of its runs.`,
     );
   }
+  await writeAudit(client, 'version.delete', { kind: 'dataset', id: datasetId, version }, { runs: shown });
   for (const { id, isActive } of runs.rows) {
     if (isActive) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
   }

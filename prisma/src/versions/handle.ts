@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { checkOwnHandle } from '../database/actor.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid, shortened } from '../database/values.ts';
 
@@ -8,7 +9,8 @@ export const HANDLE: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 const RESERVED: ReadonlySet<string> = new Set(['upload', 'hub', 'export', 'svc']);
 
 /**
- * Checks a new handle: letters and digits of ASCII, `.`, `_` and `-`, as names of the hub, and no form of a UUID.
+ * Checks a new handle: letters and digits of ASCII, `.`, `_` and `-`, as names of the hub, and no form of a UUID; and that
+ * the key may give it.
  *
  * @throws StoreError `invalid_request`
  */
@@ -24,6 +26,7 @@ export function checkHandle(handle: string): void {
   if (handle.toLowerCase().endsWith('.git')) refuse('not end with ".git"');
   if (isUuid(handle)) refuse('not have the form of an id');
   if (RESERVED.has(handle.toLowerCase())) refuse('not be a reserved name');
+  checkOwnHandle(handle);
 }
 
 /** The error for a handle that another dataset has; any other error as it is. */

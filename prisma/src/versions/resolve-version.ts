@@ -1,4 +1,5 @@
 import type { ReadQuery } from '@svc/postgres';
+import { seesDataset, seesHandle } from '../database/actor.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
@@ -29,13 +30,20 @@ export async function resolveVersion(
   version: string | undefined,
 ): Promise<DatasetVersion> {
   const id = isUuid(dataset) ? dataset : await idOfHandle(query, dataset);
-  if (version === undefined) return { id, version: null };
+  if (version === undefined) {
+    const sees = seesDataset('id');
+    if (sees !== null && id === dataset) {
+      const seen = await query(`SELECT id FROM datasets WHERE id = $1 AND ${sees}`, [id]);
+      if (seen.length === 0) throw datasetNotFound(dataset);
+    }
+    return { id, version: null };
+  }
   const isHash = HASH_PREFIX.test(version);
   const number = NUMBER.test(version) ? Number(version) : null;
   const rows = await query<{ version: number | null; hashes: string; isNumber: boolean }>(
     `SELECT max(v.version) AS version, count(DISTINCT v.version_hash) AS hashes, coalesce(bool_or(v.version = $2), false) AS "isNumber"
      FROM datasets d LEFT JOIN versions v ON v.dataset_id = d.id AND (v.version = $2 OR v.version_hash LIKE $3)
-     WHERE d.id = $1 GROUP BY d.id`,
+     WHERE d.id = $1 AND ${seesHandle('d.handle') ?? 'true'} GROUP BY d.id`,
     [id, number, isHash ? `${version}%` : null],
   );
   const [found] = rows;
@@ -53,7 +61,10 @@ export async function resolveVersion(
 
 async function idOfHandle(query: ReadQuery, handle: string): Promise<string> {
   const [row] = HANDLE.test(handle)
-    ? await query<{ id: string }>('SELECT id FROM datasets WHERE lower(handle) = lower($1)', [handle])
+    ? await query<{ id: string }>(
+        `SELECT id FROM datasets WHERE lower(handle) = lower($1) AND ${seesHandle('handle') ?? 'true'}`,
+        [handle],
+      )
     : [];
   if (row === undefined) throw datasetNotFound(handle);
   return row.id;

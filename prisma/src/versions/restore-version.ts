@@ -1,5 +1,6 @@
 import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { NO_DIFFERENCE } from '../diff/compare-sections.ts';
@@ -70,5 +71,11 @@ export async function restoreVersion(
   const change = await countDifferences(client, newest, older);
   await restoreAssets(client, { datasetId, version: next }, version);
   await insertVersion(client, { ...older, version: next }, { source: 'restore', message, author, change });
+  await writeAudit(
+    client,
+    'dataset.restore',
+    { kind: 'dataset', id: datasetId },
+    { restored_version: version, ...change },
+  );
   return { datasetId, version: next, versionHash: older.versionHash, isNew: true, change };
 }

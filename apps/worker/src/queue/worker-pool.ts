@@ -1,5 +1,5 @@
 import { runWithContext } from '@svc/observability';
-import { type ClaimedTask, LEASE_MS, type TaskKind, type TaskTable } from '@svc/store';
+import { actAs, type ClaimedTask, LEASE_MS, type TaskKind, type TaskTable } from '@svc/store';
 import { createNotifier } from './notifier.ts';
 import { type PerformDeps, performTask } from './perform-task.ts';
 import { LeaseLostError, ReleaseError, type TaskHandler } from './task.ts';
@@ -100,10 +100,10 @@ export class WorkerPool {
       if (older.claim.id === claimed.claim.id) controller.abort(new LeaseLostError());
     }
     const controller = new AbortController();
-    const { requestId, createdBy, claim } = claimed;
-    const context = { request_id: requestId ?? undefined, actor: createdBy ?? undefined, job_id: claim.id };
-    const ended = runWithContext(context, () =>
-      performTask(claimed, handler, controller.signal, this.#deps),
+    const { actor, claim } = claimed;
+    const context = { request_id: actor.requestId ?? undefined, actor: actor.name, job_id: claim.id };
+    const ended = actAs(actor, () =>
+      runWithContext(context, () => performTask(claimed, handler, controller.signal, this.#deps)),
     ).finally(() => {
       this.#held.delete(held);
       this.#notifier.notify();

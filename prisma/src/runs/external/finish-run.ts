@@ -1,6 +1,7 @@
 import { inTransaction, type Pool } from '@svc/postgres';
 import { StoreError } from '../../database/errors.ts';
 import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
+import { auditEnd } from '../audit-end.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from '../run-row.ts';
 import { summarizeRun } from '../scores/summarize-run.ts';
 import { deleteClaims } from './claims.ts';
@@ -32,6 +33,7 @@ export async function finishRun(
       `UPDATE runs SET status = 'completed', finished_at = clock_timestamp() WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
       [id],
     );
+    await auditEnd(client, id);
     return toRun(rows[0] as RunRow);
   });
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type RunItem, readPrices } from '@svc/evaluation';
 import { createReadQuery, createReads, inTransaction } from '@svc/postgres';
+import { writeAudit } from '../../audit/write-audit.ts';
 import type { StoreContext } from '../../context.ts';
 import { guarded, guardedStream } from '../../database/guarded.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
@@ -48,6 +50,7 @@ export async function openPush(
   const prices = readPrices(run.price, run.judgePrice);
   const query = createReadQuery(pool, signal);
   const locate = await createLocator(query, run);
+  const audit = { id: randomUUID(), results: 0, replaced: 0 };
   return {
     run,
     readAsset: ({ sha256, byteLength }, reading) => {
@@ -64,7 +67,7 @@ export async function openPush(
         );
       },
       async save(results: readonly ImportedResult[]) {
-        return await inTransaction(pool, async (client) => {
+        const written = await inTransaction(pool, async (client) => {
           const { status } = await lockWaiting(client, run.id);
           if (status === 'waiting') {
             await client.query(
@@ -74,8 +77,16 @@ export async function openPush(
           }
           const written = await insertWritten(client, run.id, results, prices, 'all');
           await endClaims(client, run.id, results);
+          const counts = {
+            results: audit.results + written.written,
+            replaced: audit.replaced + written.replaced,
+          };
+          await writeAudit(client, 'results.push', { kind: 'run', id: run.id }, counts, audit.id);
           return written;
         });
+        audit.results += written.written;
+        audit.replaced += written.replaced;
+        return written;
       },
     }),
   };

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { addUsage, errorGroup, type RunResult, tokenCounts } from '@svc/evaluation';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { createReadQuery, inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../../audit/write-audit.ts';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { guarded } from '../../database/guarded.ts';
@@ -91,20 +93,33 @@ export async function openScores(
 ): Promise<ScoreSession> {
   const run = await readEnded(pool, id, '');
   const locate = await createLocator(createReadQuery(pool, signal), run);
+  const audit = { id: randomUUID(), results: 0, replaced: 0 };
   return {
     run,
     ...guarded({
       locate,
       async save(scored: readonly ScoredResult[]) {
-        return await inTransaction(pool, async (client) => {
+        const counts = await inTransaction(pool, async (client) => {
           await readEnded(client, id, 'FOR NO KEY UPDATE');
           const added = await addScores(client, run.id, scored);
           await client.query('UPDATE runs SET results_due = results_due + $2 WHERE id = $1', [
             run.id,
             scored.length - added.missing.size,
           ]);
-          return added;
+          const results = audit.results + scored.length - added.missing.size;
+          const replaced = audit.replaced + added.replaced;
+          if (results > 0)
+            await writeAudit(
+              client,
+              'scores.push',
+              { kind: 'run', id: run.id },
+              { results, replaced },
+              audit.id,
+            );
+          return { added, results, replaced };
         });
+        Object.assign(audit, { results: counts.results, replaced: counts.replaced });
+        return counts.added;
       },
     }),
   };

@@ -10,7 +10,7 @@ import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { passedBy } from '../scores/summary-sql.ts';
-import { isLabelOf, isNewestVerdict } from './label-sql.ts';
+import { andSeesLabel, isLabelOf, isNewestVerdict } from './label-sql.ts';
 
 export type AgreementCell = keyof AgreementCells;
 export const AGREEMENT_CELLS: readonly AgreementCell[] = [
@@ -77,7 +77,7 @@ export async function compareLabels(
   const second =
     other === undefined
       ? ''
-      : `JOIN labels o ON ${isLabelOf('o')} AND o.verdict IS NOT NULL AND o.person ${whose(other)}`;
+      : `JOIN labels o ON ${isLabelOf('o')}${andSeesLabel('o')} AND o.verdict IS NOT NULL AND o.person ${whose(other)}`;
   const passed =
     other !== undefined
       ? `o.verdict = 'pass'`
@@ -90,7 +90,7 @@ export async function compareLabels(
       CASE WHEN ${passed} THEN CASE l.verdict WHEN 'pass' THEN 'both_pass' ELSE 'false_pass' END
         ELSE CASE l.verdict WHEN 'pass' THEN 'false_fail' ELSE 'both_fail' END END AS cell
     FROM run_results result JOIN (
-      SELECT l.item_hash, l.output_hash, l.person, l.verdict FROM labels l WHERE l.verdict IS NOT NULL AND ${person}
+      SELECT l.item_hash, l.output_hash, l.person, l.verdict FROM labels l WHERE l.verdict IS NOT NULL AND ${person}${andSeesLabel('l')}
     ) AS l ON ${isLabelOf('l')} ${second}
     WHERE result.run_id = $1 AND ${passed} IS NOT NULL`;
   const counts = await query<{ readonly cell: AgreementCell; readonly count: number }>(

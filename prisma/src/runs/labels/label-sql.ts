@@ -1,3 +1,5 @@
+import { seesDataset } from '../../database/actor.ts';
+
 /*
  * SQL about the labels of results. A label belongs to an output of an item, so a result `result` finds its labels by two
  * hashes, the primary key of `labels`; and a label finds the results of a run by the index `run_results_by_item`. The
@@ -8,6 +10,12 @@
 export const isLabelOf = (label: string, result = 'result'): string =>
   `${label}.item_hash = ${result}.item_hash AND ${label}.output_hash = ${result}.output_hash`;
 
+/** The condition, after others, that the actor sees a label: one that was given in a dataset that it sees. */
+export function andSeesLabel(label: string): string {
+  const sees = seesDataset(`${label}.dataset_id`);
+  return sees === null ? '' : ` AND ${sees}`;
+}
+
 /** An order of people that no locale changes. */
 export const byName = (label: string): string => `${label}.person COLLATE "C"`;
 
@@ -16,7 +24,7 @@ export const byName = (label: string): string => `${label}.person COLLATE "C"`;
  * only for labels that were found, and not for each result.
  */
 export const isNewestVerdict = (label: string, result = 'result'): string => `(
-    SELECT newest.person = ${label}.person FROM labels newest WHERE ${isLabelOf('newest', result)} AND newest.verdict IS NOT NULL
+    SELECT newest.person = ${label}.person FROM labels newest WHERE ${isLabelOf('newest', result)} AND newest.verdict IS NOT NULL${andSeesLabel('newest')}
     ORDER BY newest.updated_at DESC, ${byName('newest')} LIMIT 1)`;
 
 /** Bytes of a label besides its note and types, as JSON. */

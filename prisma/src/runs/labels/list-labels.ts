@@ -12,7 +12,7 @@ import {
 import { isUuid, searchableText } from '../../database/values.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
-import { byName, bytesOfLabel, isLabelOf, LABEL_COLUMNS } from './label-sql.ts';
+import { andSeesLabel, byName, bytesOfLabel, isLabelOf, LABEL_COLUMNS } from './label-sql.ts';
 import type { StoredLabel } from './read-result-labels.ts';
 
 /** Which labels of a run's results to read; a label passes if it passes all of these. */
@@ -58,7 +58,7 @@ function fromLabels({ verdict, by, type, section }: LabelConditions, parameters:
   add((value) => `l.person = ${value}`, by);
   add((value) => `l.types @> ARRAY[${value}::text]`, type);
   add((value) => `result.section = ${value}`, section);
-  return `FROM run_results result JOIN labels l ON ${isLabelOf('l')} WHERE result.run_id = $1 ${parts.join(' ')}`;
+  return `FROM run_results result JOIN labels l ON ${isLabelOf('l')}${andSeesLabel('l')} WHERE result.run_id = $1 ${parts.join(' ')}`;
 }
 
 type Position = readonly [section: number, item: number, repetition: number, by: string];
@@ -184,7 +184,7 @@ const STATE = [
 export async function stateOfLabels(query: ReadQuery, id: string): Promise<string> {
   const [row] = await query<{ readonly state: string }>(
     `SELECT count(*) || ':' || coalesce(sum(hashtextextended(ROW(${STATE})::text, 0)::numeric), 0) AS state
-     FROM run_results result JOIN labels l ON ${isLabelOf('l')} WHERE result.run_id = $1`,
+     FROM run_results result JOIN labels l ON ${isLabelOf('l')}${andSeesLabel('l')} WHERE result.run_id = $1`,
     [id],
   );
   return row?.state ?? '';

@@ -1,6 +1,6 @@
 import { MAX_OUTPUT_LABELS, type ResultLabel } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '@svc/postgres';
-import { byName, bytesOfLabel, isLabelOf } from './label-sql.ts';
+import { andSeesLabel, byName, bytesOfLabel, isLabelOf } from './label-sql.ts';
 
 /** A label as it is stored. */
 export interface StoredLabel extends ResultLabel {
@@ -18,7 +18,7 @@ interface Labelled {
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** $1 and $2 the hashes of items and outputs. A label that does not fit has neither note nor types. */
-const LABELS = `
+const labelsSql = (): string => `
   SELECT place::int AS place, fits, person AS by, verdict, CASE WHEN fits THEN note END AS note,
     CASE WHEN fits THEN types END AS types, created_at AS "createdAt", updated_at AS "updatedAt", imported
   FROM (
@@ -27,7 +27,7 @@ const LABELS = `
       SELECT wanted.place, l.*, ${bytesOfLabel('l')} AS bytes
       FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS wanted (item_hash, output_hash, place)
         CROSS JOIN LATERAL (
-          SELECT * FROM labels one WHERE ${isLabelOf('one', 'wanted')}
+          SELECT * FROM labels one WHERE ${isLabelOf('one', 'wanted')}${andSeesLabel('one')}
           ORDER BY one.updated_at DESC, ${byName('one')} LIMIT ${MAX_OUTPUT_LABELS}
         ) AS l
     ) AS found
@@ -42,7 +42,7 @@ export async function readResultLabels<T extends Labelled>(
   results: readonly T[],
 ): Promise<readonly (T & { readonly labels: readonly StoredLabel[] })[]> {
   if (results.length === 0) return [];
-  const rows = await query<LabelRow>(LABELS, [
+  const rows = await query<LabelRow>(labelsSql(), [
     results.map(({ itemHash }) => itemHash),
     results.map(({ outputHash }) => outputHash),
   ]);

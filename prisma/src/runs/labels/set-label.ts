@@ -1,6 +1,7 @@
 import type { ResultLabel } from '@svc/jsonl-v23/internal';
-import { queryOf } from '@svc/postgres';
+import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { writeAudit } from '../../audit/write-audit.ts';
 import { StoreError } from '../../database/errors.ts';
 import { isUuid } from '../../database/values.ts';
 import { readRunColumns } from '../read-run.ts';
@@ -15,15 +16,18 @@ export type NewLabel = Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>;
 interface Output {
   readonly itemHash: Buffer | null;
   readonly outputHash: Buffer | null;
+  readonly datasetId: string;
 }
 
-const OUTPUT = `result.item_hash AS "itemHash", result.output_hash AS "outputHash"`;
+type StatedLabel = Pick<StoredLabel, 'verdict' | 'note' | 'types'>;
+
+const OUTPUT = `result.item_hash AS "itemHash", result.output_hash AS "outputHash", run.dataset_id AS "datasetId"`;
 
 const WRITE = `
-  INSERT INTO labels AS label (item_hash, output_hash, person, verdict, note, types)
-  VALUES ($1, $2, $3, $4, $5, $6::text[])
+  INSERT INTO labels AS label (item_hash, output_hash, person, verdict, note, types, dataset_id)
+  VALUES ($1, $2, $3, $4, $5, $6::text[], $7)
   ON CONFLICT (item_hash, output_hash, person) DO UPDATE SET verdict = excluded.verdict, note = excluded.note,
-    types = excluded.types, updated_at = excluded.updated_at, imported = false
+    types = excluded.types, updated_at = excluded.updated_at, dataset_id = excluded.dataset_id, imported = false
   RETURNING ${LABEL_COLUMNS('label')}`;
 
 /** See `RunStore.setLabel`. */
@@ -45,10 +49,31 @@ export async function setLabel(
     throw new StoreError('nothing_to_label', 'The result has no output that could be labelled.');
   }
   const key = [itemHash, outputHash, by];
-  if (verdict === null && note === null && types.length === 0) {
-    await pool.query('DELETE FROM labels WHERE item_hash = $1 AND output_hash = $2 AND person = $3', key);
-    return null;
-  }
-  const { rows } = await pool.query<StoredLabel>(WRITE, [...key, verdict, note, types]);
-  return rows[0] as StoredLabel;
+  const { section, orderIndex: order_index, repetition } = result;
+  return await inTransaction(pool, async (client) => {
+    // Also for a label that is not there yet: one that the person gives twice at once is one change.
+    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `label ${itemHash.toString('hex')} ${outputHash.toString('hex')} ${by}`,
+    ]);
+    const { rows: before } = await client.query<StatedLabel>(
+      'SELECT verdict, note, types FROM labels WHERE item_hash = $1 AND output_hash = $2 AND person = $3',
+      key,
+    );
+    const [old] = before;
+    const audit = (action: 'label.set' | 'label.delete', members: string[]): Promise<void> =>
+      writeAudit(client, action, { kind: 'run', id }, { section, order_index, repetition, members });
+    if (verdict === null && note === null && types.length === 0) {
+      await client.query('DELETE FROM labels WHERE item_hash = $1 AND output_hash = $2 AND person = $3', key);
+      if (old !== undefined) await audit('label.delete', []);
+      return null;
+    }
+    const members = [
+      ...((old?.verdict ?? null) === verdict ? [] : ['verdict']),
+      ...((old?.note ?? null) === note ? [] : ['note']),
+      ...(JSON.stringify(old?.types ?? []) === JSON.stringify(types) ? [] : ['types']),
+    ];
+    if (members.length > 0) await audit('label.set', members);
+    const { rows } = await client.query<StoredLabel>(WRITE, [...key, verdict, note, types, output.datasetId]);
+    return rows[0] as StoredLabel;
+  });
 }

@@ -9,7 +9,7 @@ import {
 } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { ofRun } from '../../items/version-sql.ts';
-import { isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
+import { andSeesLabel, isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';
 import { passedBy, statusBy } from '../scores/summary-sql.ts';
@@ -233,7 +233,7 @@ function labelConditions(
 ): { readonly joins: string; readonly conditions: readonly string[] } {
   const person = labelBy === undefined ? null : `l.person = ${parameter(labelBy)}`;
   const labels = (...conditions: readonly (string | null)[]): string =>
-    `(SELECT l.item_hash, l.output_hash FROM labels l WHERE ${conditions.filter((part) => part !== null).join(' AND ')})`;
+    `(SELECT l.item_hash, l.output_hash FROM labels l WHERE ${conditions.filter((part) => part !== null).join(' AND ')}${andSeesLabel('l')})`;
   const exists = (...conditions: readonly (string | null)[]): string =>
     `(result.item_hash, result.output_hash) IN ${labels(...conditions)}`;
   const found: string[] = [];

@@ -3,6 +3,7 @@ import { costOf, type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import { writeAudit } from '../../audit/write-audit.ts';
 import { storableText } from '../../database/values.ts';
 import { MAX_INTEGER } from '../create-run.ts';
 import { insertLabels } from '../labels/insert-labels.ts';
@@ -66,14 +67,17 @@ export async function insertImportedRun(
     [...values, finishedAt],
   );
   const prices = pricesOf(run.config);
+  let stored = 0;
   for await (const results of batches) {
     const priced = results.map((result) => withJudgeCost(result, prices));
     const { written } = await insertWritten(client, id, priced, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
-    await insertLabels(client, id, results);
+    await insertLabels(client, { runId: id, datasetId: dataset.id }, results);
+    stored += written;
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);
+  await writeAudit(client, 'run.create', { kind: 'run', id }, { results: stored, imported: true });
   return id;
 }
 
