@@ -8,6 +8,7 @@ import {
   type Access,
   type Config,
   createApp,
+  openKeys,
   PROBES,
   packageLimits,
   retryLater,
@@ -15,7 +16,7 @@ import {
   startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';
-import { type Store, WorkerBoard } from '@svc/store';
+import { actAs, type Store, WorkerBoard } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
@@ -79,9 +80,11 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
       },
     }),
   );
+  const keys = openKeys(config, logger);
   const secrets = secretsOf(config);
   const routes = apiRoutes({
     ...deps,
+    keys,
     secrets: secrets.keys,
     staging,
     limits: packageLimits(config),
@@ -105,7 +108,9 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     logger,
     metrics,
     accessOf,
-    isKeyed: config.apiKeys.length > 0,
+    keys,
+    actAs: ({ name, role, handles }, requestId, next) => actAs({ name, role, requestId, handles }, next),
+    isKeyed: !keys.isOpen,
     classify: (error, path) => withHubHeaders(classify(error), path),
     secrets: secrets.all,
     drainSignal: draining.signal,

@@ -6,6 +6,7 @@ import {
   type HealthDeps,
   type HttpServer,
   healthRoutes,
+  openKeys,
   startHttpServer,
 } from '@svc/runtime';
 
@@ -19,7 +20,8 @@ export interface HealthServerOptions extends HealthDeps {
 /** Serves a worker's own `/healthz`, `/readyz` and `/metrics`. */
 export async function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
   const { config, logger, metrics, version } = options;
-  const { workerHost: host, workerPort: port, apiKeys, metricsKey, headersTimeoutMs } = config;
+  const { workerHost: host, workerPort: port, metricsKey, headersTimeoutMs } = config;
+  const keys = openKeys(config, logger);
   const { signal: never } = new AbortController();
   const app = createApp({
     routes: healthRoutes(options),
@@ -27,7 +29,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     logger,
     metrics,
     accessOf: (path) => (path === '/metrics' ? 'metrics' : 'public'),
-    isKeyed: apiKeys.length > 0 || metricsKey !== undefined,
+    keys,
+    isKeyed: !keys.isOpen || metricsKey !== undefined,
     classify: classifyHttpError,
     secrets: [],
     drainSignal: never,

@@ -8,7 +8,7 @@ const INDEX_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset,
+ * Deletes idempotency keys and rows of the audit that have expired, every hour, and every minute assets and items that belong to no dataset,
  * results that belong to no run, tried runs that were left behind and tables for clients of the hub that are beyond their
  * limits, and prepares look-ups by hash in new datasets. Any number of processes may do so concurrently.
  *
@@ -21,8 +21,9 @@ export function startHousekeeping(
     datasets,
     runs,
     hubFiles,
-  }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles'>,
-  hubFileLimits: HubFileLimits,
+    audit,
+  }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles' | 'audit'>,
+  { hubFileLimits, auditDays }: { readonly hubFileLimits: HubFileLimits; readonly auditDays: number },
   logger: Logger,
 ): () => Promise<void> {
   const stopping = new AbortController();
@@ -44,6 +45,7 @@ export function startHousekeeping(
 
   const running = [
     repeat('keys', () => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
+    repeat('audit', () => audit.purge(auditDays), PURGE_INTERVAL_MS),
     repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('hub files', () => hubFiles.collect(hubFileLimits), COLLECT_INTERVAL_MS),
     repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),

@@ -104,7 +104,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     }),
   );
   const hubFileLimits = { days: config.hubFilesDays, bytes: config.hubFilesBytes };
-  starting.defer(startHousekeeping(store, hubFileLimits, logger));
+  starting.defer(startHousekeeping(store, { hubFileLimits, auditDays: config.auditDays }, logger));
   starting.defer(
     startReports(store, () => {
       const [runs = 0, jobs = 0] = queue.sizes();

@@ -57,6 +57,7 @@ export { partOf } from './sources/part-of.ts';
 export { type StagedFile, type Staging, type StagingFile, UploadStage } from './sources/stage-content.ts';
 export { UploadError } from './sources/upload-error.ts';
 export type { TableFile, UploadedFile } from './sources/uploaded-file.ts';
+export { AUDIT_COLUMNS, auditTable } from './tables/audit-table.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { LABEL_TABLE_COLUMNS, type LabelsTableOptions, labelsTable } from './tables/labels-table.ts';

@@ -148,6 +148,16 @@ export const EVENTS = {
     when: 'the embedded database stopped',
     fields: { duration_ms: 'duration in milliseconds' as Count },
   },
+  'keys.read': {
+    level: 'info',
+    when: '`SVC_API_KEYS_FILE` has changed, and its keys are in force',
+    fields: { keys: 'number of keys in force' as Count },
+  },
+  'keys.fail': {
+    level: 'warn',
+    when: '`SVC_API_KEYS_FILE` has changed and cannot be read: the keys that it had stay in force',
+    fields: { error: 'name, message' as Thrown },
+  },
   'spool.clean': {
     level: 'info',
     when: 'temporary files of a process that died were removed',
@@ -422,7 +432,7 @@ export const EVENTS = {
     level: 'warn',
     when: 'a periodic task of a worker failed, for the first time after it succeeded; tried again every 10 seconds',
     fields: {
-      task: '`keys`, `items`, `results` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
+      task: '`keys`, `audit`, `items`, `results` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
       error: 'name, code, message and cause' as Thrown,
     },
   },

@@ -1,4 +1,5 @@
 import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
+import { auditRoutes } from './audit.ts';
 import type { ConsoleFiles } from './console/console-files.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { type AssetDeps, assetRoute } from './datasets/asset.ts';
@@ -37,7 +38,9 @@ export type RouteDeps = AssetDeps &
   RunDeps &
   StatusDeps &
   UploadDeps &
-  Parameters<typeof settingsRoutes>[0] & {
+  Parameters<typeof settingsRoutes>[0] &
+  Parameters<typeof auditRoutes>[0] &
+  Parameters<typeof sessionRoutes>[0] & {
     readonly version: string;
     /** The built console; null without one. */
     readonly console: ConsoleFiles | null;
@@ -63,6 +66,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     runExportRoute(deps),
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
+    ...auditRoutes(deps),
     statusRoute(deps),
     telemetryRoute(deps),
     ...sessionRoutes(deps),

@@ -1,10 +1,9 @@
 import {
-  type Config,
   clearSessionCookie,
-  createSessions,
   empty,
   json,
   jsonBody,
+  type Keys,
   type Route,
   type Schema,
   setSessionCookie,
@@ -24,9 +23,7 @@ export const SESSION: Schema = shape({
 });
 
 /** Sessions of browsers: a cookie instead of a key that the page would have to keep. */
-export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKeys'> }): readonly Route[] {
-  const sessions = createSessions(config.apiKeys);
-  const isOpen = config.apiKeys.length === 0;
+export function sessionRoutes({ keys: { sessions, isOpen } }: { readonly keys: Keys }): readonly Route[] {
   const common = {
     path: '/session',
     tag: 'session',
@@ -41,12 +38,13 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
       summary: 'Start a session with a key: 12 hours from its last use, 7 days at most',
       body: jsonBody({ key: { type: 'string', minLength: 1, maxLength: 512 } }, ['key']),
       responses: { 204: { description: 'the cookie `svc_session` holds the session' } },
-      errors: ['unauthenticated'],
+      errors: ['unauthenticated', 'key_expired'],
       handle: async ({ body, identify, isSecure }) => {
         if (isOpen) return empty(204);
-        const { key, role } = identify(String(body['key']));
-        if (key === undefined || role === null) throw unauthenticated();
-        return empty(204, { 'Set-Cookie': setSessionCookie(sessions.seal(Number(key)).value, isSecure) });
+        const caller = identify(String(body['key']));
+        const { key, role } = caller;
+        if (key === undefined || role === null) throw unauthenticated(caller);
+        return empty(204, { 'Set-Cookie': setSessionCookie(sessions.seal(key).value, isSecure) });
       },
     },
     {
@@ -60,9 +58,10 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
           schema: SESSION,
         },
       },
-      errors: ['unauthenticated'],
-      handle: async ({ caller: { role, name, session } }) => {
-        if (role === null) throw unauthenticated();
+      errors: ['unauthenticated', 'key_expired'],
+      handle: async ({ caller }) => {
+        const { role, name, session } = caller;
+        if (role === null) throw unauthenticated(caller);
         return json({ role, name, anonymous: isOpen, expires_at: session?.expiresAt ?? null }, 200, {
           'Cache-Control': 'no-store',
         });

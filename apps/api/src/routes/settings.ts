@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/instrumentation';
-import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
+import { type Config, json, notVisible, type Route, type Schema, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { record } from './docs/record.ts';
 
@@ -54,8 +54,10 @@ export function settingsRoutes({
         contentType: 'application/json',
         schema: { type: 'object', properties: RECORD.members, additionalProperties: false, minProperties: 1 },
       },
-      errors: ['unavailable'],
-      handle: async ({ body: changes }) => {
+      errors: ['not_found', 'unavailable'],
+      handle: async ({ body: changes, caller }) => {
+        // They are of no dataset.
+        if (caller.handles !== null) throw notVisible();
         const settings = await store.settings.update({
           ...(changes['cancellation_check_interval_ms'] === undefined
             ? {}

@@ -48,13 +48,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.length === 0 &&
     !LOOPBACK.test(parsed.host) &&
     parsed.apiKeys.length === 0 &&
+    parsed.apiKeysFile === null &&
     !parsed.allowAnonymous
   ) {
     problems.push(
       `SVC_HOST ${parsed.host} is reachable from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true to give every client full access`,
     );
   }
-  if (parsed.corsOrigins?.includes('*') && parsed.apiKeys?.length === 0) {
+  if (parsed.corsOrigins?.includes('*') && parsed.apiKeys?.length === 0 && parsed.apiKeysFile === null) {
     problems.push(
       'SVC_CORS_ORIGINS * would give every web page full access: name the origins, or set SVC_API_KEYS',
     );

@@ -2,6 +2,7 @@
 
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
+import { type ApiKey, KEY, type KeysFile, MIN_KEY_LENGTH, parseKeyList, readKeysFile } from './api-keys.ts';
 import { parseS3Location, type S3Location } from './s3-location.ts';
 import { Secret } from './secret.ts';
 
@@ -108,10 +109,6 @@ function httpUrl(name: string, fallback: string, description: string): Variable<
 /** A token for an `Authorization` header: visible ASCII, at most 512 characters. */
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
 
-/** Shorter keys could be guessed. */
-const MIN_KEY_LENGTH = 16;
-const KEY = /^[\x21-\x7e]{16,512}$/;
-
 /** A value that does not print. */
 function secret(
   name: string,
@@ -142,61 +139,22 @@ const key = (
 ): Variable<Secret | undefined> =>
   secret(name, 'none', `${description}; at least ${MIN_KEY_LENGTH} characters`, isOne, what);
 
-export type Role = 'viewer' | 'editor' | 'admin';
-const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
-
-/** Whose label or change it is; a colon or a comma would end it. */
-const KEY_NAME = /^[^\p{C}\p{Z}:,](?:[^\p{C}\p{Zl}\p{Zp}:,]{0,62}[^\p{C}\p{Z}:,])?$/u;
-/** What callers without a named key are called. */
-const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
-
-export interface ApiKey {
-  readonly role: Role;
-  readonly key: Secret;
-  /** Who uses it, in labels and versions; null without a name. */
-  readonly name: string | null;
-}
-
 const apiKeys: Variable<readonly ApiKey[]> = {
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
-    'comma-separated list of `role:key` or `role:key:name` with the roles viewer, editor and admin, keys of at least 16 characters without a colon; sent as `Authorization: Bearer <key>`',
+    'comma-separated list of `role:key` or `role:key:name` with the roles viewer, editor and admin, keys of at least 16 characters without a colon or semicolon; `;expires=2027-01-01` ends one, `;handles=team-a-` limits it to datasets whose handle begins so; sent as `Authorization: Bearer <key>`',
   secret: true,
-  parse: (value) => {
-    if (value === undefined) return [];
-    const keys = value.split(',').map((entry, index) => {
-      const [stated = '', key = '', name, ...others] = entry.split(':').map((part) => part.trim());
-      const role = ROLES.find((candidate) => candidate === stated && entry.includes(':'));
-      // The text may be a key, so the message does not repeat it.
-      if (role === undefined)
-        throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
-      if (others.length > 0) {
-        throw new Error(
-          `entry ${index + 1} must be role:key or role:key:name: a key or a name holds no colon`,
-        );
-      }
-      if (!KEY.test(key))
-        throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
-      return { role, key: new Secret(key), name: name === undefined ? null : readKeyName(name, index) };
-    });
-    if (new Set(keys.map(({ key }) => key.reveal())).size < keys.length)
-      throw new Error('has a duplicate key');
-    return keys;
-  },
+  parse: (value) => (value === undefined ? [] : parseKeyList(value)),
 };
 
-function readKeyName(stated: string, index: number): string {
-  const name = stated.normalize('NFC');
-  const what = `the name of entry ${index + 1}`;
-  if (!KEY_NAME.test(name)) {
-    throw new Error(`${what} must be 1 to 64 characters without colons, commas and control characters`);
-  }
-  if (RESERVED_NAME.test(name)) {
-    throw new Error(`${what} must not be what callers without a name are called: anonymous, key 1, key 2 …`);
-  }
-  return name;
-}
+const apiKeysFile: Variable<KeysFile | null> = {
+  name: 'SVC_API_KEYS_FILE',
+  default: 'none',
+  description:
+    'JSON array of further keys, `{"role", "key" or "key_sha256", "name", "expires", "handles"}`, which is read again when it changes',
+  parse: (path) => (path === undefined ? null : readKeysFile(path)),
+};
 
 const origins: Variable<readonly string[]> = {
   name: 'SVC_CORS_ORIGINS',
@@ -320,6 +278,7 @@ export const VARIABLES = {
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   assetStore,
   apiKeys,
+  apiKeysFile,
   metricsKey: key(
     'SVC_METRICS_KEY',
     'the bearer key for `/metrics`; without it any API key, and no key where there are none',
@@ -364,6 +323,12 @@ export const VARIABLES = {
   ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
+  auditDays: integer(
+    'SVC_AUDIT_DAYS',
+    365,
+    { min: 0, max: 36_500 },
+    'days that the record of changes is kept; 0: for ever',
+  ),
   telemetry: oneOf(
     'SVC_TELEMETRY',
     'opt-in',

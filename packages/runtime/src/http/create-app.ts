@@ -9,8 +9,9 @@ import { type Authenticator, type Caller, createAuthenticator, forbidden } from 
 import { isOrigin, parseAuthority } from './access/authority.ts';
 import { clientOf } from './access/client-of.ts';
 import { addressOf, schemeOf } from './access/forwarded.ts';
+import type { Keys } from './access/keys.ts';
 import { limitRate } from './access/limit-rate.ts';
-import { createSessions, SESSION_COOKIE, type Sessions, setSessionCookie } from './access/sessions.ts';
+import { SESSION_COOKIE, type Sessions, setSessionCookie } from './access/sessions.ts';
 import { slowDownFailures } from './access/slow-down-failures.ts';
 import { networkOf } from './access/token-buckets.ts';
 import { errorHandler } from './error-handler.ts';
@@ -32,6 +33,9 @@ export interface AppOptions {
    * The access that a path needs before it is routed, so that clients without a key cannot probe for what exists.
    */
   readonly accessOf: (path: string) => Access;
+  readonly keys: Keys;
+  /** Runs what follows for the caller of a request. Default: just runs it. */
+  readonly actAs?: (caller: Caller, requestId: string, next: () => void) => void;
   /** Whether everything that is worth protecting needs a key; hosts are then checked only where some are configured. */
   readonly isKeyed: boolean;
   /** Turns an error into what clients may see of it, whose request had a path. */
@@ -74,15 +78,17 @@ export function createApp(options: AppOptions): Express {
   app.use(admitHost(config, options.isKeyed));
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
 
-  const authenticator = createAuthenticator(config.apiKeys, config.metricsKey);
-  const sessions = createSessions(config.apiKeys);
+  const authenticator = createAuthenticator(options.keys, config.metricsKey);
+  const { sessions } = options.keys;
+  const actAs: NonNullable<AppOptions['actAs']> = options.actAs ?? ((_caller, _id, next) => next());
   app.use((request, response, next) => {
     if (accessOf(request.path) === 'public') {
       next();
       return;
     }
     const caller = callerOf(request, response, authenticator, sessions, config.trustProxy);
-    requestState(request).identify(caller, next);
+    const state = requestState(request);
+    state.identify(caller, () => actAs(caller, state.id, next));
   });
   if (config.rateLimitPerMinute > 0) {
     const limit = limitRate(config.rateLimitPerMinute, (request) => clientOf(request, config.trustProxy));

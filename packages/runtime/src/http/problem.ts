@@ -15,6 +15,7 @@ export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', P
   invalid_json: { status: 400, title: 'Invalid JSON' },
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Authentication required' },
+  key_expired: { status: 401, title: 'Key expired' },
   forbidden: { status: 403, title: 'Forbidden' },
   cross_origin: { status: 403, title: 'Cross-origin request refused' },
   not_found: { status: 404, title: 'Not found' },

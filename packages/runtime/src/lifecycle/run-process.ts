@@ -139,7 +139,7 @@ export function secretsOf(config: Config): ConfiguredSecrets {
     url === undefined ? [] : [url.reveal()],
   );
   const keys = [
-    ...config.apiKeys.map(({ key }) => key),
+    ...[...config.apiKeys, ...(config.apiKeysFile?.keys ?? [])].map(({ key }) => key),
     ...Object.values(config.providerKeys).map(({ key }) => key),
     ...[config.metricsKey, config.hubToken, config.jobKey].filter((key) => key !== undefined),
   ].map((key) => key.reveal());

@@ -22,6 +22,7 @@ import {
 } from '@svc/runtime';
 import {
   type ChangedDataset,
+  checkOwnHandle,
   type DatasetSummary,
   datasetExists,
   type IdempotencyClaim,
@@ -174,6 +175,8 @@ export async function importTarget(
   datasets: Pick<Store['datasets'], 'resolve'>,
   { handle, ifExists, source, ifMatch, message, author, signal }: WantedTarget,
 ): Promise<ImportTarget> {
+  // Files of other tools may join a dataset; rows of the hub never do.
+  if (handle === null && source === 'hub') checkOwnHandle(null);
   if (ifExists === 'version' && handle === null) {
     throw invalidRequest('handle', 'if_exists=version needs a handle.');
   }

@@ -1,16 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { digestOf, type Role } from '../../config/api-keys.ts';
 import type { Secret } from '../../config/secret.ts';
-import type { ApiKey, Role } from '../../config/variables.ts';
 import { RequestError } from '../request/request-error.ts';
 import type { Access } from './access.ts';
-import type { Session } from './sessions.ts';
+import type { Keys } from './keys.ts';
+import { keyId, type Session } from './sessions.ts';
 
 /** Each role includes those before it. */
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
 
 /** What the key or the session of a request allows. */
 export interface Caller {
-  /** Index of the key among the configured ones, or `metrics`; undefined without a valid key. */
+  /** Id of the key, or `metrics`; undefined without a known key. */
   readonly key: string | undefined;
   /** Whether the request has a key that is not valid. */
   readonly isWrong: boolean;
@@ -18,6 +19,10 @@ export interface Caller {
   readonly role: Role | null;
   /** Who it is: the name of its key, else `key` and the place of the key among all, else `anonymous`. */
   readonly name: string;
+  /** Whether the key was valid once. */
+  readonly isExpired: boolean;
+  /** Beginnings of the handles of the datasets that it sees; null for all datasets. */
+  readonly handles: readonly string[] | null;
   /** The session that its cookie proved. */
   readonly session?: Session;
   can(access: Access): boolean;
@@ -27,6 +32,8 @@ export interface Caller {
 export const ANONYMOUS: Caller = {
   key: undefined,
   isWrong: false,
+  isExpired: false,
+  handles: null,
   role: null,
   name: 'anonymous',
   can: isForAnyone,
@@ -50,39 +57,51 @@ export interface Authenticator {
  * in constant time, and all of them every time.
  */
 export function createAuthenticator(
-  apiKeys: readonly ApiKey[],
+  keys: Pick<Keys, 'current' | 'isOpen'>,
   metricsKey: Secret | undefined,
+  now: () => number = Date.now,
 ): Authenticator {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const known = apiKeys.map(({ role, key, name }, index) => {
-    return { role, digest: digest(key.reveal()), name: name ?? `key ${index + 1}` };
-  });
-  const metrics = metricsKey === undefined ? undefined : digest(metricsKey.reveal());
-  const open = known.length === 0;
+  const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const metrics = metricsKey === undefined ? undefined : sha256(metricsKey.reveal());
+  const open = keys.isOpen;
+  let of: ReturnType<Keys['current']> | undefined;
+  let digests: readonly Buffer[] = [];
+  const known = (): typeof digests => {
+    const current = keys.current();
+    if (current !== of) digests = current.map(digestOf);
+    of = current;
+    return digests;
+  };
 
   const callerOf = (index: number | undefined, isMetricsKey = false, isWrong = false): Caller => {
-    const found = index === undefined ? undefined : known[index];
-    const role = found?.role ?? (index === undefined && open ? 'admin' : null);
+    const found = index === undefined ? undefined : keys.current()[index];
+    const isExpired = found?.expiresAt != null && found.expiresAt.getTime() <= now();
+    const role = isExpired ? null : (found?.role ?? (index === undefined && open ? 'admin' : null));
+    const handles = found?.handles ?? null;
     const rank = role === null ? 0 : RANK[role];
     return {
-      key: isMetricsKey ? 'metrics' : index?.toString(),
+      key: isMetricsKey ? 'metrics' : found && keyId(found),
       isWrong,
+      isExpired,
+      handles,
       role,
-      name: found?.name ?? ANONYMOUS.name,
+      name: found === undefined ? ANONYMOUS.name : (found.name ?? `key ${Number(index) + 1}`),
       can: (access) => {
         if (isForAnyone(access)) return true;
-        // Without a metrics key, /metrics is as open as the rest of the service.
+        // Without a metrics key, /metrics is as open as the rest of the service to those who see all of it.
         if (access === 'metrics')
-          return metrics === undefined ? rank > 0 : isMetricsKey || (!open && rank > 0);
+          return metrics === undefined
+            ? rank > 0 && handles === null
+            : isMetricsKey || (!open && rank > 0 && handles === null);
         if (rank === 0) return false;
         return rank >= RANK[access];
       },
     };
   };
   const byKey = (key: string | undefined): Caller => {
-    const given = digest(key ?? '');
+    const given = sha256(key ?? '');
     let index: number | undefined;
-    for (const [at, one] of known.entries()) if (timingSafeEqual(one.digest, given)) index = at;
+    for (const [at, digest] of known().entries()) if (timingSafeEqual(digest, given)) index = at;
     const isMetricsKey = metrics !== undefined && key !== undefined && timingSafeEqual(metrics, given);
     return callerOf(index, isMetricsKey, key !== undefined && index === undefined && !isMetricsKey);
   };
@@ -92,7 +111,10 @@ export function createAuthenticator(
   return {
     byHeader: (authorization) => byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
     byKey,
-    bySession: (session) => ({ ...callerOf(session.key), session }),
+    bySession: (session) => {
+      const index = keys.current().findIndex((key) => keyId(key) === session.key);
+      return { ...callerOf(index === -1 ? undefined : index), session };
+    },
   };
 }
 
@@ -100,19 +122,24 @@ function isForAnyone(access: Access): access is 'public' | 'anyone' {
   return access === 'public' || access === 'anyone';
 }
 
-/** The error for a caller without the access that it needs: 401 without a valid key, else 403. */
+/** The error for a caller without the access that it needs: 401 without a valid key, 404 for what its key does not see, else 403. */
 export function forbidden(caller: Caller, access: Access): RequestError {
+  if (access === 'metrics' && caller.handles !== null && !caller.isExpired) return notVisible();
   if (access !== 'metrics' && caller.can('viewer')) {
     return new RequestError('forbidden', `This needs a key with the role ${access}.`);
   }
-  return unauthenticated();
+  return unauthenticated(caller);
+}
+
+/** The error for what belongs to no dataset that the key sees. */
+export function notVisible(): RequestError {
+  return new RequestError('not_found', 'There is nothing here for a key that sees some datasets only.');
 }
 
 /** The error for a caller without a valid key. */
-export function unauthenticated(): RequestError {
-  return new RequestError(
-    'unauthenticated',
-    'This needs a valid key in the Authorization header (scheme Bearer).',
-    { headers: { 'WWW-Authenticate': 'Bearer realm="svc"' } },
-  );
+export function unauthenticated({ isExpired }: Pick<Caller, 'isExpired'>): RequestError {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
+  if (isExpired) return new RequestError('key_expired', 'The key has expired.', { headers });
+  const message = 'This needs a valid key in the Authorization header (scheme Bearer).';
+  return new RequestError('unauthenticated', message, { headers });
 }

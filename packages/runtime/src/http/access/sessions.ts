@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApiKey } from '../../config/variables.ts';
+import { type ApiKey, digestOf } from '../../config/api-keys.ts';
 import { deriveKey, openText, sealText } from '../../sealed-text.ts';
 
 /** Name of the cookie that holds a session. */
@@ -15,8 +15,8 @@ const MAX_VALUE_LENGTH = 512;
 
 /** A session that a cookie proved. */
 export interface Session {
-  /** Index of its key among the configured ones. */
-  readonly key: number;
+  /** See {@link keyId}. */
+  readonly key: string;
   readonly expiresAt: Date;
   /** When it ends although it is used. */
   readonly endsAt: Date;
@@ -29,9 +29,10 @@ export interface Sessions {
   /**
    * Seals a session for a configured key.
    *
+   * @param key its id
    * @param endsAt of the session that is renewed
    */
-  seal(key: number, endsAt?: Date): { readonly value: string; readonly expiresAt: Date };
+  seal(key: string, endsAt?: Date): { readonly value: string; readonly expiresAt: Date };
   /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
   open(value: string): Session | null;
 }
@@ -44,26 +45,43 @@ interface Sealed {
   readonly ends_at: number;
 }
 
+/** Tells a key from others, also those that take its place, and does not help to guess it. */
+export const keyId = (key: Pick<ApiKey, 'key' | 'isHash'>): string =>
+  digestOf(key).toString('hex').slice(0, 16);
+
 /**
  * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed
  * under a secret derived from that key: every instance with the key accepts it, and removing the key or changing its role
- * ends it.
+ * ends it. Of a key that is known by its hash, the secret is derived from that and `instanceSecret`: who reads the hash alone
+ * can make no session.
+ *
+ * @param keys those in force, the same array until they change
  */
-export function createSessions(apiKeys: readonly ApiKey[], now: () => number = Date.now): Sessions {
-  const known = apiKeys.map(({ role, key }) => {
-    const secret = deriveKey(key.reveal(), 'svc session v1');
+export function createSessions(
+  keys: () => readonly ApiKey[],
+  instanceSecret: string,
+  now: () => number = Date.now,
+): Sessions {
+  const toKnown = (key: ApiKey) => {
+    const text = key.key.reveal();
+    const secret = deriveKey(key.isHash ? `${text} ${instanceSecret}` : text, 'svc session v1');
     // of the derived secret: nothing in the cookie, even opened, helps to guess the key itself
-    return {
-      role,
-      secret,
-      fingerprint: createHash('sha256').update(secret).digest('base64url').slice(0, 22),
-    };
-  });
+    const fingerprint = createHash('sha256').update(secret).digest('base64url').slice(0, 22);
+    return { id: keyId(key), role: key.role, secret, fingerprint };
+  };
+  let of: readonly ApiKey[] | undefined;
+  let derived: readonly ReturnType<typeof toKnown>[] = [];
+  const known = (): typeof derived => {
+    const current = keys();
+    if (current !== of) derived = current.map(toKnown);
+    of = current;
+    return derived;
+  };
   const nowSeconds = (): number => Math.floor(now() / 1000);
   return {
-    seal: (at, endsAt) => {
-      const key = known[at];
-      if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${at}.`);
+    seal: (id, endsAt) => {
+      const key = known().find((one) => one.id === id);
+      if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${id}.`);
       const end =
         endsAt === undefined ? nowSeconds() + MAX_SESSION_SECONDS : Math.floor(endsAt.getTime() / 1000);
       const expiresAt = Math.min(nowSeconds() + SESSION_SECONDS, end);
@@ -74,7 +92,7 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
     },
     open: (value) => {
       if (value.length > MAX_VALUE_LENGTH) return null;
-      for (const [at, { role, secret, fingerprint }] of known.entries()) {
+      for (const { id, role, secret, fingerprint } of known()) {
         const text = openText(secret, SESSION_COOKIE, value);
         if (text === undefined) continue;
         const sealed = JSON.parse(text) as Sealed;
@@ -83,7 +101,7 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
         // Sessions of older versions have no end.
         if (leftSeconds <= 0 || !Number.isFinite(sealed.ends_at)) return null;
         return {
-          key: at,
+          key: id,
           expiresAt: new Date(sealed.expires_at * 1000),
           endsAt: new Date(sealed.ends_at * 1000),
           isDue: leftSeconds < SESSION_SECONDS - RENEWAL_AGE_SECONDS && sealed.expires_at < sealed.ends_at,

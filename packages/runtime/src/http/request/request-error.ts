@@ -3,6 +3,7 @@ export type RequestErrorCode =
   | 'invalid_json'
   | 'invalid_request'
   | 'unauthenticated'
+  | 'key_expired'
   | 'forbidden'
   | 'cross_origin'
   | 'not_found'

@@ -1,0 +1,136 @@
+import { AUDIT_COLUMNS, auditTable } from '@svc/flows';
+import {
+  invalidRequest,
+  JsonText,
+  json,
+  type Route,
+  type RouteRequest,
+  type Schema,
+  shape,
+} from '@svc/runtime';
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditConditions,
+  type AuditEntry,
+  type Store,
+} from '@svc/store';
+import { TEXT_OR_NULL, TIME, UUID } from './docs/scalars.ts';
+import { PAGE_QUERY, page } from './docs/schemas.ts';
+import { pageOf, toPage } from './page.ts';
+import { tableRoute } from './table.ts';
+
+const MOMENT = 'a date, its beginning in UTC, or a time with its zone';
+
+const FILTERS: Readonly<Record<string, Schema>> = {
+  actor: { type: 'string', description: 'name of a key, or `anonymous`' },
+  action: { type: 'string', enum: AUDIT_ACTIONS },
+  object: {
+    type: 'string',
+    description: 'id of a dataset, run or job, or handle of a dataset, with its runs',
+  },
+  from: { type: 'string', description: `changes at this time or later: ${MOMENT}` },
+  to: { type: 'string', description: `changes before this time: ${MOMENT}` },
+};
+
+export const AUDIT_ENTRY: Schema = shape({
+  id: UUID,
+  at: TIME,
+  actor: shape({
+    name: { type: 'string' },
+    role: { ...TEXT_OR_NULL, description: 'null where it is not known' },
+  }),
+  action: { type: 'string', enum: AUDIT_ACTIONS },
+  object: shape(
+    {
+      kind: { type: 'string', enum: ['dataset', 'run', 'job', 'settings'] },
+      id: TEXT_OR_NULL,
+      name: { ...TEXT_OR_NULL, description: 'what it was called then' },
+      handle: { type: 'string', description: 'of the dataset, at that time' },
+      version: { type: 'integer', description: 'of the dataset' },
+    },
+    ['handle', 'version'],
+  ),
+  details: { type: 'object', additionalProperties: true, description: 'counts, and names of what changed' },
+  request_id: TEXT_OR_NULL,
+});
+
+/** `GET /audit`, `/audit.csv` and `/audit.jsonl`: who changed what. */
+export function auditRoutes({
+  store: { audit },
+}: {
+  readonly store: Pick<Store, 'audit'>;
+}): readonly Route[] {
+  const common = { method: 'get', tag: 'operation', access: 'admin', produces: 'application/json' } as const;
+  const tables = (['csv', 'jsonl'] as const).map((format): Route => {
+    const table = tableRoute(format, {
+      columns: AUDIT_COLUMNS,
+      open: async ({ query, signal }) => {
+        const conditions = conditionsOf(query);
+        return { read: () => audit.read(conditions, signal), async [Symbol.asyncDispose]() {} };
+      },
+      table: ({ read }, choice) => auditTable(read, { format, ...choice }),
+    });
+    return {
+      ...{ ...common, ...table, path: `/audit.${format}` },
+      operationId: format === 'csv' ? 'downloadAuditCsv' : 'downloadAuditJsonl',
+      summary: 'Every change, newest first, one row each',
+      query: { ...FILTERS, ...table.query },
+      errors: ['unavailable'],
+    };
+  });
+  return [
+    {
+      ...common,
+      path: '/audit',
+      operationId: 'listAudit',
+      summary:
+        'Who changed what and when, newest first; of a key with `handles`, in the datasets that it sees',
+      query: { ...PAGE_QUERY, ...FILTERS },
+      responses: { 200: { description: 'a page', schema: page(AUDIT_ENTRY) } },
+      errors: ['invalid_cursor', 'unavailable'],
+      handle: async ({ query, signal }) => {
+        const found = await audit.list({ ...pageOf(query), ...conditionsOf(query), signal });
+        return json(toPage(found, query, serializeEntry));
+      },
+    },
+    ...tables,
+  ];
+}
+
+function conditionsOf(query: RouteRequest['query']): AuditConditions {
+  return {
+    actor: query['actor'] as string | undefined,
+    action: query['action'] as AuditAction | undefined,
+    object: query['object'] as string | undefined,
+    from: momentOf(query, 'from'),
+    to: momentOf(query, 'to'),
+  };
+}
+
+const MOMENTS = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** @throws RequestError `invalid_request` */
+function momentOf(query: RouteRequest['query'], name: 'from' | 'to'): Date | undefined {
+  const text = query[name] as string | undefined;
+  if (text === undefined) return undefined;
+  const moment = new Date(text);
+  if (MOMENTS.test(text) && !Number.isNaN(moment.getTime())) return moment;
+  throw invalidRequest(name, `${name} must be ${MOMENT}, got ${JSON.stringify(text.slice(0, 50))}.`);
+}
+
+function serializeEntry(entry: AuditEntry) {
+  const { id, createdAt, actor, role, action, kind, objectId, name, handle, version, details, requestId } =
+    entry;
+  return {
+    ...{ id, at: createdAt, actor: { name: actor, role }, action },
+    object: {
+      kind,
+      id: objectId,
+      name,
+      ...(handle !== null && { handle }),
+      ...(version !== null && { version }),
+    },
+    ...{ details: new JsonText(details), request_id: requestId },
+  };
+}
