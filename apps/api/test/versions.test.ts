@@ -455,6 +455,23 @@ describe('POST /datasets/{id}/items', () => {
     });
   });
 
+  it('compares a large body as the change would, and leaves nothing of it in the tables', async () => {
+    const stored = Array.from({ length: 300 }, (_, n) => item(n, `p ${n} ${'x'.repeat(2_000)}`));
+    const body = lines(...stored.slice(100), item(7, 'other'), item('new', 'y'.repeat(90_000)));
+    const size = async (): Promise<unknown> =>
+      await queryDatabase(api.databaseUrl, `SELECT pg_total_relation_size('items') AS bytes`);
+    const ids = [];
+    for (const mode of ['append', 'upsert', 'replace']) ids.push([mode, await dataset(stored)] as const);
+    for (const [mode, id] of ids) {
+      const before = await size();
+      const dry = await post(id, `mode=${mode}&dry_run=true`, body);
+      expect(await size()).toEqual(before);
+      const done = await post(id, `mode=${mode}`, body);
+      const { change, version_hash, item_count } = done.body;
+      expect([mode, dry.status, dry.body]).toMatchObject([mode, 200, { change, version_hash, item_count }]);
+    }
+  });
+
   it('refuses what is wrong, and stores nothing', async () => {
     const id = await dataset([item(1), item(1, 'again')]);
     const { version_hash: hash } = (await call(`/datasets/${id}`)).body;

@@ -70,7 +70,7 @@ export class DatasetDraft implements AsyncDisposable {
     this.#permit = permit;
     this.#room = new ImportRoom(context.diskShare);
     this.#totals = new DraftTotals(context.importLimits);
-    this.#rows = new PartRows(context.pool, options.signal);
+    this.#rows = new PartRows(context.pool, options.signal, options.dryRun);
   }
 
   /**

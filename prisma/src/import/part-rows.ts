@@ -5,6 +5,7 @@ import { auditStatement } from '../audit/write-audit.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { IS_CLUSTER } from '../items/read-session.ts';
 import { toHandleTaken } from '../versions/handle.ts';
 import { toColumns } from '../versions/ranges.ts';
 import type { DatasetMeta, NewDatasetTarget } from './draft-content.ts';
@@ -37,15 +38,21 @@ const MAX_HELD_BYTES = 64 * 1024;
 export class PartRows {
   readonly #pool: Pool;
   readonly #signal: AbortSignal | undefined;
+  readonly #isRolledBack: boolean;
+  /** Whether it is decided where many rows go. */
+  #isStaged = false;
+  #target = COPY_ITEMS;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #transaction: Transaction | undefined;
   #copy: CopyIn | undefined;
   #stored = 0;
 
-  constructor(pool: Pool, signal: AbortSignal | undefined) {
+  /** @param isRolledBack whether the rows are only compared: many of them leave nothing in tables and logs */
+  constructor(pool: Pool, signal: AbortSignal | undefined, isRolledBack = false) {
     this.#pool = pool;
     this.#signal = signal;
+    this.#isRolledBack = isRolledBack;
   }
 
   /** Adds rows; when this resolves, their memory is the caller's again. @throws as `CopyIn.write` */
@@ -55,7 +62,7 @@ export class PartRows {
       this.#heldBytes += rows.byteLength;
       return;
     }
-    const copy = await this.#openCopy();
+    const copy = await this.#openCopy(this.#isRolledBack);
     await copy.write(rows);
   }
 
@@ -113,6 +120,8 @@ export class PartRows {
     this.#heldBytes = 0;
     this.#copy = undefined;
     this.#transaction = undefined;
+    this.#isStaged = false;
+    this.#target = COPY_ITEMS;
     this.#stored = 0;
     await copy?.abort(new Error('The transaction was not committed.'));
     await transaction?.[Symbol.asyncDispose]();
@@ -137,14 +146,24 @@ export class PartRows {
   }
 
   /** The COPY; a new one gets the rows that are held. */
-  async #openCopy(): Promise<CopyIn> {
+  async #openCopy(isStaged = false): Promise<CopyIn> {
     if (this.#copy !== undefined) return this.#copy;
     const { client } = await this.#begin();
-    const copy = new CopyIn(client, COPY_ITEMS, this.#signal);
+    if (isStaged && !this.#isStaged) await this.#stage(client);
+    const copy = new CopyIn(client, this.#target, this.#signal);
     this.#copy = copy;
     for (const rows of this.#held) await copy.write(rows);
     this.#held = [];
     return copy;
+  }
+
+  /** Lets the rows go to a temporary table, unless it would be on one node of a cluster only. */
+  async #stage(client: pg.ClientBase): Promise<void> {
+    this.#isStaged = true;
+    const { rows } = await client.query<{ readonly isCluster: boolean }>(IS_CLUSTER);
+    if (rows[0]?.isCluster === true) return;
+    await client.query(STAGE);
+    this.#target = COPY_ITEMS.replace('items', 'staged_items');
   }
 
   /** The transaction; a new one if there is none. */
@@ -164,6 +183,12 @@ export class PartRows {
     if (copy !== undefined) this.#stored += await copy.end();
   }
 }
+
+/** From here to its end, statements of the transaction take rows of the temporary table for rows of `items` too. */
+const STAGE = `CREATE TEMPORARY TABLE staged_items (LIKE items INCLUDING INDEXES) ON COMMIT DROP;
+  CREATE TEMPORARY VIEW items AS SELECT * FROM items UNION ALL SELECT * FROM staged_items;
+  CREATE RULE insert_items AS ON INSERT TO items DO INSTEAD INSERT INTO staged_items VALUES (NEW.*);
+  CREATE RULE delete_items AS ON DELETE TO items DO INSTEAD NOTHING`;
 
 const INSERT_PARTS = `INSERT INTO parts (id, dataset_id, item_count, hash_state)
   SELECT id, $1, item_count, decode(state, 'hex') FROM unnest($2::uuid[], $3::int[], $4::text[]) AS part (id, item_count, state)`;

@@ -19,7 +19,7 @@ const RANGES_PER_COPY = 1_000;
 /** Items of several short ranges of one COPY; on Citus, which holds all of them before it sends the first, of any. */
 const ITEMS_PER_COPY = 4_096;
 /** Whether the server is the coordinator of a Citus cluster. */
-const IS_CLUSTER = `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS "isCluster"`;
+export const IS_CLUSTER = `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS "isCluster"`;
 
 /**
  * Items are read in the order of their primary key, and have been written in it. A way that is off but cannot be avoided costs
