@@ -68,6 +68,13 @@ describe('parseYamlApart', () => {
     });
   });
 
+  it('takes a failure of the thread for a fault of this program, and not of the card', async () => {
+    process.once('worker', (thread) => void thread.terminate());
+    const fault = await parseYamlApart(long(1000), { file: 'README.md' }).catch((error: unknown) => error);
+    expect(fault).toEqual(new Error('The thread that parses YAML has died.'));
+    await expect(parseYamlApart(long(1000), { file: 'README.md' })).resolves.toBeDefined();
+  });
+
   it('refuses a card of 190,000 entries before it is parsed', async () => {
     // A parser would stop at the bracket.
     const text = `configs:\n${'- a: 1\n  b: 2\n'.repeat(95_000)}- [\n`;
