@@ -32,7 +32,7 @@ export type {
   MadeTable,
   SectionFiles,
 } from './hub-files/hub-file-store.ts';
-export type { HubItems, OpenLines, StoredProfile } from './hub-files/hub-items.ts';
+export type { HubItems, OpenLines } from './hub-files/hub-items.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,

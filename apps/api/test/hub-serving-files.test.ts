@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
+import { createStore } from '@svc/store';
 import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { importItems } from '../../../prisma/test/import-items.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -111,6 +113,35 @@ it('tells names before anything is made, and every size is that of its file', as
     expect([path, status, bytes.byteLength]).toEqual([path, 200, entries.get(path)?.size]);
     expect(headers.get('etag')?.slice(1, 41)).toBe(entries.get(path)?.oid);
   }
+});
+
+it('knows the columns of what an import stores when it commits', async () => {
+  const items = some(20_000).map((item, index) => ({
+    ...item,
+    ...(index % 5_000 === 4_000 ? { assets: { picture: IMAGE } } : {}),
+    ...(index === 12_345 ? { answer: 'text', meta: { level: 'x', other: true } } : {}),
+  }));
+  const sections = { train: items.slice(0, 3_000), test: items };
+  const texts = Object.entries(sections).map(([name, some]) => [
+    name,
+    some.map((item) => JSON.stringify(item)),
+  ]);
+  const store = createStore({ url: api.databaseUrl, encoderThreads: 1 });
+  onTestFinished(() => store.close());
+  const { id } = await importItems(store.datasets, Object.fromEntries(texts));
+  const [known] = await queryDatabase(
+    api.databaseUrl,
+    `SELECT sum((profile::json ->> 0)::int)::int AS items FROM hub_profiles JOIN parts ON parts.id = part_id
+     WHERE dataset_id = '${id}'`,
+  );
+  // All but those of a short batch at the end.
+  expect(known.items).toBeGreaterThanOrEqual(20_000);
+  const card = async (): Promise<string> => (await read(fileOf(id, 'README.md'))).bytes.toString();
+  const told = await card();
+  for (const name of ['other', 'picture']) expect(told).toContain(`name: "${name}"`);
+  for (const table of ['hub_profiles', 'hub_layouts'])
+    await queryDatabase(api.databaseUrl, `DELETE FROM ${table}`);
+  expect(await card()).toBe(told);
 });
 
 it('makes files in the background when a version was stored, whoever stored it', async () => {

@@ -1,4 +1,4 @@
 /** `@svc/flows/item-columns`: the columns of items, for threads, which load nothing else of the flows. */
 
 export { ITEM_COLUMNS } from './tables/item-columns.ts';
-export { ItemRow, membersOf } from './tables/item-row.ts';
+export { ItemRow } from './tables/item-row.ts';

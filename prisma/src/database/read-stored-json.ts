@@ -1,6 +1,6 @@
 import { joinItem } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { JsonlError, type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 import { StoreError } from './errors.ts';
 
 /**
@@ -33,4 +33,20 @@ export function joinStoredItem(parts: ItemParts): string {
 export function toCorrupt(error: unknown): unknown {
   if (!(error instanceof JsonlError)) return error;
   return new StoreError('corrupt', 'Cannot read stored JSON: the text is damaged.', { cause: error });
+}
+
+/** The members of an object, from its canonical text: the JSON text of each value, with every digit, by its key. */
+export function membersOf(text: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  for (let start = 1; start < text.length - 1; ) {
+    const keyEnd = skipValue(text, start);
+    const quoted = text.slice(start, keyEnd);
+    const end = skipValue(text, keyEnd + 1);
+    members.set(
+      quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1),
+      text.slice(keyEnd + 1, end),
+    );
+    start = end + 1;
+  }
+  return members;
 }

@@ -1,4 +1,5 @@
 import { type CopyQuery, createReads, type ReadQuery, readFrom } from '@svc/postgres';
+import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
@@ -16,6 +17,7 @@ import {
 } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { asCopy, packedItems } from './packed-items.ts';
+import { PROFILE_FORMAT, type StoredProfile } from './profile.ts';
 
 /** Lines of a section at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenLines extends AsyncDisposable {
@@ -25,26 +27,14 @@ export interface OpenLines extends AsyncDisposable {
   between(from: number, to: number): AsyncGenerator<ItemLine[], void, undefined>;
 }
 
-/** What the values of some items of a part are, JSON text. */
-export interface StoredProfile {
-  readonly partId: string;
-  /** Ordinal of the first of the items. */
-  readonly first: number;
-  readonly profile: string;
-}
-
 /** The items that files are made of. */
 export interface HubItems {
   /** @throws StoreError `dataset_not_found` if the section is gone */
   openLines(section: StoredSection, signal?: AbortSignal): Promise<OpenLines>;
   /** Profiles of parts. */
-  findProfiles(
-    partIds: readonly string[],
-    format: string,
-    signal?: AbortSignal,
-  ): Promise<readonly StoredProfile[]>;
+  findProfiles(partIds: readonly string[], signal?: AbortSignal): Promise<readonly StoredProfile[]>;
   /** Adds profiles; those of parts that are gone are left out. */
-  addProfiles(profiles: readonly StoredProfile[], format: string): Promise<void>;
+  addProfiles(profiles: readonly StoredProfile[]): Promise<void>;
   /** Where the items of sections are: `section` of a range is the index of its id. */
   ranges(sectionIds: readonly string[], signal?: AbortSignal): Promise<readonly SectionRange[]>;
   /**
@@ -95,6 +85,27 @@ const FILES_PER_QUERY = 256;
 const itemsOf = (ranges: readonly SectionRange[]): number =>
   ranges.reduce((sum, { count }) => sum + count, 0);
 
+/** Inserts profiles, in place of those of fewer items; those of parts that are gone are left out. */
+export async function insertProfiles(
+  client: Pick<pg.ClientBase, 'query'>,
+  profiles: readonly StoredProfile[],
+): Promise<void> {
+  if (profiles.length === 0) return;
+  await client.query(
+    `INSERT INTO hub_profiles (part_id, first, format, profile)
+     SELECT p.id, made.first, $4, made.profile
+     FROM unnest($1::uuid[], $2::int[], $3::text[]) AS made (part_id, first, profile)
+       JOIN parts p ON p.id = made.part_id
+     ON CONFLICT (part_id, first, format) DO UPDATE SET profile = EXCLUDED.profile`,
+    [
+      profiles.map(({ partId }) => partId),
+      profiles.map(({ first }) => first),
+      profiles.map(({ profile }) => profile),
+      PROFILE_FORMAT,
+    ],
+  );
+}
+
 export function createHubItems(
   context: Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>,
 ): HubItems {
@@ -135,27 +146,13 @@ export function createHubItems(
       };
     },
 
-    findProfiles: (partIds, format, signal) =>
+    findProfiles: (partIds, signal) =>
       reads(signal).query<StoredProfile>(
         'SELECT part_id AS "partId", first, profile FROM hub_profiles WHERE part_id = ANY ($1) AND format = $2',
-        [partIds, format],
+        [partIds, PROFILE_FORMAT],
       ),
 
-    async addProfiles(profiles, format) {
-      await pool.query(
-        `INSERT INTO hub_profiles (part_id, first, format, profile)
-         SELECT p.id, made.first, $4, made.profile
-         FROM unnest($1::uuid[], $2::int[], $3::text[]) AS made (part_id, first, profile)
-           JOIN parts p ON p.id = made.part_id
-         ON CONFLICT DO NOTHING`,
-        [
-          profiles.map(({ partId }) => partId),
-          profiles.map(({ first }) => first),
-          profiles.map(({ profile }) => profile),
-          format,
-        ],
-      );
-    },
+    addProfiles: (profiles) => insertProfiles(pool, profiles),
 
     ranges: (sectionIds, signal) => readRangesOf(reads(signal).query, sectionIds),
 

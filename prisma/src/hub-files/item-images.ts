@@ -1,6 +1,5 @@
-import type { UnpackedItem } from '@svc/store/rows';
-
-type LinkedFile = UnpackedItem['linkedFiles'][number];
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { UnpackedItem } from './packed-items.ts';
 
 /** An image that an item embeds. */
 export interface LinkedImage {

@@ -1,6 +1,6 @@
-import { membersOf } from '@svc/flows/item-columns';
-import type { UnpackedItem } from '@svc/store/rows';
+import { membersOf } from '../database/read-stored-json.ts';
 import { imagesOf } from './item-images.ts';
+import type { UnpackedItem } from './packed-items.ts';
 import { type Kinds, kindOf } from './value-kinds.ts';
 
 /** More different keys than this get no columns: they are rather values than names. */
@@ -25,10 +25,14 @@ export function emptyProfile(): Profile {
   return { answer: 0, meta: new Map(), assets: new Map(), hasListedImages: false };
 }
 
+/** What a profile depends on. */
+type ProfiledItem = Pick<UnpackedItem, 'payload' | 'answer' | 'assets' | 'linkedFiles'>;
+
 /** Adds an item. */
-export function addItem(profile: Profile, item: UnpackedItem): void {
+export function addItem(profile: Profile, item: ProfiledItem): void {
   if (item.answer !== null) profile.answer |= kindOf(item.answer);
-  const meta = membersOf(item.payload).get('meta');
+  // Most texts without the name have no such member: they need not be read.
+  const meta = item.payload.includes('"meta":') ? membersOf(item.payload).get('meta') : undefined;
   if (meta?.startsWith('{')) {
     for (const [key, value] of membersOf(meta)) profile.meta = add(profile.meta, key, kindOf(value));
   }
@@ -67,4 +71,69 @@ function addAll(
   let all = others === null ? null : kinds;
   for (const [key, more] of others ?? []) all = add(all, key, more);
   return all;
+}
+
+/** Identifies what profiles say: those of another format are made again. */
+export const PROFILE_FORMAT = '1';
+/** Items of a part whose profile is kept: a change of a dataset reads those of few blocks again. */
+export const PROFILE_ITEMS = 8_192;
+/** Longer profiles are not kept: an import holds those of all its items. */
+const MAX_PROFILE_LENGTH = 64 * 1024;
+
+/** What some consecutive items of one block of a part are. */
+export interface PartProfile {
+  readonly partId: string;
+  /** Ordinal of the first item of the block. */
+  readonly first: number;
+  readonly items: number;
+  readonly profile: Profile;
+}
+
+/** A profile of a block as it is kept. */
+export interface StoredProfile extends Pick<PartProfile, 'partId' | 'first'> {
+  /** For {@link parseProfile}. */
+  readonly profile: string;
+}
+
+/** Puts the profiles of consecutive items together, by blocks of their parts. */
+export class ProfileBlocks {
+  readonly #open = new Map<string, { -readonly [Name in keyof PartProfile]: PartProfile[Name] }>();
+  readonly #whole: StoredProfile[] = [];
+
+  /** @param first ordinal of the first of the items, which are of one block */
+  add({ partId, first: ordinal, items, profile }: PartProfile): void {
+    const first = ordinal - (ordinal % PROFILE_ITEMS);
+    const name = `${partId} ${first}`;
+    const block = this.#open.get(name) ?? { partId, first, items: 0, profile: emptyProfile() };
+    this.#open.set(name, block);
+    block.items += items;
+    addProfile(block.profile, profile);
+    if (block.items === PROFILE_ITEMS) this.#close(name, block);
+  }
+
+  /** Takes the blocks that are whole: also those where a part of so many items ends. */
+  take(parts: ReadonlyMap<string, number> = new Map()): readonly StoredProfile[] {
+    for (const [name, block] of this.#open) {
+      if (block.first + block.items === parts.get(block.partId)) this.#close(name, block);
+    }
+    return this.#whole.splice(0);
+  }
+
+  #close(name: string, { partId, first, items, profile }: PartProfile): void {
+    this.#open.delete(name);
+    const { answer, meta, assets, hasListedImages } = profile;
+    const text = JSON.stringify([items, answer, meta && [...meta], assets && [...assets], hasListedImages]);
+    if (text.length <= MAX_PROFILE_LENGTH) this.#whole.push({ partId, first, profile: text });
+  }
+}
+
+/** The profile of a block, and of how many items it is. */
+export function parseProfile(text: string): Pick<PartProfile, 'items' | 'profile'> {
+  type Entries = [string, number][] | null;
+  type Stored = [items: number, answer: number, meta: Entries, assets: Entries, hasListedImages: boolean];
+  const [items, answer, meta, assets, hasListedImages] = JSON.parse(text) as Stored;
+  return {
+    items,
+    profile: { answer, meta: meta && new Map(meta), assets: assets && new Map(assets), hasListedImages },
+  };
 }

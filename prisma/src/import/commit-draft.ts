@@ -7,6 +7,7 @@ import { checkOwnHandle } from '../database/actor.ts';
 import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { searchableText, storableText } from '../database/values.ts';
+import { insertProfiles } from '../hub-files/hub-items.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import { takeItemIds } from '../runs/take-item-ids.ts';
@@ -153,7 +154,7 @@ export async function commitVersion(
   if (!stored.isNew) await rows.discard();
   const author = change.author ?? null;
   const runId = run ? await rows.run((client) => addRun(client, stored.dataset, run, place, author)) : null;
-  const written = stored.isNew ? draft : { rows, assets: null };
+  const written = stored.isNew ? draft : { rows, assets: null, totals: null };
   return await endImport(written, { ...stored, runId }, end);
 }
 
@@ -184,7 +185,7 @@ async function addRun(
 
 /** Ends the job, answers the request, stores the files, and commits. */
 async function endImport(
-  { rows, assets }: Pick<WrittenDraft, 'rows' | 'assets'>,
+  { rows, assets, totals }: Pick<WrittenDraft, 'rows' | 'assets'> & { readonly totals: DraftTotals | null },
   stored: StoredImport,
   { job, response }: Pick<DraftCommit, 'job' | 'response'>,
   transactionId?: string,
@@ -192,6 +193,8 @@ async function endImport(
   const { id, version } = stored.dataset;
   if (job) await rows.run((client) => completeJob(client, job, id));
   if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(stored)));
+  const profiles = totals?.takeProfiles() ?? [];
+  if (profiles.length > 0) await rows.run((client) => insertProfiles(client, profiles));
   // As late as possible: a concurrent import of the same files waits from here to the commit.
   if (assets !== null) await rows.run((client) => assets.store(client, id, version));
   await rows.commit(transactionId ?? (await rows.run(transactionIdOf)));
@@ -216,7 +219,7 @@ async function joinRun(
     if (idsAreHashes) await takeItemIds(client, runId, { datasetId: home.id, version: home.version });
     return { dataset, changed: null, isNew: false, runId };
   });
-  return await endImport({ rows, assets: null }, joined, end);
+  return await endImport({ rows, assets: null, totals: null }, joined, end);
 }
 
 /** Uses an existing dataset in place of the draft. */
@@ -235,7 +238,7 @@ async function reuse(
   await rows.discard();
   const stored = { dataset, changed: null, isNew: false, runId: null };
   const { job, response } = end;
-  return job || response ? await endImport({ rows, assets: null }, stored, end) : stored;
+  return job || response ? await endImport({ rows, assets: null, totals: null }, stored, end) : stored;
 }
 
 /** The error for a dataset that already exists. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
 import { createSha256, type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
+import { ProfileBlocks, type StoredProfile } from '../hub-files/profile.ts';
 import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import type { ItemRange } from '../versions/ranges.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
@@ -37,6 +38,7 @@ export class DraftTotals {
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
+  readonly #profiles = new ProfileBlocks();
 
   constructor(limits: ImportLimits) {
     this.#meter = new ImportMeter(limits, LIMIT_NAMES);
@@ -58,6 +60,12 @@ export class DraftTotals {
       this.#hashes = { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
     }
     return this.#hashes;
+  }
+
+  /** What the items are, as far as it is known of whole blocks; to be taken once, at the end. */
+  takeProfiles(): readonly StoredProfile[] {
+    const parts = this.#sections.flatMap((section) => section.parts.ranges);
+    return this.#profiles.take(new Map(parts.map(({ partId, count }) => [partId, count])));
   }
 
   /** Begins a section, and ends the one before. */
@@ -99,6 +107,7 @@ export class DraftTotals {
     const { itemCount, itemBytes, embeddedBytes, failures } = encoded;
     this.#meter.addItems({ bytes: itemBytes, embeddedBytes, skippedRows: failures?.total ?? 0 }, location);
     section.add(encoded);
+    for (const profile of encoded.profiles) this.#profiles.add(profile);
     this.#items += itemCount;
     this.#assets += encoded.assetCount;
     this.#bytes += bytes;

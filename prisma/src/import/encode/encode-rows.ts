@@ -168,6 +168,7 @@ export class RowWriter {
       unaskedCount: this.#unaskedCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
       contents: [...this.#contents.values()],
+      profiles: [],
       failures,
     };
   }

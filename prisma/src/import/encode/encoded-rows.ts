@@ -2,6 +2,7 @@ import type { FileReference } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { EmbeddedContent } from '../../assets/link/link-item.ts';
+import type { PartProfile } from '../../hub-files/profile.ts';
 import type { RowFailures } from './row-failures.ts';
 
 /** A batch of items as rows of `items`, with what is counted and hashed of them. */
@@ -25,6 +26,8 @@ export interface EncodedRows {
   readonly lines: Uint8Array | null;
   /** The files that the items embed, in the order of their first references; one of each media type. */
   readonly contents: readonly EmbeddedContent[];
+  /** What the items are, of batches that a thread encoded. */
+  readonly profiles: readonly PartProfile[];
   /** Failures of invalid lines or rows. A batch with invalid lines has no rows, but the number of its items. */
   readonly failures: RowFailures | null;
 }
@@ -40,6 +43,7 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
     embeddedBytes: 0,
     lines: null,
     contents: [],
+    profiles: [],
   };
   return { ...none, itemCount, failures };
 }

@@ -45,7 +45,8 @@ const LARGE_IDLE_MS = 250;
 const BATCHES_PER_THREAD = 2;
 
 /**
- * Makes an encoder that works on up to `threadCount` threads, or in the calling thread with 0. The results are the same.
+ * Makes an encoder that works on up to `threadCount` threads, or in the calling thread with 0. The results are the same, but
+ * that only threads make profiles.
  *
  * An error of a batch is the same error, a `JsonlError` with its location; a thread that dies fails the batches that it
  * holds. Disposing ends the threads immediately.

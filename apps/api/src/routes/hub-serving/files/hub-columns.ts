@@ -1,9 +1,17 @@
-import { ITEM_COLUMNS, ItemRow, membersOf } from '@svc/flows/item-columns';
-import type { UnpackedItem } from '@svc/store/rows';
+import { ITEM_COLUMNS, ItemRow } from '@svc/flows/item-columns';
+import {
+  agree,
+  type ItemImages,
+  imageNames,
+  imagesOf,
+  type LinkedImage,
+  membersOf,
+  type Profile,
+  typeOf,
+  type UnpackedItem,
+  type ValueType,
+} from '@svc/store/rows';
 import type { ParquetColumn, ParquetImage } from '@svc/tabular/write';
-import { type ItemImages, imagesOf, type LinkedImage } from './item-images.ts';
-import { imageNames, type Profile } from './profile.ts';
-import { agree, typeOf, type ValueType } from './value-kinds.ts';
 
 /** A column of the tables of a version. */
 export type HubColumn = {

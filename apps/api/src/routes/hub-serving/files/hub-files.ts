@@ -84,7 +84,7 @@ export function createHubFiles(
     if (typeof known === 'string') return JSON.parse(known) as HubColumn[];
     return await once(`columns ${nameOf(key)}`, signal, async () => {
       const sections = await readSections(store, key, stopSignal);
-      const read = await readColumns({ hubFiles, encoder }, sections, format, stopSignal);
+      const read = await readColumns({ hubFiles, encoder }, sections, stopSignal);
       await hubFiles.setColumns(key, JSON.stringify(read));
       return read;
     });

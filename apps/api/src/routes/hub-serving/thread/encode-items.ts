@@ -1,7 +1,6 @@
-import { type UnpackedItem, unpackItems } from '@svc/store/rows';
+import { addItem, emptyProfile, type Profile, type UnpackedItem, unpackItems } from '@svc/store/rows';
 import { type EncodedRowGroup, encodeRowGroup } from '@svc/tabular/write';
 import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts';
-import { addItem, emptyProfile, type Profile } from '../files/profile.ts';
 
 /** Groups of items, and what to make of them. */
 export interface EncodeTask {

@@ -1,11 +1,9 @@
 import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
 import { retryLater } from '@svc/runtime';
 import type { HubFileStore, SectionRange } from '@svc/store';
-import { linkedFilesOf } from '@svc/store/rows';
+import { isImage, linkedFilesOf, type Profile } from '@svc/store/rows';
 import type { EncodedRowGroup } from '@svc/tabular/write';
 import type { HubColumn } from '../files/hub-columns.ts';
-import { isImage } from '../files/item-images.ts';
-import type { Profile } from '../files/profile.ts';
 import type { EncodedItems, EncodeTask } from './encode-items.ts';
 
 /** Reads groups of items and encodes them, on threads. */
