@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 
-# Three images from one file: docker build --target api|worker|cli .
+# Four images from one file: docker build --target api|worker|cli|svc .
 ARG NODE_VERSION=24
 
 # What is built holds no machine code, so it is built once for all platforms, on the builder's own.
@@ -42,6 +42,12 @@ RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/
     && node tools/deploy.mjs cli /out/cli \
     && mkdir /out/data
 
+# The embedded PostgreSQL is machine code, chosen and not run here.
+FROM --platform=$BUILDPLATFORM build AS build-svc
+ARG TARGETARCH
+RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/share/pnpm/store \
+    node tools/deploy.mjs standalone /out/svc "$(echo "${TARGETARCH:-amd64}" | sed s/amd64/x64/)"
+
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # GLIBC_TUNABLES: docs/deployment.md#memory
 ENV NODE_ENV=production \
@@ -58,6 +64,16 @@ COPY --from=build /out/api /app
 ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data
 EXPOSE 8080
 # One for each container: two processes of the same id would take each other's files for left-overs.
+VOLUME /data
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
+
+# Everything in one container, with its own PostgreSQL in the volume: one container for each volume.
+FROM base AS svc
+COPY --from=build-svc /out/svc /app
+ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data
+EXPOSE 8080
 VOLUME /data
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

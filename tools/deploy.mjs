@@ -1,8 +1,8 @@
 // Deploys one app into a folder, from which it runs with plain Node:
 //
-//   node tools/deploy.mjs api|worker|cli <folder>
+//   node tools/deploy.mjs api|worker|cli|standalone <folder> [x64|arm64]
 //
-// The folder must not exist. Build everything first. Versions are those of pnpm-lock.yaml.
+// `standalone` has the embedded PostgreSQL with it, for this processor unless another is named. The folder must not exist. Build everything first. Versions are those of pnpm-lock.yaml.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PNPM = 'pnpm@12.21.0';
-const APPS = ['api', 'worker', 'cli'];
+const APPS = ['api', 'worker', 'cli', 'standalone'];
 
 /** Prisma's client has parts for every database, several times as large as everything else together. */
 const OTHER_DATABASES = /\.(?:cockroachdb|mysql|sqlite|sqlserver)\./;
 
-const [app, target] = process.argv.slice(2);
-if (!APPS.includes(app) || target === undefined) {
-  console.error(`usage: node tools/deploy.mjs ${APPS.join('|')} <folder>`);
+const [app, target, cpu = process.arch] = process.argv.slice(2);
+if (!APPS.includes(app) || target === undefined || !['x64', 'arm64'].includes(cpu)) {
+  console.error(`usage: node tools/deploy.mjs ${APPS.join('|')} <folder> [x64|arm64]`);
   process.exit(2);
 }
 const folder = resolve(target);
@@ -36,8 +36,9 @@ const { status, error } = spawnSync(
     ...['--yes', PNPM, '--filter', `@svc/${app}`],
     // copies of the workspace's packages instead of links to them, here only
     '--config.inject-workspace-packages=true',
-    // the embedded PostgreSQL is for `npm start`
-    ...['deploy', '--prod', '--no-optional', '--prefer-offline', folder],
+    ...['deploy', '--prod', '--prefer-offline'],
+    app === 'standalone' ? `--cpu=${cpu}` : '--no-optional',
+    folder,
   ],
   { cwd: root, stdio: ['ignore', process.stderr, process.stderr] },
 );
@@ -47,7 +48,8 @@ if (status !== 0) {
 }
 
 // The console is built once for all: its files are served as they are.
-if (app === 'api') cpSync(join(root, 'apps/web/dist'), join(folder, 'console'), { recursive: true });
+if (app === 'api' || app === 'standalone')
+  cpSync(join(root, 'apps/web/dist'), join(folder, 'console'), { recursive: true });
 
 const store = join(folder, 'node_modules/.pnpm');
 for (const name of readdirSync(store)) {

@@ -50,6 +50,19 @@ it('the folders of the apps hold no machine code, and fit any platform', async (
   }
 });
 
+it('standalone brings its database and the console', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-standalone-'));
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  const app = join(folder, 'app');
+  await run(process.execPath, [join(ROOT, 'tools/deploy.mjs'), 'standalone', app]);
+  const started = cleanUp.use(await startDeployedApp(app, { SVC_DATA_DIR: join(folder, 'data') }));
+  expect(
+    (await fetch(started.url, { headers: { accept: 'text/html' } })).headers.get('content-type'),
+  ).toContain('text/html');
+  expect(await started.ask('/datasets')).toMatchObject({ data: [] });
+});
+
 it('the apps find all they need in their folders', async () => {
   expect(await runDeployedCli(trees.cli, ['--version'])).toMatchObject({ code: 0, stderr: '' });
   for (const app of [trees.api, trees.worker]) {

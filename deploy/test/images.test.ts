@@ -53,20 +53,26 @@ describe('Dockerfile', () => {
     expect(copied?.sort()).toEqual(folders.sort());
   });
 
-  it.each(['api', 'worker', 'cli'])('%s runs as an ordinary user, and hears signals itself', (name) => {
-    const stage = stages.get(name);
-    expect(stage?.from).toBe('base');
-    expect(stages.get('base')?.lines.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
-    expect(stage?.lines.some((line) => line.startsWith('USER '))).toBe(false);
-    const program = stage?.lines.find((line) => /^(?:ENTRYPOINT|CMD) \["node"/.test(line));
-    expect(program).toBeDefined();
-    expect(stage?.lines.some((line) => /^(?:ENTRYPOINT|CMD) [^[]/.test(line))).toBe(false);
-    if (name !== 'cli') expect(stage?.lines.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
-  });
+  it.each(['api', 'worker', 'cli', 'svc'])(
+    '%s runs as an ordinary user, and hears signals itself',
+    (name) => {
+      const stage = stages.get(name);
+      expect(stage?.from).toBe('base');
+      expect(stages.get('base')?.lines.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
+      expect(stage?.lines.some((line) => line.startsWith('USER '))).toBe(false);
+      const program = stage?.lines.find((line) => /^(?:ENTRYPOINT|CMD) \["node"/.test(line));
+      expect(program).toBeDefined();
+      expect(stage?.lines.some((line) => /^(?:ENTRYPOINT|CMD) [^[]/.test(line))).toBe(false);
+      if (name !== 'cli') expect(stage?.lines.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
+    },
+  );
 
   it('runs nothing on any platform but that of the builder', () => {
     const running = [...stages].filter(([, { lines }]) => lines.some((line) => line.startsWith('RUN ')));
-    expect(running.map(([name, { platform }]) => [name, platform])).toEqual([['build', '$BUILDPLATFORM']]);
+    expect(running.map(([name, { platform }]) => [name, platform])).toEqual([
+      ['build', '$BUILDPLATFORM'],
+      ['build-svc', '$BUILDPLATFORM'],
+    ]);
   });
 
   it('leaves out what was built or installed elsewhere, and every secret', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApi } from '@svc/api';
@@ -19,6 +19,10 @@ import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** A deployed service has the console next to its own files, a clone where it is built. */
+const [deployed = '', built = ''] = ['../console', '../../web/dist'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 configureHeap();
 await runProcess('svc-standalone', process, async (config, logger, signal) => {
@@ -78,7 +82,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     store,
     hub,
     version,
-    consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
+    consoleFolder: existsSync(deployed) ? deployed : built,
     tokenCipher,
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),
