@@ -65,7 +65,7 @@ function render(
   defined: ReadonlyMap<string, readonly Node[]>,
 ): string {
   const scope = new Map(outer);
-  const valueOf = (expression: string): unknown => evaluate(expression, dot, scope, include);
+  const evaluated = (expression: string): unknown => evaluate(expression, dot, scope, include);
   const include = (name: string, given: unknown): string => {
     const body = defined.get(name);
     if (body === undefined) throw new Error(`No template is called ${name}.`);
@@ -77,13 +77,13 @@ function render(
       const { action, body = [], otherwise = [] } = node;
       const assigned = /^(\$\w+) := (.+)$/.exec(action);
       if (assigned !== null) {
-        scope.set(assigned[1] as string, valueOf(assigned[2] as string));
+        scope.set(assigned[1] as string, evaluated(assigned[2] as string));
         return '';
       }
       const [, word = '', rest = ''] = /^(if|range|with) (.+)$/.exec(action) ?? [];
-      if (word === '') return String(valueOf(action));
+      if (word === '') return String(evaluated(action));
       const [, names, expression = ''] = /^(?:((?:\$\w+(?:, )?)+) := )?(.+)$/.exec(rest) ?? [];
-      const value = valueOf(expression);
+      const value = evaluated(expression);
       if (!isTrue(value)) return render(otherwise, dot, scope, defined);
       if (word !== 'range') return render(body, word === 'with' ? value : dot, scope, defined);
       const [first, second] = (names ?? '').split(', ');
