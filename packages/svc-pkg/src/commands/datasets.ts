@@ -14,7 +14,7 @@ import {
   VERSION_ARGUMENT,
 } from '../service/references.ts';
 import { listPages } from '../service/service-client.ts';
-import { formatTable } from '../text/format.ts';
+import { formatTable, printableValue } from '../text/format.ts';
 import {
   checkName,
   choice,
@@ -170,7 +170,7 @@ type Difference = Differences['data'][number];
 export const diff: Operation = operation({
   summary: 'compare two datasets of a service, or two versions of one',
   description:
-    'Shows which items the other dataset adds, removes, changes and moves. A version is its number or the beginning of its hash.',
+    'Shows which items the other dataset adds, removes and changes, and which sections have another order. A version is its number or the beginning of its hash.',
   arguments: {
     dataset: ['<dataset>', VERSION_ARGUMENT],
     other: ['<other>', 'the other dataset or version'],
@@ -187,22 +187,25 @@ export const diff: Operation = operation({
     const to = await findVersion(service, other);
     const path = { id: from.id, other_id: to.id };
     const wanted = given({ version: from.version, other_version: to.version, only });
-    const { counts, data } = await listPages(limit, (page) =>
+    const { counts, sections, data } = await listPages(limit, (page) =>
       service.api.GET('/datasets/{id}/diff/{other_id}', { params: { path, query: { ...wanted, ...page } } }),
     );
     await printResult(cli, {
-      text: () => diffText(counts, data, only),
-      json: () => jsonText({ counts, data }),
+      text: () => diffText({ counts, sections, data }, only),
+      json: () => jsonText({ counts, sections, data }),
     });
   },
 });
 
 function diffText(
-  counts: Differences['counts'],
-  differences: readonly Difference[],
+  { counts, sections, data: differences }: Pick<Differences, 'counts' | 'sections' | 'data'>,
   only: DiffKind | undefined,
 ): string {
-  const summary = `${DIFF_KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`;
+  const orders = sections.filter(({ order_changed }) => order_changed);
+  const summary = [
+    `${DIFF_KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`,
+    ...orders.map(({ name }) => `The order of section ${printableValue(name)} has changed.\n`),
+  ].join('');
   if (differences.length === 0) return summary;
   const table = formatTable(['change', 'from', 'to', 'item'], differences.map(rowOf));
   const kinds: readonly DiffKind[] = only === undefined ? DIFF_KINDS : [only];
