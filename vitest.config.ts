@@ -69,7 +69,7 @@ const SHARED = { isolate: false };
 const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
 
 /** Files of the long form alone have it in their names. */
-const SUITE = IS_LONG ? {} : { exclude: [...configDefaults.exclude, '**/*.long.test.ts'] };
+const SUITE = { exclude: [...configDefaults.exclude, ...(IS_LONG ? [] : ['**/*.long.test.ts'])] };
 
 export default defineConfig({
   test: {
@@ -88,6 +88,7 @@ export default defineConfig({
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
           ...SUITE,
+          exclude: [...SUITE.exclude, '**/conformance-web.test.ts'],
           ...SHARED,
           ...TIMEOUTS,
         },
@@ -104,7 +105,7 @@ export default defineConfig({
         test: {
           name: 'packages-web',
           include: [
-            `packages/pkg-format/test/${IS_LONG ? '{conformance,limits,mutations,write-package}' : 'conformance'}.test.ts`,
+            `packages/pkg-format/test/${IS_LONG ? '{conformance,limits,mutations,write-package}' : 'conformance-web'}.test.ts`,
             'packages/tabular/test/codecs.test.ts',
           ],
           execArgv: EXEC_ARGV,
