@@ -56,11 +56,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function makeTemplate(url: string, project: TestProject): Promise<() => Promise<void>> {
   const name = `svc_template_${process.pid}_${Date.now()}`;
-  const run = async (sql: string): Promise<void> => {
+  const run = async (sql: string): Promise<pg.QueryResult> => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {
-      await client.query(sql);
+      return await client.query(sql);
     } finally {
       await client.end();
     }
@@ -71,5 +71,8 @@ async function makeTemplate(url: string, project: TestProject): Promise<() => Pr
   await migrate(template.href);
   project.provide('postgresUrl', url);
   project.provide('templateDatabase', name);
-  return () => run(`DROP DATABASE ${name} WITH (FORCE)`);
+  return async () => {
+    const { rows } = await run(`SELECT datname FROM pg_database WHERE starts_with(datname, '${name}')`);
+    for (const { datname } of rows) await run(`DROP DATABASE ${datname} WITH (FORCE)`);
+  };
 }

@@ -9,12 +9,16 @@ import type {} from './postgres.ts';
 export interface TestDatabase {
   /** postgresql:// URL of a migrated, empty database that no other test uses */
   readonly url: string;
-  /** Removes the database and closes its connections. */
+  /** Ends the use of the database, for which its connections have to be closed. */
   drop(): Promise<void>;
 }
 
+/** Databases that files of this process have used and emptied: a test file takes one of them before it makes another. */
+const unused: string[] = [];
+
 /**
- * Makes a database of one test file's own: a copy of the run's template. On a Citus cluster, empties the one that all use.
+ * An empty database of one test file's own: a copy of the run's template, or one that an earlier file has used. On a
+ * Citus cluster, empties the one that all use.
  *
  * @example
  * const database = await createTestDatabase();
@@ -29,17 +33,58 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await run(server, EMPTY_TABLES);
     return { url: server, drop: async () => undefined };
   }
-  const name = `svc_test_${randomBytes(6).toString('hex')}`;
-  // the default strategy logs every page, which takes twice as long
-  await run(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  const name = unused.pop() ?? `${template}_${randomBytes(6).toString('hex')}`;
   const url = new URL(server);
   url.pathname = `/${name}`;
+  if (!made.has(name)) {
+    // the default strategy logs every page, which takes twice as long
+    await run(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+    made.set(name, await schemaOf(url.href));
+  }
   const drop = async (): Promise<void> => {
-    await connectionsClosed(server, name);
-    await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    const isClosed = await connectionsClosed(server, name);
+    // A test may have changed more than rows.
+    if (isClosed && (await schemaOf(url.href)) === made.get(name)) {
+      await run(url.href, EMPTY);
+      unused.push(name);
+    } else await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { url: url.href, drop };
 }
+
+/** The databases of this process, with what they were copied with. */
+const made = new Map<string, string>();
+
+async function schemaOf(url: string): Promise<string> {
+  const { rows } = await run(url, SCHEMA);
+  return JSON.stringify(rows);
+}
+
+/** Everything but rows that a test may change in its database. */
+const SCHEMA = `
+  SELECT format('%s %s %s %s', oid::regclass, relkind, reloptions, relacl) AS it FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s.%s %s %s', attrelid::regclass, attname, atttypid, attnotnull) FROM pg_attribute
+    JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'public'::regnamespace
+  UNION ALL SELECT format('%s %s %s', tgrelid::regclass, tgname, tgenabled) FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT conname FROM pg_constraint
+  UNION ALL SELECT proname || prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT nspname FROM pg_namespace
+  UNION ALL SELECT migration_name FROM _prisma_migrations
+  UNION ALL SELECT setconfig::text FROM pg_db_role_setting
+    JOIN pg_database ON pg_database.oid = setdatabase WHERE datname = current_database()
+  ORDER BY it`;
+
+/** Leaves no rows, and nothing that the planner has learnt from them. */
+const EMPTY = `DO $$ DECLARE name regclass; has_rows boolean; BEGIN
+  FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+      AND relname <> '_prisma_migrations' LOOP
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO has_rows;
+    IF has_rows THEN EXECUTE format('TRUNCATE %s CASCADE', name); END IF;
+  END LOOP;
+  DELETE FROM pg_statistic WHERE starelid >= 16384;
+  PERFORM pg_stat_reset();
+END $$`;
 
 /** Citus empties tables of one kind per statement. */
 const EMPTY_TABLES = `DO $$ DECLARE name regclass; BEGIN
@@ -50,15 +95,16 @@ const EMPTY_TABLES = `DO $$ DECLARE name regclass; BEGIN
 END $$`;
 
 /** Waits a moment for clients that are closing: ended by the server, they would throw uncaught errors. */
-async function connectionsClosed(server: string, name: string): Promise<void> {
+async function connectionsClosed(server: string, name: string): Promise<boolean> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const { rows } = await run(
       server,
       `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,
     );
-    if (rows.length === 0) return;
+    if (rows.length === 0) return true;
     await delay(20);
   }
+  return false;
 }
 
 async function run(url: string, sql: string): Promise<pg.QueryResult> {
