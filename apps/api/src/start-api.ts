@@ -30,7 +30,7 @@ export interface ApiDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
-  readonly hub: Pick<HubClient, 'openDataset'>;
+  readonly hub: Pick<HubClient, 'openDataset' | 'findDatasets'>;
   readonly version: string;
   /** The folder of the built console. */
   readonly consoleFolder: string;

@@ -47,6 +47,29 @@ beforeAll(async () => {
     id: 'org/unreadable',
     files: { 'train.jsonl': '{"q":"a"}\n{"q":"b\n{"q":"c"}\n["d"]\n{"q":null}\n{"q":"e"}\n' },
   });
+  hub.add({
+    id: 'org/subjects',
+    files: {
+      'README.md': [
+        '---',
+        'configs:',
+        ...['algebra', 'biology', 'chess'].map(
+          (name) =>
+            `- {config_name: ${name}, data_files: [{split: test, path: ${name}/test.jsonl}, {split: dev, path: ${name}/dev.jsonl}]}`,
+        ),
+        '---',
+      ].join('\n'),
+      ...Object.fromEntries(
+        ['algebra', 'biology', 'chess'].flatMap((name, at) => [
+          [
+            `${name}/test.jsonl`,
+            Array.from({ length: at + 1 }, (_, row) => `{"q":"${name} ${row}"}\n`).join(''),
+          ],
+          [`${name}/dev.jsonl`, '{"q":"dev"}\n'],
+        ]),
+      ),
+    },
+  });
   hub.add({ id: 'org/header', files: { 'data.csv': 'q,n\n' } });
   hub.add({ id: 'org/open-quote', files: { 'data.csv': 'q,a\n1,x\n2,y,z\n3,w\n"open,v\n4,u\n' } });
   hub.add({ id: 'org/late-column', files: { 'train.jsonl': '{"q":"a"}\n{"q":"b","late":\n' } });
@@ -80,6 +103,76 @@ const importHub = (body: object, query = '') => post(`/datasets/hub/import${quer
 const datasetCount = async (): Promise<number> =>
   ((await (await fetch(`${api.url}/datasets?limit=1`)).json()) as { meta: { total_items: number } }).meta
     .total_items;
+
+describe('all subsets of a dataset', () => {
+  const importAll = (config: object): ReturnType<typeof post> =>
+    post('/datasets/hub/import', {
+      name: 'Subjects',
+      config: { path: 'org/subjects', ...config },
+      mapping: { prompt_column: 'q', tags: ['exam'] },
+    });
+
+  it('become a section each, of the test split where there is no train', async () => {
+    const { status, body } = await importAll({ subsets: 'sections' });
+    expect([status, body['item_count']]).toEqual([201, 6]);
+    expect(body['schema']).toMatchObject({
+      config: { path: 'org/subjects', subset: null, subsets: 'sections', resolved_split: 'test' },
+    });
+    const dataset = (await (await fetch(`${api.url}/datasets/${body['id']}`)).json()) as {
+      sections: { name: string; item_count: number }[];
+    };
+    expect(dataset.sections.map(({ name, item_count }) => [name, item_count])).toEqual([
+      ['algebra', 1],
+      ['biology', 2],
+      ['chess', 3],
+    ]);
+  });
+
+  it('become a tag each of the items of one section, whose ids differ', async () => {
+    const { status, body } = await importAll({ subsets: 'tags' });
+    expect([status, body['item_count'], body['section_count']]).toEqual([201, 6, 1]);
+    const { data } = (await (await fetch(`${api.url}/datasets/${body['id']}/items`)).json()) as {
+      data: { item: { id: string; tags: string[] } }[];
+    };
+    expect(data.map(({ item: { id, tags } }) => [id, ...tags])).toEqual([
+      ['algebra-test-0', 'exam', 'algebra'],
+      ['biology-test-0', 'exam', 'biology'],
+      ['biology-test-1', 'exam', 'biology'],
+      ...[0, 1, 2].map((row) => [`chess-test-${row}`, 'exam', 'chess']),
+    ]);
+  });
+
+  it('are not one as well', async () => {
+    const { status, body } = await importAll({ subsets: 'tags', subset: 'chess' });
+    expect([status, body['code']]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('GET /hub/datasets', () => {
+  const find = async (query: string) => {
+    const response = await fetch(`${api.url}/hub/datasets?${query}`);
+    return [response.status, await response.json()] as const;
+  };
+
+  it('finds public datasets by a part of their name', async () => {
+    const [status, body] = await find('q=SAME&limit=1');
+    expect([status, body]).toEqual([
+      200,
+      { data: [{ id: 'org/same-lines', downloads: 14, likes: 1, gated: false }] },
+    ]);
+    expect((await find('q=gated'))[1]).toMatchObject({ data: [{ id: 'org/gated', gated: true }] });
+    expect((await find('q=private'))[1]).toEqual({ data: [] });
+  });
+
+  it('passes over names that cannot be one, and says when the hub does not answer', async () => {
+    hub.add({ id: 'org/odd', files: {}, info: { id: '../odd' } });
+    expect((await find('q=org/odd'))[1]).toEqual({ data: [] });
+    hub.fail({ match: /api\/datasets\?/, fault: { kind: 'html' } });
+    expect(await find('q=same')).toMatchObject([502, { code: 'hub_bad_response' }]);
+    expect(await find('limit=1')).toMatchObject([400, { code: 'invalid_request' }]);
+    expect(await find(`q=${'x'.repeat(201)}`)).toMatchObject([400, { code: 'invalid_request' }]);
+  });
+});
 
 describe('POST /datasets/hub/preview', () => {
   it('shows features, rows, counts and a mapping, and stores nothing', async () => {

@@ -1,7 +1,7 @@
 import type { HubClient, HubRow, ReadRowsOptions } from '@svc/hub-client';
 import { type CellBatch, CellWriter } from '@svc/jsonl-v23/internal';
 
-export interface FakeHub extends Pick<HubClient, 'openDataset'> {
+export interface FakeHub extends Pick<HubClient, 'openDataset' | 'findDatasets'> {
   /** tokens that requests came with, in order; undefined for none */
   readonly tokens: readonly (string | undefined)[];
   /** rows that were handed out */
@@ -51,6 +51,7 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
   return {
     tokens,
     read: () => read,
+    findDatasets: async () => [],
     openDataset: async (reference) => {
       tokens.push(reference.token);
       openDataset?.();

@@ -51,7 +51,7 @@ export interface TestService extends AsyncDisposable {
 export interface TestServiceOptions {
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
-  readonly hub?: Pick<HubClient, 'openDataset'>;
+  readonly hub?: Pick<HubClient, 'openDataset' | 'findDatasets'>;
   /** Address of a migrated database to use instead of a new one. */
   readonly databaseUrl?: string;
   readonly statementTimeoutMs?: number;

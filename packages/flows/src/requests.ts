@@ -21,6 +21,8 @@ export interface ImportRequest {
     readonly path: string;
     readonly split: string | undefined;
     readonly subset: string | undefined;
+    /** All subsets, each as a section, or in one section with its name as a tag. */
+    readonly subsets?: 'sections' | 'tags' | undefined;
     readonly revision: string | undefined;
   };
   readonly token: string | undefined;
@@ -101,11 +103,17 @@ export function toImportRequest(body: JsonObject): ImportRequest {
 /** Writes a request for a job to keep, without the token. */
 export function encodeImportRequest(request: ImportJobRequest): string {
   const { name, description, config, mappingAsSent, target } = request;
-  const { path, split, subset, revision } = config;
+  const { path, split, subset, subsets, revision } = config;
   return canonicalJson({
     name,
     description,
-    config: { path, split: split ?? null, subset: subset ?? null, revision: revision ?? null },
+    config: {
+      path,
+      split: split ?? null,
+      subset: subset ?? null,
+      revision: revision ?? null,
+      ...(subsets !== undefined && { subsets }),
+    },
     mapping: mappingAsSent,
     target: encodeTarget(target),
   });
@@ -126,9 +134,15 @@ export function toHubSource(object: JsonObject): HubSource {
     path: withoutCredentials(String(getMember(object, 'path'))),
     split: stringOf(object, 'split'),
     subset: stringOf(object, 'subset'),
+    ...subsetsOf(object),
     revision: stringOf(object, 'revision'),
     token: stringOf(object, 'token'),
   };
+}
+
+function subsetsOf(object: JsonObject): Pick<ImportRequest['config'], 'subsets'> {
+  const subsets = stringOf(object, 'subsets');
+  return subsets === 'sections' || subsets === 'tags' ? { subsets } : {};
 }
 
 /** Writes an upload for a job to keep. */

@@ -1,5 +1,6 @@
 export {
   createHubClient,
+  type FindDatasetsOptions,
   type HubClient,
   type HubClientOptions,
   type HubTimeouts,
@@ -7,6 +8,7 @@ export {
   PUBLIC_HUB,
 } from './client/client.ts';
 export type { HubDataset, SelectOptions } from './client/dataset.ts';
+export type { FoundDataset } from './client/find-datasets.ts';
 export { DEFAULT_REVISION } from './client/snapshot.ts';
 export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './client/split-reader.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';

@@ -40,3 +40,19 @@ it('says that it is closed', async () => {
     await expect(client.openDataset({ path: 'o/d' })).rejects.toMatchObject(closed);
   }
 });
+
+it('finds datasets by name, those that their token may see', async () => {
+  hub.add({ id: 'o/secret', access: 'private', readers: ['hf_reader_token'], files: {} });
+  hub.tokens.add('hf_reader_token');
+  await using client = createHubClient({ endpoint: hub.endpoint });
+  expect((await client.findDatasets('O/')).map(({ id }) => id)).toEqual(['o/d']);
+  const seen = await client.findDatasets('o/', { token: 'hf_reader_token', limit: 5 });
+  expect(seen.map(({ id }) => id)).toEqual(['o/d', 'o/secret']);
+  hub.forget();
+  for (const query of [' ', 'x'.repeat(201)])
+    await expect(client.findDatasets(query)).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid_request' }),
+    );
+  await expect(client.findDatasets('o', { limit: 51 })).rejects.toThrow(RangeError);
+  expect(hub.requests).toEqual([]);
+});

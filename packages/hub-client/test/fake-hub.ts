@@ -230,6 +230,10 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
       /^\/api\/datasets\/((?:[^/]+\/)?[^/]+?)(?:\/(revision|tree)\/([^/]+)(?:\/(.+))?|\/(refs|auth-check))?$/.exec(
         pathname,
       );
+    if (pathname === '/api/datasets') {
+      serveSearch(exchange, token);
+      return;
+    }
     const id = cached?.[1] ?? resolved?.[1] ?? api?.[1];
     if (id === undefined) {
       exchange.send(404, { 'content-type': 'text/html' }, '<html>Not here</html>');
@@ -286,6 +290,22 @@ export async function startFakeHub(...repositories: readonly FakeRepository[]): 
         decodeURIComponent(cached?.[3] ?? resolved?.[3] ?? ''),
         cached !== null,
       );
+  }
+
+  function serveSearch(exchange: Exchange, token: string | undefined): void {
+    const { searchParams } = exchange.url;
+    const search = searchParams.get('search')?.toLowerCase() ?? '';
+    const found = [...stored.values()]
+      .map(({ source }) => source)
+      .filter(({ id, access, readers = [] }) => {
+        const mayRead = token !== undefined && readers.includes(token);
+        return id.toLowerCase().includes(search) && (access !== 'private' || mayRead);
+      })
+      .map(({ id, access, info }) => ({
+        ...{ _id: '621ffdd236468d709f181d00', id, downloads: id.length, likes: 1, tags: [] },
+        ...{ private: access === 'private', gated: access === 'gated' ? 'auto' : false, ...info },
+      }));
+    exchange.json(200, found.slice(0, Number(searchParams.get('limit') ?? 20)));
   }
 
   function passesRateLimit(exchange: Exchange, bucket: string): boolean {

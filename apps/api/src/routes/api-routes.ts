@@ -13,6 +13,7 @@ import { itemTableRoutes } from './datasets/tables.ts';
 import { type VersionDeps, versionRoutes } from './datasets/versions.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
+import { findHubDatasetsRoute } from './hub/find.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
 import type { HubServingDeps } from './hub-serving/repository.ts';
@@ -51,6 +52,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     uploadRoute(deps),
     uploadPreviewRoute(deps),
+    findHubDatasetsRoute(deps),
     hubPreviewRoute(deps),
     hubImportRoute(deps),
     ...datasetRoutes(deps),

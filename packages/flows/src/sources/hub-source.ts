@@ -1,7 +1,9 @@
-import { type HubClient, HubError } from '@svc/hub-client';
+import { type HubClient, HubError, type SplitReader } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
 import { JsonlError } from '@svc/jsonl-v23';
+import type { CellBatch } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import type { SectionWriter } from '@svc/store';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { ImportRequest } from '../requests.ts';
@@ -12,7 +14,7 @@ interface HubSourceOptions {
   readonly maxItemBytes: number;
 }
 
-/** The name of the one section of a hub import. */
+/** The name of the section of a hub import that is not one for each subset. */
 const SECTION_NAME = 'default';
 
 /**
@@ -25,7 +27,7 @@ export function hubSource(
   { maxItemBytes }: HubSourceOptions,
 ): ImportSource {
   const { config, mapping, mappingAsSent, token, name, description } = request;
-  const { path, revision, subset, split } = config;
+  const { path, revision, subset, subsets, split } = config;
   return {
     start: { source: 'hub', path, split, subset, revision },
     toError: (fault) => fault,
@@ -33,14 +35,29 @@ export function hubSource(
       const dataset = await hub.openDataset({ path, revision, token, signal });
       const textColumns = typedColumns(mapping);
       try {
-        const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
-        const { columns, ...planned } = planMapping(mapping, reader.features, reader);
-        const plan = { ...planned, maxItemBytes };
-        const rows = reader.cellBatches({ columns, signal });
-        const options = { itemsTotal: reader.numRows, isNamed: false, read: dataset };
-        const section = draft.section(SECTION_NAME, options);
-        await section.writeCells(rows, plan);
-        const slice = { reader, resolvedRevision: dataset.resolvedRevision };
+        const parts = subsets === undefined ? [subset] : dataset.subsets;
+        let slice: { readonly reader: SplitReader; readonly resolvedRevision: string } | undefined;
+        let section: SectionWriter | undefined;
+        for (const part of parts) {
+          const reader = await dataset.select({
+            subset: part,
+            split,
+            signal,
+            textColumns,
+            skipsInvalid: true,
+          });
+          const tagged = subsets === 'tags' ? { tags: [...(mapping.tags ?? []), reader.subset] } : {};
+          const { columns, ...planned } = planMapping({ ...mapping, ...tagged }, reader.features, reader);
+          const options = { itemsTotal: reader.numRows, isNamed: subsets === 'sections', read: dataset };
+          if (subsets === 'sections' || section === undefined)
+            section = draft.section(subsets === 'sections' ? reader.subset : SECTION_NAME, options);
+          const rows = reader.cellBatches({ columns, signal });
+          // rows of several subsets in one section have ids of their own
+          const named = subsets === 'tags' ? splitsNamed(rows, reader.subset) : rows;
+          await section.writeCells(named, { ...planned, maxItemBytes });
+          slice ??= { reader, resolvedRevision: dataset.resolvedRevision };
+        }
+        if (slice === undefined) throw new HubError('hub_unsupported_dataset', 'The dataset has no subset.');
         const facts = { mapping: mappingAsSent, skipped: skippedRows(report) };
         const schema = canonicalJson(hubSchema(config, slice, facts));
         return { dataset: { name, description, notes: null, source: 'hub', schema } };
@@ -54,4 +71,9 @@ export function hubSource(
       }
     },
   };
+}
+
+/** Rows whose split says the subset too. */
+async function* splitsNamed(rows: AsyncIterable<CellBatch>, subset: string): AsyncGenerator<CellBatch> {
+  for await (const batch of rows) yield { ...batch, split: `${subset}-${batch.split}` };
 }

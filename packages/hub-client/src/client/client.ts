@@ -13,6 +13,7 @@ import { parseDatasetPath } from '../repository/parse-dataset-path.ts';
 import { validateRevision, validateToken } from '../repository/validate-path.ts';
 import { VERSION } from '../version.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
+import { type FoundDataset, findDatasets, MAX_FOUND } from './find-datasets.ts';
 import { DEFAULT_REVISION } from './snapshot.ts';
 
 /** The public hub. */
@@ -28,6 +29,9 @@ export interface HubTimeouts {
 }
 
 const DEFAULT_TIMEOUTS: HubTimeouts = { connectMs: 10_000, headersMs: 30_000, idleBodyMs: 30_000 };
+
+/** Datasets that a search returns by default. */
+const DEFAULT_FOUND = 20;
 
 /** Default of `cacheMaxBytes`. */
 const DEFAULT_CACHE_BYTES = 10 * 1024 ** 3;
@@ -84,6 +88,15 @@ export interface OpenDatasetOptions {
   readonly retry?: Partial<RetryPolicy> | undefined;
 }
 
+/** How a search is made. */
+export interface FindDatasetsOptions {
+  /** From 1 to 50; default 20. */
+  readonly limit?: number | undefined;
+  /** Replaces the client's: private datasets are found by those who may see them. */
+  readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface HubClient extends AsyncDisposable {
   /**
    * Opens a dataset at the commit to which its revision now points.
@@ -93,6 +106,13 @@ export interface HubClient extends AsyncDisposable {
    *   signal's reason where it is aborted; TypeError, RangeError for an invalid number in `retry` or `budgetMs`
    */
   openDataset(options: OpenDatasetOptions): Promise<HubDataset>;
+  /**
+   * Searches the names of datasets, the most downloaded first.
+   *
+   * @throws HubError `invalid_request` before any request; `hub_unavailable`, `hub_bad_response`, `hub_rate_limited`,
+   *   `hub_timeout`; the signal's reason; RangeError for an invalid limit
+   */
+  findDatasets(query: string, options?: FindDatasetsOptions): Promise<readonly FoundDataset[]>;
   /** Closes the connections. What still reads, or begins to, fails with `hub_unavailable`. */
   close(): Promise<void>;
 }
@@ -148,6 +168,16 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
         cache,
       };
       return await openDataset(requester, dataset, asked, context);
+    },
+    async findDatasets(query, options = {}) {
+      const { limit = DEFAULT_FOUND, token, signal } = options;
+      checkNumber('limit', limit, { min: 1, max: MAX_FOUND });
+      return await findDatasets(requester, query, limit, {
+        subject: { dataset: query },
+        token: validateToken(token) ?? ownToken,
+        signal: joinSignals(closing.signal, signal),
+        retry: ownRetry,
+      });
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -16,7 +16,8 @@ import { createSplitReader, type HubSplit, type SplitReader } from './split-read
 /** Which rows of a dataset to read. */
 export interface SelectOptions {
   readonly subset?: string | undefined;
-  /** Such as `train`, `train[:100]`, `train+test[10%:]`; default: the only split, else `train`. */
+  /** Such as `train`, `train[:100]`, `train+test[10%:]`; default: the only split, else `train`, `test` or
+   * `validation`. */
   readonly split?: string | undefined;
   /** Columns of text files whose values stay as they are written, whatever type they would have. */
   readonly textColumns?: ReadonlySet<string> | undefined;

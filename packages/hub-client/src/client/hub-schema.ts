@@ -7,6 +7,8 @@ import type { SplitReader } from './split-reader.ts';
 export interface DatasetRef {
   readonly path: string;
   readonly split?: string | undefined;
+  /** What all subsets became; without it, there is one. */
+  readonly subsets?: 'sections' | 'tags' | undefined;
   readonly revision?: string | undefined;
 }
 
@@ -15,7 +17,7 @@ export interface DatasetRef {
  * token, and as resolved.
  */
 export function hubSchema(
-  { path, split, revision }: DatasetRef,
+  { path, split, subsets, revision }: DatasetRef,
   { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
   rows: Omit<RowFacts, 'features'>,
 ): JsonObject {
@@ -24,7 +26,7 @@ export function hubSchema(
     config: {
       path: withoutCredentials(path),
       split: split ?? null,
-      subset: reader.subset,
+      ...(subsets === undefined ? { subset: reader.subset } : { subset: null, subsets }),
       revision: revision ?? null,
       resolved_revision: resolvedRevision,
       resolved_split: reader.split,

@@ -173,6 +173,8 @@ describe('defaultSplit', () => {
   it.each([
     [['test'], 'test'],
     [['test', 'train'], 'train'],
+    [['dev', 'validation', 'test'], 'test'],
+    [['dev', 'validation'], 'validation'],
   ])('of %j is %s', (names, expected) => {
     expect(defaultSplit(names)).toBe(expected);
   });

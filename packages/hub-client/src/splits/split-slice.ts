@@ -126,15 +126,19 @@ export function emptySelection(expression: SplitExpression): HubError {
   );
 }
 
+/** Splits that are read where none is named, the first that there is. */
+const DEFAULT_SPLITS = ['train', 'test', 'validation'] as const;
+
 /**
- * The split that is read where none is named: the only one, else `train`.
+ * The split that is read where none is named: the only one, else `train`, `test` or `validation`.
  *
  * @throws HubError `hub_split_not_found` with the names to choose from
  */
 export function defaultSplit(names: readonly string[]): string {
   const [first] = names;
   if (names.length === 1 && first !== undefined) return first;
-  if (names.includes('train')) return 'train';
+  const usual = DEFAULT_SPLITS.find((name) => names.includes(name));
+  if (usual !== undefined) return usual;
   throw new HubError('hub_split_not_found', `Name a split: the dataset has ${listNames(names)}`, {
     details: { available: names },
   });

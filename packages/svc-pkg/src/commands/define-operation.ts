@@ -186,7 +186,7 @@ export const hubFlags = (): Readonly<
   grouped('Rows:', {
     split: text(
       '--split <split>',
-      'the split, or a slice of it such as "train[:100]" (default: the only split, else train)',
+      'the split, or a slice of it such as "train[:100]" (default: the only split, else train, test or validation)',
     ),
     subset: text('--subset <name>', 'the subset (default: the default subset of the dataset)'),
     revision: text('--revision <revision>', 'branch, tag or commit (default: main)'),

@@ -36,14 +36,14 @@ import {
 import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
-import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
+import { HUB_ERRORS, IMPORTED, MAPPING } from './schema.ts';
 import { withToken } from './with-token.ts';
 
 export interface HubImportDeps {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly hub: Pick<HubClient, 'openDataset'>;
+  readonly hub: Pick<HubClient, 'openDataset' | 'findDatasets'>;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   /** Encrypts the token of an asynchronous import; null without a key. */
   readonly tokenCipher: TokenCipher | null;
@@ -71,7 +71,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
         handle: HANDLE,
         message: MESSAGE_OR_NULL,
         description: OPTIONAL_TEXT,
-        config: { type: 'object', properties: SOURCE, required: ['path'], additionalProperties: false },
+        config: { type: 'object', properties: IMPORTED, required: ['path'], additionalProperties: false },
         mapping: MAPPING,
       },
       ['name', 'config', 'mapping'],
@@ -95,6 +95,8 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     handle: async (request) => {
       const { body, query, signal } = request;
       const importRequest = toImportRequest(body);
+      if (importRequest.config.subset !== undefined && importRequest.config.subsets !== undefined)
+        throw invalidRequest('/config/subsets', '`subset` and `subsets` cannot be given together.');
       const ifExists = query['if_exists'] as IfExists | undefined;
       const { handle, message } = body as Readonly<Record<'handle' | 'message', string | null | undefined>>;
       if (handle != null) checkHandle(handle);

@@ -47,6 +47,17 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
   },
 };
 
+/** The same of an import, which may take all subsets. */
+export const IMPORTED: Readonly<Record<string, Schema>> = {
+  ...SOURCE,
+  subsets: {
+    type: ['string', 'null'],
+    enum: ['sections', 'tags', null],
+    description:
+      'imports all subsets, each as a section, or in one section with its name as a tag; not with `subset`',
+  },
+};
+
 /** Which column becomes which part of an item. */
 export const MAPPING: Schema = MAPPING_SCHEMA;
 
