@@ -3,7 +3,7 @@ import { loadedAgain } from './api/service-responds.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
 import { parseDatasetSearch } from './datasets/dataset-search.ts';
 import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
-import { parseImportSearch } from './hub-import/import-search.ts';
+import { parseImportSearch } from './hub-import/hub-source.ts';
 import { parseJobsSearch } from './jobs/jobs-search.ts';
 import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
 import { Shell } from './shell/shell.tsx';

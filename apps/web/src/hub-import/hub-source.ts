@@ -1,4 +1,20 @@
-import type { ImportSearch } from './import-search.ts';
+import { oneOf, searchParser, text } from '../ui/search-params.ts';
+
+/** What all subsets of a dataset become. */
+export const SUBSETS = ['sections', 'tags'] as const;
+
+/** What the address of the import page states. */
+export type ImportSearch = ReturnType<typeof parseImportSearch>;
+
+export const parseImportSearch = searchParser({
+  path: text,
+  /** The subset that is imported; with `subsets`, the one that is shown. */
+  subset: text,
+  /** Imports all subsets. */
+  subsets: oneOf(...SUBSETS),
+  split: text,
+  revision: text,
+});
 
 /** Parts of an address after the name of a dataset. */
 const PAGE =
@@ -8,8 +24,8 @@ const PAGE =
  * The dataset in what people paste: its name, or the address of its page. The address of a viewer also names the subset and
  * the split, the address of a file the revision.
  */
-export function hubSourceOf(text: string): ImportSearch {
-  const trimmed = text.trim();
+export function hubSourceOf(typed: string): ImportSearch {
+  const trimmed = typed.trim();
   const match = PAGE.exec(trimmed);
   if (match === null) return { path: trimmed };
   const [, path, view, rest = ''] = match;
@@ -18,10 +34,16 @@ export function hubSourceOf(text: string): ImportSearch {
   return { path, revision: first || undefined };
 }
 
-function decoded(text: string): string {
+function decoded(part: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(part);
   } catch {
-    return text;
+    return part;
   }
 }
+
+/** The choices of all subsets of a dataset that has so many. */
+export const allSubsets = (count: number): readonly { readonly value: string; readonly label: string }[] => [
+  { value: 'sections', label: `All ${count}, each a section` },
+  { value: 'tags', label: `All ${count}, each a tag` },
+];

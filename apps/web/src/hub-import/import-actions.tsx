@@ -19,7 +19,7 @@ type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
 /** Checks every row without storing anything, or imports them as a job. */
 export function ImportActions({
-  source: { path, subset, split, revision, token },
+  source: { path, subset, subsets, split, revision, token },
   mapping,
 }: {
   readonly source: HubSource & { readonly path: string };
@@ -29,7 +29,7 @@ export function ImportActions({
   const [name, setName] = useState(path.split('/').at(-1) ?? path);
   const bodyOf = (complete: Mapping): Body => ({
     name,
-    config: { path, subset, split, revision, token },
+    config: { path, ...(subsets === undefined ? { subset } : { subsets }), split, revision, token },
     mapping: complete,
   });
   const dryRun = useMutation({

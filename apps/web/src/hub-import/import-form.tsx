@@ -1,13 +1,13 @@
-import { Group, Select, Stack } from '@mantine/core';
+import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
+import { allSubsets, type ImportSearch, SUBSETS } from './hub-source.ts';
 import { ImportActions } from './import-actions.tsx';
-import type { ImportSearch } from './import-search.ts';
-import { SplitInput } from './split-input.tsx';
 import { type HubPreview, type HubSource, useHubPreview } from './use-hub-preview.ts';
 
 const route = getRouteApi('/import');
@@ -44,10 +44,20 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
           label={`Subset (${formatCount(subsets.length)})`}
           size="xs"
           searchable
+          disabled={source.subsets !== undefined}
           value={preview.subset}
           // most subsets of a dataset have the same splits
           onChange={(value) => change({ subset: value ?? undefined })}
           data={subsets}
+        />
+      )}
+      {subsets.length > 1 && (
+        <Select
+          label="Which subsets"
+          size="xs"
+          value={source.subsets ?? 'one'}
+          onChange={(value) => change({ subsets: SUBSETS.find((one) => one === value) })}
+          data={[{ value: 'one', label: 'This one' }, ...allSubsets(subsets.length)]}
         />
       )}
       <Select
@@ -69,5 +79,31 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
         {source.revision === undefined ? '' : ` at ${source.revision}`}
       </Dimmed>
     </Group>
+  );
+}
+
+/** A slice, such as `train[:100]`, which takes effect when it is complete. */
+function SplitInput({
+  split,
+  onChange,
+}: {
+  readonly split: string;
+  readonly onChange: (split: string) => void;
+}) {
+  const [text, setText] = useState(split);
+  const send = (): void => {
+    if (text !== split && text !== '') onChange(text);
+  };
+  return (
+    <TextInput
+      label="Slice"
+      size="xs"
+      w={180}
+      value={text}
+      placeholder="train[:100]"
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={send}
+      onKeyDown={(event) => event.key === 'Enter' && send()}
+    />
   );
 }

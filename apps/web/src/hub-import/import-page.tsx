@@ -1,15 +1,17 @@
-import { Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Group, PasswordInput, Select, Stack } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { ApiProblem } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { hubSourceOf } from './hub-source.ts';
+import { allSubsets, hubSourceOf, type ImportSearch, SUBSETS } from './hub-source.ts';
 import { ImportForm } from './import-form.tsx';
-import type { ImportSearch } from './import-search.ts';
 import { useHubPreview } from './use-hub-preview.ts';
 
 const route = getRouteApi('/import');
@@ -23,11 +25,15 @@ export default function ImportPage() {
   const [token, setToken] = useState<string>();
   useEffect(() => setTyped(search.path ?? ''), [search.path]);
   const preview = useHubPreview({ ...search, token }, null);
+  const found = useFoundDatasets(typed === search.path ? '' : typed);
   const missing = missingOf(preview.error);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
+    open(typed);
+  };
+  const open = (text: string): void => {
     setToken(typedToken.trim() || undefined);
-    const asked = hubSourceOf(typed);
+    const asked = hubSourceOf(text);
     // the same dataset again keeps its slice
     if (asked.path !== search.path || asked.revision !== undefined || asked.subset !== undefined)
       void navigate({ search: asked });
@@ -39,12 +45,16 @@ export default function ImportPage() {
     >
       <form onSubmit={submit}>
         <Group align="flex-end" gap="xs">
-          <TextInput
+          <Autocomplete
             label="Dataset"
-            description="owner/name, or the address of its page"
+            description="owner/name, the address of its page, or a part of its name"
             placeholder="openai/gsm8k"
             value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
+            onChange={setTyped}
+            onOptionSubmit={open}
+            // the hub has searched for it
+            filter={({ options }) => options}
+            data={found}
             flex="1 1 260px"
             maw={560}
             required
@@ -84,6 +94,25 @@ export default function ImportPage() {
   );
 }
 
+const TYPING_MS = 300;
+
+/** What a name on the hub may have; addresses are not looked for. */
+const NAME = /^[\w./ -]{2,100}$/;
+
+/** Names of the datasets of the hub that a text is a part of; none while the hub does not say. */
+function useFoundDatasets(typed: string): string[] {
+  const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const found = useRead({
+    queryKey: ['hub-datasets', q],
+    read: (api, signal) => api.GET('/hub/datasets', { params: { query: { q, limit: 20 } }, signal }),
+    enabled: NAME.test(q),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    retry: false,
+  });
+  return q === '' ? [] : (found.data?.data.map(({ id }) => id) ?? []);
+}
+
 /** A part of a dataset that has to be named before there is a preview, with the names to choose from. */
 interface Missing {
   readonly part: 'subset' | 'split';
@@ -109,6 +138,17 @@ function MissingChoice({ part, available, subset }: Missing & { readonly subset:
         value={null}
         onChange={(name) => change({ [part]: name ?? undefined })}
       />
+      {part === 'subset' && (
+        <Select
+          label="Or all of them"
+          placeholder="One subset only"
+          data={allSubsets(available.length)}
+          value={null}
+          onChange={(value) =>
+            change({ subsets: SUBSETS.find((one) => one === value), subset: available[0] })
+          }
+        />
+      )}
       {part === 'split' && subset !== undefined && (
         <Button variant="default" onClick={() => change({ subset: undefined, split: undefined })}>
           Other subset

@@ -3,7 +3,7 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import type { Mapping } from '../mapping/mapping-fields.ts';
-import type { ImportSearch } from './import-search.ts';
+import type { ImportSearch } from './hub-source.ts';
 
 export type HubPreview = ResponseOf<'/datasets/hub/preview', 'post'>;
 
