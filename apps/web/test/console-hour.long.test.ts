@@ -494,13 +494,12 @@ describe('the hour after a run', () => {
     await using opened = await own.browser.open(`/console/runs/${source}`);
     const { page, faults } = opened;
     await page.getByRole('link', { name: 'Copy run' }).click();
-    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    await page.getByText('2 can be scored').waitFor();
     await page.getByRole('row', { name: /^Tokens, about \d+/ }).waitFor();
     await page
       .getByRole('row', { name: /^Cost, about 0\.\d{4} EUR/ })
       .or(page.getByText('< 0.0001 EUR'))
       .waitFor();
-    await page.getByRole('button', { name: 'What is asked' }).click();
     const reuse = page.getByLabel('Take outputs of an earlier run where it was asked the same');
     const planned = page.waitForRequest(
       (request) => request.postData()?.includes('"reuse":"latest"') === true,
@@ -508,14 +507,14 @@ describe('the hour after a run', () => {
     await reuse.click({ force: true });
     await planned;
     await reuse.click({ force: true });
-    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    await page.getByText('2 can be scored').waitFor();
     expect(await page.getByLabel('Name of the run').inputValue()).toBe('Source (copy)');
     const key = page.getByRole('combobox', { name: 'API key variable' });
     await key.fill('LAB');
     await expect.poll(() => key.getAttribute('aria-invalid')).toBe('true');
     await page.getByText('The run cannot start yet: see the marked fields.').waitFor();
     expect(await page.getByText('/config/provider/api_key_env').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Run on all' }).isDisabled()).toBe(true);
     await key.fill('');
     await page.getByRole('button', { name: 'Which items' }).click();
     await page.getByRole('button', { name: 'Repetitions, pace and price' }).click();
@@ -524,10 +523,10 @@ describe('the hour after a run', () => {
     await page.getByRole('combobox', { name: 'Tags' }).fill('');
     // what starts the run is in view at every place of the form
     await page.getByLabel('Currency').scrollIntoViewIfNeeded();
-    const start = page.getByRole('button', { name: 'Start the run' });
+    const start = page.getByRole('button', { name: 'Run on all' });
     expect((await start.boundingBox())?.y).toBeGreaterThan(0);
     expect((await start.boundingBox())?.y).toBeLessThan(800);
-    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    await page.getByText('2 can be scored').waitFor();
     // three items are asked, and nothing is stored
     const countRuns = async () =>
       (await own.call<{ meta: { total_items: number } }>('GET', `/runs?dataset_id=${dataset}`)).meta
@@ -569,7 +568,7 @@ describe('the hour after a run', () => {
     await page.getByRole('button', { name: 'Score in several ways' }).click();
     await page.getByRole('heading', { name: 'Plan of each of 4 runs' }).waitFor();
     await page.getByRole('row', { name: 'Requests of all runs 16' }).waitFor();
-    await page.getByRole('row', { name: 'Can be scored 4' }).waitFor();
+    await page.getByText('4 can be scored').waitFor();
     expect(await barriersOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Start 4 runs' }).click();
     await page.getByRole('button', { name: 'Compare 4' }).waitFor();
@@ -608,10 +607,10 @@ describe('the hour after a run', () => {
     const { page, faults } = opened;
     await page.getByText('Echo', { exact: true }).click();
     await page.getByText('No item can be scored without a checker or a judge.').waitFor();
-    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Run on all' }).isDisabled()).toBe(true);
     await page.getByRole('combobox', { name: 'Checker' }).click();
     await page.getByRole('option', { name: 'includes: “It is Paris.” is right for “Paris”' }).click();
-    await page.getByRole('row', { name: 'Can be scored 1' }).waitFor();
+    await page.getByText('1 can be scored').waitFor();
     await page.getByText('OpenAI-compatible', { exact: true }).click();
     await page.getByRole('combobox', { name: 'Base URL' }).click();
     await page.getByRole('option', { name: own.provider.baseUrl }).click();

@@ -368,8 +368,8 @@ describe('the console', () => {
     await expect
       .poll(() => page.getByRole('combobox', { name: 'Pointer' }).inputValue())
       .toBe('/meta/pretend_output');
-    await page.getByRole('row', { name: 'Can be scored 7' }).waitFor();
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('7 can be scored').waitFor();
+    await page.getByRole('button', { name: 'Run on all' }).click();
     await page.getByText('4 of 4: See the score').waitFor();
     await page.getByText(/^0\.714 ± /).waitFor();
     await page.getByRole('option', { name: /^wrong af-2 .* Dakar Banjul/ }).click();

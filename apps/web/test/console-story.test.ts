@@ -142,11 +142,8 @@ describe('the story of the documents', () => {
     await look(page, 'run');
 
     await page.goto(`${own.url}/console/compare?runs=${runs['atlas-mini']},${runs['atlas-large']}`);
-    await page.getByText(/^atlas-large: \+\d+\.\d points/).waitFor();
-    await page.getByRole('option', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
-    await focusList(page, 'Items that differ');
-    await page.keyboard.press('ArrowDown');
-    await page.locator('del').first().waitFor();
+    await page.getByText(/^atlas-large is better by \d+\.\d points, 95 % CI/).waitFor();
+    await page.getByRole('row', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
     await page.getByRole('region', { name: 'Score against latency (50 %)' }).waitFor();
     await look(page, 'compare');
     const downloading = page.waitForEvent('download');
@@ -158,6 +155,7 @@ describe('the story of the documents', () => {
       'points, 95 % CI',
       'School questions, version 2',
       'provider.model',
+      'A shirt of 40 euros',
       'school-5',
       '<svg',
     ])

@@ -371,7 +371,7 @@ describe('a table of questions', () => {
     await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
     expect((await readAgain).status()).toBe(404);
     // as long as an error would take to be shown
-    await page.getByRole('row', { name: 'Can be scored 1' }).waitFor();
+    await page.getByText('1 can be scored').waitFor();
     expect(await name.inputValue()).toBe('Typed before');
     await page.goto(`${own.url}/console/runs/new?dataset=${gone}`);
     await page.getByText('This dataset is not here any more. Choose another one.').waitFor();

@@ -214,14 +214,13 @@ describe('the console of a service with keys', () => {
     await model.getByText('Line 2 must be name=value, got "stage test".').waitFor();
     await headers.fill('x-team');
     await model.getByText('Line 1 must be name: value, got "x-team".').waitFor();
-    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Run on all' }).isDisabled()).toBe(true);
     found.push(...(await barriersOf(page)));
     await params.fill('{"seed": 9007199254740993,\n "top_p": 0.9}');
     await query.fill('version=1\n\nstage=test');
     await headers.fill('x-team: tests');
     await page.getByRole('button', { name: 'Which items' }).click();
     await page.getByLabel('First items').fill('8');
-    await page.getByRole('button', { name: 'What is asked' }).click();
     await page.getByLabel('System prompt').fill('Be brief.');
     await page.getByRole('button', { name: 'Scoring' }).click();
     await page.getByLabel('Let a model judge').click({ force: true });
@@ -230,9 +229,9 @@ describe('the console of a service with keys', () => {
     await page.getByRole('button', { name: 'Repetitions, pace and price' }).click();
     await page.getByLabel('Requests per minute').fill('60000');
     await page.getByLabel('Price of output').fill('10');
-    await page.getByRole('row', { name: 'Can be scored 8' }).waitFor();
+    await page.getByText('8 can be scored').waitFor();
     found.push(...(await barriersOf(page)));
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByRole('button', { name: 'Run on all' }).click();
     await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
     const id = page.url().split('/').at(-1) ?? '';
     await page.getByText('completed').waitFor();
@@ -410,8 +409,8 @@ describe('the console of a service with keys', () => {
       await press(page.getByRole('link', { name: 'New run' }));
       await tabTo(page.getByRole('radio', { name: 'OpenAI-compatible' }));
       for (let step = 0; step < steps; step += 1) await keyboard.press('ArrowRight');
-      await page.getByRole('row', { name: 'Can be scored 120' }).waitFor();
-      await press(page.getByRole('button', { name: 'Start the run' }));
+      await page.getByText('120 can be scored').waitFor();
+      await press(page.getByRole('button', { name: 'Run on all' }));
       await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
       await page.getByText('completed').waitFor();
       ids.push(page.url().split('/').at(-1) ?? '');

@@ -93,9 +93,9 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'Run it' }).click();
     await page.getByRole('combobox', { name: 'Base URL' }).fill(provider.baseUrl);
     await page.getByRole('combobox', { name: 'Model', exact: true }).fill('weak-1');
-    await page.getByRole('row', { name: 'Can be scored 500' }).waitFor();
+    await page.getByText('500 can be scored').waitFor();
     const start = async (score: string): Promise<string> => {
-      await page.getByRole('button', { name: 'Start the run' }).click();
+      await page.getByRole('button', { name: 'Run on all' }).click();
       await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
       await page.getByText('completed').waitFor();
       await page.getByText(score).first().waitFor();
@@ -104,14 +104,16 @@ describe('the console', () => {
     const before = await start('80.0 % of 500');
     // the same run with another prompt
     await page.getByRole('link', { name: 'Copy run' }).click();
-    await page.getByRole('button', { name: 'What is asked' }).click();
     await page.getByLabel('Prompt template').fill('Rechne genau: {prompt}');
-    await page.getByRole('row', { name: 'Can be scored 500' }).waitFor();
+    await page.getByText('500 can be scored').waitFor();
     const after = await start('90.0 % of 500');
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     await page.getByRole('combobox', { name: 'Runs' }).click();
     await page.getByRole('option', { name: /0\.800/ }).click();
-    await page.getByText('0, 50, 450').waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/is worse by 10\.0 points, 95 % CI .*, 500 items, against /)
+      .waitFor();
     const count = await clicks();
     expect(count).toBeGreaterThan(10);
     expect(count).toBeLessThanOrEqual(20);
@@ -232,7 +234,7 @@ describe('the console', () => {
   it('previews, maps, checks and imports a dataset of the hub', async () => {
     await using opened = await browser.open('/console/import');
     const { page, faults } = opened;
-    await page.getByLabel('Dataset').fill(`${hub.endpoint}/datasets/org/sums`);
+    await page.getByRole('combobox', { name: 'Dataset' }).fill(`${hub.endpoint}/datasets/org/sums`);
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'First rows' }).getByText('What is 0 + 0?').waitFor();
     await page.getByText(/^Item 1 of \d+$/).waitFor();
@@ -298,8 +300,8 @@ describe('the console', () => {
     await using opened = await browser.open(`/console/runs/new?dataset=${ids['hub']}`);
     const { page, faults } = opened;
     await page.getByText('Answers in the items').click();
-    await page.getByRole('row', { name: 'Can be scored 120' }).waitFor();
-    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('120 can be scored').waitFor();
+    await page.getByRole('button', { name: 'Run on all' }).click();
     await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
     ids['run'] = page.url().split('/').at(-1) ?? '';
     await page.getByText('completed').waitFor();
@@ -316,10 +318,14 @@ describe('the console', () => {
     await page.goto(`${url}/console/runs/${ids['run']}?result=${data[0]?.item_hash}`);
     await page.getByRole('heading', { name: 'train-110' }).waitFor();
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
-    await page.getByText(/^0, 1\d\d, \d$/).waitFor();
-    await focusList(page, 'Items that differ');
+    await page.getByText(/^A trial is worse by \d+\.\d points, 95 % CI .* items, against /).waitFor();
+    await page.getByRole('tab', { name: /^Worse 1\d\d$/ }).waitFor();
+    const grid = page.getByRole('grid', { name: 'Items that differ' });
+    await grid.getByRole('row').nth(1).waitFor();
+    await grid.focus();
     await page.keyboard.press('End');
-    await page.locator('del').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').locator('del').first().waitFor();
     expect(faults).toEqual([]);
   });
 
