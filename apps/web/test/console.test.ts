@@ -115,7 +115,7 @@ describe('the console', () => {
       .getByText(/is worse by 10\.0 points, 95 % CI .*, 500 items, against /)
       .waitFor();
     const count = await clicks();
-    expect(count).toBeGreaterThan(10);
+    expect(count).toBeGreaterThan(7);
     expect(count).toBeLessThanOrEqual(20);
     await page.goto(`${url}/console/datasets?source=file`);
     const id = (await page.getByRole('link', { name: 'fragen', exact: true }).getAttribute('href'))

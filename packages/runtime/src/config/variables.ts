@@ -156,6 +156,16 @@ const apiKeysFile: Variable<KeysFile | null> = {
   parse: (path) => (path === undefined ? null : readKeysFile(path)),
 };
 
+const consoleName: Variable<string> = {
+  name: 'SVC_CONSOLE_NAME',
+  default: 'svc',
+  description: 'what the console calls itself: in its navigation, its titles and where people sign in',
+  parse: (value = 'svc') => {
+    if (/^[^\p{Cc}]{1,60}$/u.test(value) && value.trim() !== '') return value.trim();
+    throw new Error(`must be 1 to 60 characters without control characters, got ${JSON.stringify(value)}`);
+  },
+};
+
 const origins: Variable<readonly string[]> = {
   name: 'SVC_CORS_ORIGINS',
   default: 'none',
@@ -335,15 +345,7 @@ export const VARIABLES = {
     ['opt-in', 'off'],
     '`opt-in` takes events of the tour from browsers whose users switched them on, and logs them; `off` refuses all',
   ),
-  consoleName: {
-    name: 'SVC_CONSOLE_NAME',
-    default: 'svc',
-    description: 'what the console calls itself: in its navigation, its titles and where people sign in',
-    parse: (value = 'svc') => {
-      if (/^[^\p{Cc}]{1,60}$/u.test(value) && value.trim() !== '') return value.trim();
-      throw new Error(`must be 1 to 60 characters without control characters, got ${JSON.stringify(value)}`);
-    },
-  },
+  consoleName,
   corsOrigins: origins,
   workerConcurrency: integer(
     'SVC_WORKER_CONCURRENCY',
