@@ -192,6 +192,18 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     `${API}/access.test.ts`,
     'keeps every endpoint of the OpenAPI document to its role',
   ],
+  'every operation is decided for every kind of key': [
+    `${API}/access-matrix.test.ts`,
+    'decides every operation for every kind of caller',
+  ],
+  'a key with handles sees nothing of other datasets': [
+    `${API}/access-matrix.test.ts`,
+    'finds nothing of other datasets by any id that a request can hold',
+  ],
+  'every change is recorded once, with its key and request': [
+    `${WORKER}/audit.test.ts`,
+    'has each change of four keys once, by whom and by which request, and nothing else',
+  ],
   'no secret is in a log line, error, metric, row or file': [
     `${FAULTS}/secrets.test.ts`,
     'are in no log line, error, metric, row or file that they do not belong to',

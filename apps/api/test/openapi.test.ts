@@ -44,7 +44,16 @@ it('asks for more than the role of a viewer where something is changed, deleted,
       .filter(({ 'x-access': access }) => access === role)
       .map(({ operationId }) => operationId)
       .sort();
-  expect(needing('admin')).toEqual(['deleteDataset', 'deleteVersion', 'updateSettings']);
+  expect(needing('admin')).toEqual([
+    ...[
+      'deleteDataset',
+      'deleteVersion',
+      'downloadAuditCsv',
+      'downloadAuditJsonl',
+      'listAudit',
+      'updateSettings',
+    ],
+  ]);
   expect(needing('editor')).toEqual([
     'cancelJob',
     'cancelRun',

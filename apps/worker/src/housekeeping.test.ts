@@ -16,8 +16,9 @@ it('logs which task fails, and stops immediately', async () => {
       datasets: { collect: succeed, indexHashes: succeed },
       runs: { deleteTrials: succeed, collect: succeed },
       hubFiles: { collect: succeed },
+      audit: { purge: succeed },
     } as unknown as Store,
-    { days: 1, bytes: 1 },
+    { hubFileLimits: { days: 1, bytes: 1 }, auditDays: 1 },
     logger,
   );
   await expect.poll(() => lines.length).toBe(1);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
+import { actAs } from '../database/actor.ts';
 import type { Run } from '../runs/run-row.ts';
 import {
   type ClaimedTask,
@@ -68,14 +69,16 @@ it('wakes the workers at the end of the transaction', async () => {
   await expect.poll(() => woken).toEqual(['svc_task run', 'svc_task import']);
 });
 
+const ADA = { name: 'Ada', role: 'editor', requestId: 'r', handles: null };
+
 it('gives each task to one of many workers, the oldest first', async () => {
   const runs = [];
-  for (let count = 0; count < 12; count += 1) runs.push((await createRun()).id);
+  for (let count = 0; count < 12; count += 1) runs.push((await actAs(ADA, () => createRun())).id);
   const first = await queue.claim('runs', 2, false);
   expect(first).toMatchObject(
     runs.slice(0, 2).map((id) => ({
       claim: { id, attempt: 1 },
-      ...{ kind: 'run', failedAttempts: 0, isRecovered: false, requestId: 'r', ageMs: expect.any(Number) },
+      ...{ kind: 'run', failedAttempts: 0, isRecovered: false, actor: ADA, ageMs: expect.any(Number) },
     })),
   );
   const others = await Promise.all(
