@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { loadedAgain } from './api/service-responds.ts';
+import { parseAuditSearch } from './audit/audit-search.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
 import { parseDatasetSearch } from './datasets/dataset-search.ts';
 import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
@@ -87,6 +88,13 @@ const settingsRoute = createRoute({
   component: lazyRouteComponent(loadedAgain(() => import('./settings/settings-page.tsx'))),
 });
 
+const auditRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/audit',
+  validateSearch: parseAuditSearch,
+  component: lazyRouteComponent(loadedAgain(() => import('./audit/audit-page.tsx'))),
+});
+
 const statusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status',
@@ -109,6 +117,7 @@ export function createConsoleRouter() {
       compareRoute,
       settingsRoute,
       statusRoute,
+      auditRoute,
     ]),
     basepath: '/console',
     // plain texts: the parsers of the pages know which are numbers

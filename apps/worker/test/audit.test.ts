@@ -53,7 +53,10 @@ async function send(
     path,
     expect.anything(),
   ]);
-  return { body: /\/json(?:;|$)/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text, id };
+  return {
+    body: /\/json(?:;|$)/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
+    id,
+  };
 }
 
 const audit = async (query = ''): Promise<Body[]> => {

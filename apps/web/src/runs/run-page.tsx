@@ -54,6 +54,7 @@ export default function RunPage() {
           <DatasetLink run={run} />
           {modelOf(run) !== null && <span className="break">Model {modelOf(run)}</span>}
           {run.imported && <span>came with a package</span>}
+          {run.created_by !== null && <span className="break">by {run.created_by}</span>}
           {run.source_run_id !== null && (
             <LinkAnchor to="/runs/$id" params={{ id: run.source_run_id }} size="sm">
               Outputs of another run

@@ -6,6 +6,7 @@ import {
   IconCloudDownload,
   IconDatabase,
   IconFileText,
+  IconHistory,
   IconHome,
   IconListCheck,
   IconPlayerPlay,
@@ -33,6 +34,7 @@ const PAGES = [
   { to: '/compare', label: 'Compare', icon: IconArrowsDiff, role: 'viewer' },
   { to: '/jobs', label: 'Jobs', icon: IconListCheck, role: 'viewer' },
   { to: '/status', label: 'Status', icon: IconActivity, role: 'viewer' },
+  { to: '/audit', label: 'Audit', icon: IconHistory, role: 'admin' },
   { to: '/settings', label: 'Settings', icon: IconSettings, role: 'viewer' },
 ] as const;
 
@@ -55,6 +57,7 @@ function Frame() {
   useKeepFocus();
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const canEdit = useCan('editor');
+  const can = { viewer: true, editor: canEdit, admin: useCan('admin') };
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isAllowed = canEdit || !EDITORS_ONLY.includes(path);
   const [firstPath] = useState(path);
@@ -82,7 +85,7 @@ function Frame() {
           <Face />
         </Box>
         <AppShell.Section grow component={ScrollArea}>
-          {PAGES.filter(({ role }) => role === 'viewer' || canEdit).map(({ to, label, icon }) => (
+          {PAGES.filter(({ role }) => can[role]).map(({ to, label, icon }) => (
             <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />
           ))}
         </AppShell.Section>

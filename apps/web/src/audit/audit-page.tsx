@@ -1,0 +1,142 @@
+import { Group, Text, TextInput } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { keepPreviousData } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useRead } from '../api/use-read.ts';
+import { ChosenFilter } from '../ui/chosen-filter.tsx';
+import { ExportMenu } from '../ui/export-menu.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { Page } from '../ui/layout/page.tsx';
+import { Pager } from '../ui/layout/pager.tsx';
+import { QueryState } from '../ui/query-state.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
+import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
+import { TypedFilter } from '../ui/typed-filter.tsx';
+import { AUDIT_ACTIONS } from './audit-search.ts';
+
+type Entry = ResponseOf<'/audit', 'get'>['data'][number];
+
+const route = getRouteApi('/audit');
+
+/** Who changed what. */
+export default function AuditPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter = (changed: Partial<typeof search>): void =>
+    void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changed }) });
+  const found = useRead({
+    queryKey: ['audit', search],
+    read: (api, signal) => api.GET('/audit', { params: { query: { ...search, limit: 50 } }, signal }),
+    placeholderData: keepPreviousData,
+  });
+  const { cursor, ...filters } = search;
+  const stated = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const query = stated.length === 0 ? '' : `?${new URLSearchParams(stated)}`;
+  return (
+    <Page
+      title="Audit"
+      subtitle="Every change, newest first."
+      actions={
+        <ExportMenu
+          files={[
+            ['CSV', `/audit.csv${query}`],
+            ['JSON Lines', `/audit.jsonl${query}`],
+          ]}
+        />
+      }
+    >
+      <Group role="search" aria-label="Audit">
+        <TypedFilter label="Who" value={search.actor} onChange={(actor) => filter({ actor })} />
+        <ChosenFilter
+          label="Action"
+          value={search.action}
+          values={AUDIT_ACTIONS}
+          onChange={(action) => filter({ action })}
+          isSearchable
+        />
+        <TypedFilter label="Handle or id" value={search.object} onChange={(object) => filter({ object })} />
+        {(['from', 'to'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            size="xs"
+            aria-label={name === 'from' ? 'From' : 'Before'}
+            title="UTC"
+            value={search[name] ?? ''}
+            onChange={({ currentTarget: { value } }) => filter({ [name]: value === '' ? undefined : value })}
+          />
+        ))}
+      </Group>
+      <QueryState query={found} />
+      {found.data !== undefined && (
+        <>
+          {found.data.data.length === 0 ? (
+            <Dimmed>{stated.length === 0 ? 'No changes yet.' : 'No change matches the filters.'}</Dimmed>
+          ) : (
+            <DataTable
+              label="Table of changes"
+              columns={COLUMNS}
+              rows={found.data.data}
+              keyOf={({ id }) => id}
+              isTall
+              fills
+            />
+          )}
+          <Pager
+            total={found.data.meta.total_items}
+            what="change"
+            isFirst={cursor === undefined}
+            nextCursor={found.data.meta.next_cursor}
+            onCursor={(next) => void navigate({ search: (before) => ({ ...before, cursor: next }) })}
+          />
+        </>
+      )}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { label: 'When', size: 110, cell: ({ at }) => <Age since={at} /> },
+  {
+    label: 'Who',
+    size: 130,
+    wraps: true,
+    cell: ({ actor: { name, role } }) => (role === null ? name : `${name}, ${role}`),
+  },
+  { label: 'Action', size: 130, cell: ({ action }) => action },
+  { label: 'What', size: 180, share: 2, wraps: true, cell: ({ object }) => <Changed object={object} /> },
+  {
+    label: 'Details',
+    size: 200,
+    share: 2,
+    wraps: true,
+    cell: ({ details }) =>
+      Object.entries(details)
+        .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+        .join('; '),
+  },
+  {
+    label: 'Request',
+    size: 120,
+    share: 1,
+    isOptional: true,
+    cell: ({ request_id }) => <Text size="xs">{request_id}</Text>,
+  },
+];
+
+function Changed({ object: { kind, id, name, handle } }: Pick<Entry, 'object'>) {
+  const label = name ?? (kind === 'settings' ? 'settings' : `${kind} ${id?.slice(0, 8)}`);
+  if (id !== null && (kind === 'run' || kind === 'dataset')) {
+    return (
+      <>
+        <LinkAnchor to={kind === 'run' ? '/runs/$id' : '/datasets/$id'} params={{ id }} size="sm">
+          {label}
+        </LinkAnchor>
+        {handle !== undefined && <Dimmed span> {handle}</Dimmed>}
+      </>
+    );
+  }
+  return label;
+}
