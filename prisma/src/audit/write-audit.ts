@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { currentActor } from '../database/actor.ts';
+import { readableJson } from '../database/values.ts';
 
 /** Every kind of change. */
 export const AUDIT_ACTIONS = [
@@ -43,7 +44,8 @@ const NAMED: Readonly<Record<AuditObject['kind'], string>> = {
   run: `SELECT r.name, d.handle, r.dataset_version AS version FROM runs r JOIN datasets d ON d.id = r.dataset_id
     WHERE r.id = $7::text::uuid`,
   job: `SELECT asked ->> 'name' AS name, coalesce(d.handle, asked #>> '{target,handle}') AS handle, NULL::int AS version
-    FROM (SELECT dataset_id, request::json AS asked FROM jobs WHERE id = $7::text::uuid AND octet_length(request) <= 1048576) j
+    FROM (SELECT dataset_id, ${readableJson('request::json')} AS asked
+      FROM jobs WHERE id = $7::text::uuid AND octet_length(request) <= 1048576) j
       LEFT JOIN datasets d ON d.id = coalesce(j.dataset_id::text, j.asked #>> '{target,dataset_id}')::uuid`,
   settings: `SELECT NULL AS name, NULL AS handle, NULL::int AS version WHERE $7::text IS NOT NULL`,
 };
