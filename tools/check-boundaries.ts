@@ -52,6 +52,8 @@ const ARROWS: Record<string, readonly string[]> = {
   'apps/worker': OF_APPS,
   'packages/client': ['@svc/jsonl-v23'],
   'packages/svc-pkg': [
+    // only `evaluation.ts`, which the build bundles
+    '@svc/evaluation',
     '@svc/formats',
     '@svc/jsonl-v23',
     '@svc/pkg-format',

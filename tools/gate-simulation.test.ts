@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { type ComparedScores, compareScores } from '../packages/evaluation/src/index.ts';
-import { type Interval, type Verdict, verdictOf } from '../packages/svc-pkg/src/gate/verdict.ts';
+import {
+  type ComparedScores,
+  compareScores,
+  type Interval,
+  type Verdict,
+  verdictOf,
+} from '../packages/evaluation/src/index.ts';
 
 /*
  * Gates on random scores, through the statistics of the service and the verdict of the command line. The table of

@@ -37,10 +37,17 @@ it('names the line', () => {
   expect(newerNames('a.ts', '\n\nnew WebSocket("ws://x");')).toEqual([{ name: 'WebSocket', line: 3 }]);
 });
 
-it.each(publishablePackages().map((pkg) => [pkg.manifest.name, pkg] as const))(
-  '%s uses nothing that the oldest Nodes of its engines lack',
-  (_name, { folder, manifest }) => {
-    expect(manifest.engines.node).toBe(ENGINES);
+it.each(publishablePackages().map(({ manifest }) => [manifest.name, manifest] as const))(
+  '%s runs on the oldest Nodes',
+  (_name, { engines }) => expect(engines.node).toBe(ENGINES),
+);
+
+/** The build of `svc-pkg` bundles parts of it. */
+const EVALUATION = join(ROOT, 'packages/evaluation');
+
+it.each([...publishablePackages().map(({ folder }) => folder), EVALUATION])(
+  '%s uses nothing that the oldest Nodes lack',
+  (folder) => {
     const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
     );

@@ -76,6 +76,7 @@ const RUNS: Rules<RunStore> = {
   deleteTrials: 'inside',
   collect: 'inside',
   get: run,
+  prove: run,
   // Of runs that are watched already, for all who watch them.
   getMany: 'inside',
   list: 'itself',

@@ -78,7 +78,7 @@ describe('a run that goes round', () => {
        INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, item_type, status, output,
          score, passed, explanation, error, latency_ms, usage)
        VALUES ('${runId}', 0, 0, 1, 'a', '1', 'freeform', 'ok', '"one \\u0000 1"', 0.1, false, NULL, NULL, 1.5, '{"n":12345678901234567890}'),
-         ('${runId}', 0, 0, 2, 'a', '1', 'freeform', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
+         ('${runId}', 0, 0, 2, 'a', '1', 'freeform', 'ok', '{"a":[1.5]}', 0.2, true, '"why"', NULL, NULL, NULL),
          ('${runId}', 1, 0, 1, 'b', '"x"', 'freeform', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
          ('${runId}', 1, 1, 1, 'b', '2', 'freeform', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL)`,
     );
@@ -95,6 +95,7 @@ describe('a run that goes round', () => {
       finished_at: '2026-01-02T03:05:00.000Z',
       incomplete: true,
       results: 4,
+      ...{ bar_hash: null, scoring: 'svc-scoring-1', run_hash: (await get(`/runs/${runId}`)).run_hash },
     });
 
     const copyId = await upload(archive);

@@ -116,6 +116,29 @@ it('says before the run what it can see, then that equal runs are not worse', as
   expect(outcome.exitCode).toBe(0);
 });
 
+it('seals the drop before the run, and shows the hash and the bar in every form', async () => {
+  reply = (number) => (number >= EASY + 4 ? wrong : usual(number));
+  const files = ['--junit', at('seal.xml'), '--summary', at('seal.md')];
+  const outcome = await gate(['--baseline', baseline, '--seal', '--json', ...files]);
+  const { run } = document(outcome);
+  const { body: ended } = await service.get(`/runs/${run.id}`);
+  expect(ended.bar).toEqual({ metric: 'mean', baseline, max_drop: 0.02, confidence: 0.95 });
+  expect(ended.verdict).toMatchObject({ outcome: 'not_met', outputs_before: 0, sealed_at: ended.created_at });
+  expect(outcome.document()).toMatchObject({
+    run: { run_hash: ended.run_hash },
+    sealed: { hash: ended.bar_hash, ...ended.verdict },
+  });
+  const junit = await readFile(at('seal.xml'), 'utf8');
+  expect(junit).toContain(`<property name="run_hash" value="${ended.run_hash}"/>`);
+  expect(junit).toContain('<property name="bar_outcome" value="not_met"/>');
+  const summary = await readFile(at('seal.md'), 'utf8');
+  expect(summary).toContain(`- Sealed bar: not met, sealed at ${ended.created_at}, 0 outputs may be older`);
+  expect(summary).toContain(`- Run hash: \`${ended.run_hash}\``);
+  expect(await judged(run.id, ['--baseline', baseline, '--seal'])).toMatchObject({ exitCode: 2 });
+  const again = await judged(run.id, ['--baseline', baseline, '--json']);
+  expect(again.document()).toMatchObject({ verdict: 'worse', sealed: { hash: ended.bar_hash } });
+});
+
 it('says worse where the interval lies below the allowed drop, in each section and scorer', async () => {
   reply = (number) => (number >= EASY + 4 ? wrong : usual(number));
   const files = ['--junit', at('worse.xml'), '--summary', at('worse.md')];

@@ -1,4 +1,16 @@
 export { withMarks } from './assets/marked-files.ts';
+export {
+  BAR_SCHEMA,
+  BAR_VERDICT_SCHEMA,
+  type Bar,
+  type BarVerdict,
+  barVerdict,
+  isBar,
+  isBarVerdict,
+  isOlderThanBar,
+  parseBar,
+  stableNumber,
+} from './bar.ts';
 export { UNREADABLE } from './checkers/checker.ts';
 export { CHECKER_DOCS } from './checkers/checkers.ts';
 export type { FindAnswer } from './complete-item.ts';
@@ -27,6 +39,7 @@ export {
   type RunConfig,
   type RunSelection,
   reasoningOf,
+  type ScorerPlan,
   scorersOf,
   wireFormatOf,
 } from './config/run-config.ts';
@@ -42,7 +55,7 @@ export {
   SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
-export { isIndex, pointerSteps } from './item/text-at.ts';
+export { isIndex, pointerSteps, textAt } from './item/text-at.ts';
 export { JsonText } from './json-text.ts';
 export { asksTheSame } from './plan/asks-the-same.ts';
 export { checkRunPattern } from './plan/check-run-pattern.ts';
@@ -59,6 +72,7 @@ export { estimateRun, outputLimit } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { type ProviderResponse, readProviderResponse } from './read-provider-response.ts';
+export { recheckOutput } from './recheck-output.ts';
 export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { modelRequest } from './request/model-request.ts';
@@ -96,7 +110,10 @@ export {
   groupScores,
   type ResultSums,
 } from './statistics/group-scores.ts';
-export type { Spread } from './statistics/intervals.ts';
+export type { Interval, Spread } from './statistics/intervals.ts';
+export { normalQuantile } from './statistics/normal-quantile.ts';
+export { type AlikeItems, addUp, type ClusteredSpreads } from './statistics/result-sums.ts';
 export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';
+export { type Verdict, verdictOf, widenInterval } from './statistics/verdict.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

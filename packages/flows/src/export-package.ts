@@ -1,14 +1,24 @@
+import { stableNumber } from '@svc/evaluation';
 import {
+  hashedResult,
   isJsonField,
   labelMembers,
+  namesScorers,
   PACKAGED_RUN_FIELDS,
   type PackagedRunMember,
   PUBLIC_RESULT_FIELDS,
+  recordText,
   wireValue,
 } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { ExportDataset, ExportResult, ExportRun, PackageGenerator } from '@svc/pkg-format';
-import { linesToBytes, packageEtag } from '@svc/pkg-format/internal';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type {
+  ExportBaseline,
+  ExportDataset,
+  ExportResult,
+  ExportRun,
+  PackageGenerator,
+} from '@svc/pkg-format';
+import { linesToBytes, packageEtag, sanitiseRunConfig } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
 import {
   type ExportedRun,
@@ -26,6 +36,8 @@ export interface RunSelection {
   readonly runId?: string | undefined;
   /** Whether a run that is not `completed` is taken too. */
   readonly allowIncomplete?: boolean | undefined;
+  /** Whether the run that its bar compares with comes too. */
+  readonly includeBaseline?: boolean | undefined;
 }
 
 export interface ExportOptions extends RunSelection {
@@ -50,10 +62,11 @@ export interface PackageExport {
  * Exports an open dataset: stored texts → package. Parses only items that embed files, and holds one batch. The
  * caller closes the dataset when the bytes have been taken, or are not needed.
  *
- * @throws as {@link selectedRun}
+ * @throws as {@link selectedRun}, {@link exportBaseline}
  */
 export async function exportPackage(open: OpenDataset, options: ExportOptions): Promise<PackageExport> {
   const { dataset } = open;
+  const { generator, secrets = [], signal } = options;
   const exported: ExportDataset = {
     name: dataset.name,
     description: dataset.description,
@@ -73,15 +86,15 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions): 
   };
   const stored = await selectedRun(open, options);
   const facts = stored && exportRun(stored);
-  const run = stored && facts && { ...facts, results: () => exportResults(open, stored.id) };
-  const { generator, secrets = [], signal } = options;
+  const baseline = options.includeBaseline === true ? await exportBaseline(open, stored, secrets) : null;
+  const run = stored && facts && { ...facts, baseline, results: () => exportResults(open, stored.id) };
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
     etag: packageEtag(
       exported,
       generator,
       facts,
-      stored === null ? [] : [stored.resultsWritten, stored.labelsState],
+      stored === null ? [] : [stored.resultsWritten, stored.labelsState, baseline?.run ?? null],
     ),
     bytes: () =>
       writePackageStream(exported, { run, generator, secrets, ...(signal === undefined ? {} : { signal }) }),
@@ -118,8 +131,65 @@ function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
     ...(run.status === 'stopped' && { status: 'cancelled' as const }),
     error: isJsonObject(error) ? error : null,
     counts,
-    scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },
+    ...statedScores(run),
+    bar: run.bar,
+    verdict: run.verdict === null ? null : readStoredJson(run.verdict),
     config: isJsonObject(config) ? config : {},
+  };
+}
+
+const STATED_SCORES = ['mean', 'stderr', 'ci95', 'passed', 'pass_rate', 'pass_rate_ci95'] as const;
+
+/** What a package says of the scores of a run, in numbers that do not depend on the order of its results. */
+function statedScores(run: ExportedRun): { readonly scores: JsonObject; readonly scorers: JsonObject } {
+  const { mean, passed, passRate } = run.scores;
+  const counted = { mean, passed, pass_rate: passRate };
+  const objectOf = (text: string | null): JsonObject => {
+    const value = text === null ? null : readStoredJson(text);
+    return isJsonObject(value) ? value : {};
+  };
+  const stable = (value: JsonValue): JsonValue =>
+    typeof value === 'number' ? stableNumber(value) : Array.isArray(value) ? value.map(stable) : value;
+  const stated = (of: JsonValue): JsonObject =>
+    Object.fromEntries(
+      STATED_SCORES.map((name) => [name, stable((isJsonObject(of) ? of[name] : undefined) ?? null)]),
+    );
+  const scorers = Object.entries(objectOf(run.summaryScorers)).map(([name, of]) => [name, stated(of)]);
+  return {
+    scores: { ...stated(objectOf(run.summaryScores)), ...counted },
+    scorers: Object.fromEntries(scorers),
+  };
+}
+
+/**
+ * The run that the bar of a run compares with.
+ *
+ * @throws StoreError `invalid_request` for a run without one; `run_not_found` if it was deleted
+ */
+async function exportBaseline(
+  open: OpenDataset,
+  run: ExportedRun | null,
+  secrets: readonly string[],
+): Promise<ExportBaseline> {
+  const bar = run?.bar == null ? null : (readStoredJson(run.bar) as JsonObject);
+  const id = bar === null ? undefined : getMember(bar, 'baseline');
+  if (typeof id !== 'string') {
+    throw new StoreError('invalid_request', 'include_baseline needs a run whose bar has a baseline.');
+  }
+  const baseline = await open.anyRun(id);
+  const config = sanitiseRunConfig(readStoredJson(baseline.config) as JsonObject, secrets);
+  const isNamed = namesScorers(config);
+  const { runHash, datasetVersionHash } = baseline;
+  return {
+    run: {
+      ...{ id, run_hash: runHash, version_hash: datasetVersionHash, config },
+      bar: baseline.bar === null ? null : readStoredJson(baseline.bar),
+    },
+    async *records() {
+      for await (const batch of open.results(id)) {
+        yield batch.map((result) => recordText(hashedResult(toExportResult(result)), isNamed));
+      }
+    },
   };
 }
 

@@ -50,6 +50,18 @@ export {
   type RunRow,
   type RunTexts,
 } from './fields/run-fields.ts';
+export {
+  barHash,
+  createRunHasher,
+  hashedResult,
+  MAIN_RECORD,
+  namesScorers,
+  type RecordedScore,
+  type RunHasher,
+  recordedScores,
+  recordText,
+  SCORING,
+} from './hash/run-hash.ts';
 export { ImportErrors, type LocatedError } from './import-errors.ts';
 export {
   assetEntries,

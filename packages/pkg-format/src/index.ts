@@ -14,6 +14,7 @@ export type { RunError } from './package/run-values.ts';
 export type { SignalOptions } from './package/signal-options.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export type {
+  ExportBaseline,
   ExportDataset,
   ExportItem,
   ExportResult,

@@ -95,11 +95,15 @@ describe.each(writers)('a package written %s', (_, write) => {
     );
     const files = await filesOf(await write(dataset, { run, secrets: ['my-well-known-secret'] }));
     const meta =
-      '{"description":"d","notes":null,"run":{"counts":{"done":2,"failed":0,"ok":2,"total":2,"unscored":0},"scores":{"mean":0.5,"pass_rate":0.5,"passed":1}},"schema":{"z":12345678901234567890,"a":1.50}}\n';
+      '{"description":"d","notes":null,"run":{"counts":{"done":2,"failed":0,"ok":2,"total":2,"unscored":0},"scorers":{},"scores":{"mean":0.5,"pass_rate":0.5,"passed":1},"scoring":null,"verdict":null},"schema":{"z":12345678901234567890,"a":1.50}}\n';
     const config = '{"provider":{"base_url":"https://host/v1","headers":{},"model":"m"}}\n';
     const results =
       '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":"x","judge_cost":null,"judge_usage":null,"latency_ms":null,"omitted_assets":null,"order_index":0,"output":"said [redacted]","passed":true,"reasoning":null,"redacted":1,"repetition":0,"reused":null,"score":1,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n' +
       '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":null,"judge_cost":null,"judge_usage":null,"latency_ms":12.5,"omitted_assets":null,"order_index":1,"output":null,"passed":null,"reasoning":null,"redacted":null,"repetition":0,"reused":null,"score":null,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n';
+    const records = [
+      '{"error":null,"finish_reason":null,"item_hash":null,"order_index":0,"output":"said [redacted]","reasoning":null,"repetition":0,"scores":{"main":{"explanation":null,"passed":true,"score":1,"scored_by":null}},"section":"a","status":"ok","usage":null}',
+      '{"error":null,"finish_reason":null,"item_hash":null,"order_index":1,"output":null,"reasoning":null,"repetition":0,"scores":{},"section":"a","status":"ok","usage":null}',
+    ];
     const b = '{"answer":"4","id":2,"inputs":{"prompt":"p"}}\n';
     const fact = (path: string, content: string) => ({
       path,
@@ -137,6 +141,10 @@ describe.each(writers)('a package written %s', (_, write) => {
         started_at: '2026-01-02T03:04:05.000Z',
         finished_at: null,
         results: 2,
+        run_hash: sha256(
+          `svc-run-1\n${'ab'.repeat(32)}\n${config}null\n${records.map((text) => `${sha256(text)}\n`).join('')}`,
+        ),
+        ...{ scoring: null, bar_hash: null },
       },
     });
     expect(Object.entries(files)).toEqual([

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Op
     check: () => import('./commands/check.ts').then(({ check }) => check),
     inspect: () => import('./commands/inspect.ts').then(({ inspect }) => inspect),
     hash: () => import('./commands/inspect.ts').then(({ hash }) => hash),
+    verify: () => import('./commands/verify.ts').then(({ verify }) => verify),
     seal: () => import('./commands/seal.ts').then(({ seal }) => seal),
   },
   'Datasets of a service:': {

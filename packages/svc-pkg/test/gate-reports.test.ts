@@ -13,7 +13,7 @@ import type { GateCase, GateReport } from '../src/gate/gate-report.ts';
 import { githubAnnotations } from '../src/gate/gate-text.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
 import { markdownSummary } from '../src/gate/markdown-summary.ts';
-import { verdictOf, widenInterval } from '../src/gate/verdict.ts';
+import { verdictOf, widenInterval } from '../src/evaluation.ts';
 import { reportText } from '../src/text/report-text.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -80,8 +80,12 @@ function reportOf(texts: readonly string[]): GateReport {
       verdict: 'worse',
       reason: 'It is below.',
     },
-    baseline: { id: 'b', datasetId: 'd', version: 1 },
-    run: { id: 'r', datasetId: 'd', version: 1 },
+    baseline: { id: 'b', datasetId: 'd', version: 1, runHash: null },
+    run: { id: 'r', datasetId: 'd', version: 1, runHash: 'ab'.repeat(32) },
+    sealed: {
+      ...{ hash: 'cd'.repeat(32), outcome: 'not_met', estimate: -0.1, ci: [-0.2, -0.05], confidence: 0.95 },
+      ...{ sealed_at: '2026-01-01T00:00:00.000Z', outputs_before: 2 },
+    },
     ...{ startedAt: '2026-01-01T00:00:00.000Z', durationMs: 1234, fails: true, exitCode: 10 },
     cases: [
       one,

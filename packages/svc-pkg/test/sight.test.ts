@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { normalQuantile } from '../src/evaluation.ts';
 import { detectableDrop, itemsToDetect, planGate, sightOf, sightText } from '../src/gate/sight.ts';
-import { normalQuantile } from '../src/gate/verdict.ts';
 
 /** The variance of scores with a mean of 80 %. */
 const USUAL = { variance: 0.16, correlation: 0.5 };

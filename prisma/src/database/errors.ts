@@ -26,6 +26,7 @@ export type StoreErrorCode =
   | 'run_imported'
   | 'run_not_external'
   | 'run_incomplete'
+  | 'package_hash_mismatch'
   | 'too_many_scorers'
   | 'scorer_exists'
   | 'scorer_not_found'
@@ -50,6 +51,7 @@ export type StoreErrorCode =
  * - `version_not_found`, `ambiguous_version`: no version, or several, of this number or hash
  * - `version_changed`: the newest version is another than the change is for
  * - `version_has_runs`, `newest_version`: the version cannot be deleted
+ * - `package_hash_mismatch`: the run of a package does not have the hash that its manifest states
  * - `ambiguous_id`: an id, or a hash, names several items or none
  * - `handle_taken`, `dataset_exists`: there is a dataset with this handle, or of this name and content
  * - `asset_not_found`: the dataset refers to no such asset

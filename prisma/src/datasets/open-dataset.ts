@@ -31,6 +31,7 @@ import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { ofVersion } from '../items/version-sql.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
+import { readRun } from '../runs/read-run.ts';
 import { type LabelledResult, readResults } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 
@@ -60,6 +61,8 @@ export interface OpenDataset extends AsyncDisposable {
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
   results(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
+  /** A run of any dataset. @throws StoreError `run_not_found` */
+  anyRun(runId: string): Promise<Run>;
   /** The same, also while items are being read: on other connections, and so as they are then. */
   resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
@@ -153,6 +156,7 @@ export async function openDataset(
         };
       },
       results: (runId) => readResults(query, runId, maxItemBytes),
+      anyRun: (runId) => readRun(query, runId),
       resultsBeside: (runId) => readResults(createReads(context.pool, signal).query, runId, maxItemBytes),
       [Symbol.asyncDispose]: () => session.close(),
     };

@@ -77,6 +77,7 @@ describe('a line that breaks at the end of an import', () => {
 
 describe('a run in an import', () => {
   const run: ImportedRun = {
+    ...{ bar: null, verdict: null, barHash: null, runHash: null, scoring: null },
     id: null,
     name: 'r',
     status: 'completed',

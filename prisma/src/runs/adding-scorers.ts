@@ -87,7 +87,7 @@ export async function queueScorers(
 ): Promise<Run> {
   const { names, due, status, config = null } = scorers;
   const { rows } = await client.query<RunRow>(
-    `UPDATE runs SET asked = $6, config = coalesce($2, config), results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
+    `UPDATE runs SET asked = $6, config = coalesce($2, config), proof_of = NULL, results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
        adding = json_build_object('names', $3::json, 'status', coalesce(adding::json ->> 'status', $5),
          'error', CASE WHEN adding IS NULL THEN error ELSE adding::json ->> 'error' END)::text,
        error = NULL, lease_expires_at = NULL, failed_attempts = 0, status = 'queued', available_at = clock_timestamp()

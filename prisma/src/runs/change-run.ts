@@ -112,7 +112,7 @@ export async function retryRun(
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET asked = $6, retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
+      `UPDATE runs SET asked = $6, retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, proof_of = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END

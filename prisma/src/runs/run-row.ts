@@ -19,6 +19,9 @@ export type RunStatus = Run['status'];
 /** SQL for the results that a stored summary is of. */
 export const SUMMARY_VERSION = `results_version || ':' || ok + failed + unscored`;
 
+/** SQL for whether a run has ended, and its hash and verdict are of its results. */
+const IS_PROVEN = `finished_at IS NOT NULL AND proof_of = ${SUMMARY_VERSION}`;
+
 /** SQL for the price of the first judge of a run that has one; null without it. The configuration of an imported run may be any object. */
 export const JUDGE_PRICE: string = `(SELECT coalesce(${['judge', 'scorers[*].judge', 'added_scorers[*].judge']
   .map((judge) => `jsonb_path_query_first(stated, 'lax $.${judge}.price')`)
@@ -31,6 +34,8 @@ export const PASS_RATE =
 /** What the store computes of a run, as SQL. */
 const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   done: 'ok + failed + unscored',
+  runHash: `CASE WHEN ${IS_PROVEN} THEN run_hash END`,
+  verdict: `CASE WHEN ${IS_PROVEN} THEN verdict END`,
   mean: 'score_sum / nullif(scored, 0)',
   summaryScorers: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scorers')::text END`,
   summaryScores: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scores')::text END`,

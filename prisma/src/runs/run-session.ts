@@ -10,11 +10,11 @@ import { addingScorersOf } from './adding-scorers.ts';
 import { auditEnd } from './audit-end.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
+import { concludeRun } from './prove-run.ts';
 import { readRunColumns } from './read-run.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from './run-row.ts';
-import { summarizeRun } from './scores/summarize-run.ts';
 import { insertResults } from './write/insert-results.ts';
 
 /** Ends run $1 with the status $2 and the error $3; if $4, one that has got further scorers, with those it had before. */
@@ -85,7 +85,7 @@ export function createRunSession(
       },
       async finish(end: RunEnd): Promise<void> {
         // So that the run has its scores when it has ended.
-        await summarizeRun(pool, run.id, { isEnding: true });
+        await concludeRun(context, run.id, { isEnding: true });
         const error = 'error' in end ? canonicalJson({ ...end.error }) : null;
         await inTransaction(pool, async (client) => {
           await lock(client);

@@ -40,6 +40,7 @@ import { type OpenRun, openRun } from './open-run.ts';
 import { countReusable, type ReuseRequest } from './plan/count-reusable.ts';
 import { readDeciding, type SelectionRequest } from './plan/read-deciding.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
+import { concludeRun } from './prove-run.ts';
 import { type PaidResults, readPaid } from './read-paid.ts';
 import { readRun } from './read-run.ts';
 import type { ResultName } from './results/find-result.ts';
@@ -199,6 +200,8 @@ export interface RunStore {
   collect(signal?: AbortSignal): Promise<number>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
+  /** The same, of a run that has ended with its numbers, hash and verdict, which are stored unless they were. @throws as `get` */
+  prove(id: string, signal?: AbortSignal): Promise<Run>;
   /** Those of these runs that exist, in any order: one query. */
   getMany(ids: readonly string[]): Promise<Run[]>;
   /** Runs, newest first. @throws StoreError `invalid_cursor` */
@@ -296,9 +299,17 @@ export function createRunStore(context: StoreContext): RunStore {
 
     pushScores: (id, signal) => openScores(context, id, signal),
 
-    finish: (id, options) => finishRun(pool, id, options),
+    finish: (id, options) => finishRun(context, id, options),
 
     get: (id) => readRun(queryOf(pool), id),
+
+    async prove(id, signal) {
+      const run = await readRun(queryOf(pool), id);
+      const isProven = run.runHash !== null && run.summaryScores !== null;
+      if (run.finishedAt === null || isProven) return run;
+      await concludeRun(context, id, { signal });
+      return await readRun(queryOf(pool), id);
+    },
 
     async getMany(ids) {
       const { rows } = await pool.query<RunRow>(
@@ -357,8 +368,9 @@ export function createRunStore(context: StoreContext): RunStore {
         if (run.isExternal) await deleteClaims(client, id);
         return run;
       });
-      if (cancelled.isExternal) await summarizeRun(pool, id);
-      return cancelled;
+      if (cancelled.finishedAt === null) return cancelled;
+      await concludeRun(context, id);
+      return await readRun(queryOf(pool), id);
     },
 
     async fail(id, { code, message }) {
@@ -367,7 +379,7 @@ export function createRunStore(context: StoreContext): RunStore {
         if (failed !== null) await auditEnd(client, id);
         return failed;
       });
-      if (status !== null) await summarizeRun(pool, id);
+      if (status !== null) await concludeRun(context, id);
       return status;
     },
   } satisfies Omit<RunStore, 'readDeciding'>);

@@ -133,15 +133,19 @@ const UNSPACED_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** The phrases by their first words. */
-const PHRASES: ReadonlyMap<string, readonly Phrase[]> = Map.groupBy(
-  LANGUAGES.flatMap((language) =>
-    phrasesOf(language).map(([phrase, roles]): Phrase => {
+const PHRASES: ReadonlyMap<string, readonly Phrase[]> = phrasesByWord();
+
+function phrasesByWord(): Map<string, Phrase[]> {
+  const phrases = new Map<string, Phrase[]>();
+  for (const language of LANGUAGES) {
+    for (const [phrase, roles] of phrasesOf(language)) {
       const words = [...wordsOf(phrase, UNSPACED_WORDS)].map(({ text }) => text);
-      return { words, roles, language };
-    }),
-  ),
-  ({ words }) => words[0] ?? '',
-);
+      const first = words[0] ?? '';
+      phrases.set(first, [...(phrases.get(first) ?? []), { words, roles, language }]);
+    }
+  }
+  return phrases;
+}
 
 /** The roles of the words at a place: for each role, the index after its longest phrase. */
 export type Roles = ReadonlyMap<Role, number>;

@@ -1,5 +1,6 @@
 import { type Interval, meanInterval, type Spread, standardError } from './intervals.ts';
 import { mcnemar } from './mcnemar.ts';
+import { CONFIDENCE } from './student-t.ts';
 
 /** Counts and sums over the items that two runs share. */
 export interface PairSums {
@@ -48,7 +49,7 @@ const SCALE: Interval = [-1, 1];
 const MIN_CLUSTERS = 3;
 
 /** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
-export function compareScores(sums: PairSums): ComparedScores {
+export function compareScores(sums: PairSums, confidence: number = CONFIDENCE): ComparedScores {
   const { paired, decided, wins, losses, ties, meanDifference, spread } = sums;
   return {
     paired,
@@ -56,7 +57,7 @@ export function compareScores(sums: PairSums): ComparedScores {
     other_mean: sums.otherMean,
     mean_difference: meanDifference,
     stderr: standardError(spread),
-    ci95: meanDifference === null ? null : meanInterval(meanDifference, spread, SCALE),
+    ci95: meanDifference === null ? null : meanInterval(meanDifference, spread, SCALE, confidence),
     wins,
     losses,
     ties,

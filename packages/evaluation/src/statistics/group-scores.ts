@@ -1,5 +1,6 @@
 import { type Interval, meanInterval, type Spread, shareInterval, standardError } from './intervals.ts';
 import { type PassCount, passAtK, passHatK } from './pass-at-k.ts';
+import { CONFIDENCE } from './student-t.ts';
 
 /** Counts and sums of the results of some items by one scorer. */
 export interface ResultSums {
@@ -72,8 +73,13 @@ const SCALE: Interval = [0, 1];
  * that are all 0 or 1. No interval leaves the scale from 0 to 1.
  *
  * @param repetitions of the run
+ * @param confidence of the intervals, whatever their names say
  */
-export function groupScores(sums: ResultSums, repetitions: number): GroupScores {
+export function groupScores(
+  sums: ResultSums,
+  repetitions: number,
+  confidence: number = CONFIDENCE,
+): GroupScores {
   const { results, ok, failed, unscored, scored, passed, wrong, scoreSpread } = sums;
   const decided = passed + wrong;
   const due = scored > 0 && decided === 0 ? 0 : decided + failed;
@@ -82,14 +88,15 @@ export function groupScores(sums: ResultSums, repetitions: number): GroupScores 
   return {
     mean,
     stderr: standardError(scoreSpread),
-    ci95: mean === null ? null : scoreInterval(mean, sums),
+    ci95: mean === null ? null : scoreInterval(mean, sums, confidence),
     passed,
     wrong,
     no_output: failed,
     pass_rate: due === 0 ? null : passed / due,
-    pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, sums.dueSpread),
+    pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, sums.dueSpread, confidence),
     pass_rate_scored: decided === 0 ? null : passed / decided,
-    pass_rate_scored_ci95: decided === 0 ? null : shareInterval(passed / decided, sums.scoredSpread),
+    pass_rate_scored_ci95:
+      decided === 0 ? null : shareInterval(passed / decided, sums.scoredSpread, confidence),
     pass_at_k: passAtK(passCounts, repetitions),
     pass_hat_k: passHatK(passCounts, repetitions),
     results,
@@ -100,8 +107,14 @@ export function groupScores(sums: ResultSums, repetitions: number): GroupScores 
   };
 }
 
-function scoreInterval(mean: number, { isBinary, scoreSpread }: ResultSums): Interval | null {
-  return isBinary ? shareInterval(mean, scoreSpread) : meanInterval(mean, scoreSpread, SCALE);
+function scoreInterval(
+  mean: number,
+  { isBinary, scoreSpread }: ResultSums,
+  confidence: number,
+): Interval | null {
+  return isBinary
+    ? shareInterval(mean, scoreSpread, confidence)
+    : meanInterval(mean, scoreSpread, SCALE, confidence);
 }
 
 function warningsOf({ scoredItems: items, scoreSpread: { clusters } }: ResultSums): readonly ScoreWarning[] {

@@ -1,6 +1,6 @@
-import { NORMAL_975, studentT975 } from './student-t.ts';
+import { CONFIDENCE, normalWithin, studentT } from './student-t.ts';
 
-/** A 95 % confidence interval. */
+/** A confidence interval. */
 export type Interval = readonly [low: number, high: number];
 
 /**
@@ -37,10 +37,15 @@ export function standardError({ values, clusters, squares }: Spread): number | n
  *
  * @returns null below two clusters
  */
-export function meanInterval(mean: number, spread: Spread, [lowest, highest]: Interval): Interval | null {
+export function meanInterval(
+  mean: number,
+  spread: Spread,
+  [lowest, highest]: Interval,
+  confidence: number = CONFIDENCE,
+): Interval | null {
   const stderr = standardError(spread);
   if (stderr === null) return null;
-  const half = stderr === 0 ? 0 : studentT975(spread.clusters - 1) * stderr;
+  const half = stderr === 0 ? 0 : studentT(spread.clusters - 1, confidence) * stderr;
   return [Math.max(lowest, mean - half), Math.min(highest, mean + half)];
 }
 
@@ -52,12 +57,17 @@ export function meanInterval(mean: number, spread: Spread, [lowest, highest]: In
  * @param spread of the results, 1 for each that counts and 0 for the others
  * @returns null without a result
  */
-export function shareInterval(share: number, spread: Spread): Interval | null {
+export function shareInterval(
+  share: number,
+  spread: Spread,
+  confidence: number = CONFIDENCE,
+): Interval | null {
   if (spread.values === 0) return null;
   const n = effectiveNumber(share, spread);
-  const z2 = NORMAL_975 ** 2;
+  const z = normalWithin(confidence);
+  const z2 = z ** 2;
   const center = (share + z2 / (2 * n)) / (1 + z2 / n);
-  const half = (NORMAL_975 * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n))) / (1 + z2 / n);
+  const half = (z * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n))) / (1 + z2 / n);
   // At the ends of the scale, the bound is exact; rounding must not move it.
   return [share === 0 ? 0 : Math.max(0, center - half), share === 1 ? 1 : Math.min(1, center + half)];
 }

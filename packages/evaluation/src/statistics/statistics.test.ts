@@ -6,7 +6,7 @@ import { type GroupScores, groupScores } from './group-scores.ts';
 import { type Spread, shareInterval, standardError } from './intervals.ts';
 import { mcnemar } from './mcnemar.ts';
 import { passAtK, passHatK } from './pass-at-k.ts';
-import { studentT975 } from './student-t.ts';
+import { studentT } from './student-t.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../../conformance/runs/scores.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -40,7 +40,7 @@ function computed(request: object): Record<string, number[]> {
   return JSON.parse(stdout);
 }
 
-describe('studentT975', () => {
+describe('studentT', () => {
   // Abramowitz and Stegun, table 26.10; scipy.stats.t.ppf(0.975, n)
   it.each([
     [1, 12.706204736174694],
@@ -56,7 +56,7 @@ describe('studentT975', () => {
     [101, 1.983731002955606],
     [299, 1.9679296690654],
     [1_000_000, 1.959966356814107],
-  ])('of %s degrees of freedom is %s', (freedom, t) => expect(studentT975(freedom)).toBeCloseTo(t, 9));
+  ])('of %s degrees of freedom is %s', (freedom, t) => expect(studentT(freedom)).toBeCloseTo(t, 9));
 
   it.skipIf(!hasScipy)('is that of scipy for every number of degrees of freedom', () => {
     const program = `
@@ -65,7 +65,7 @@ from scipy.stats import t
 print(json.dumps([t.ppf(0.975, n) for n in range(1, 3001)]))`;
     const { stdout } = spawnSync('python3', ['-c', program], { encoding: 'utf8' });
     for (const [index, t] of (JSON.parse(stdout) as number[]).entries()) {
-      expect(Math.abs(studentT975(index + 1) - t) / t).toBeLessThan(1e-9);
+      expect(Math.abs(studentT(index + 1) - t) / t).toBeLessThan(1e-9);
     }
   });
 });

@@ -1,23 +1,31 @@
+import { normalQuantile } from './normal-quantile.ts';
+
+/** Of every interval that says nothing else. */
+export const CONFIDENCE = 0.95;
+
 /** The 97.5 % quantile of the normal distribution. */
 export const NORMAL_975 = 1.959963984540054;
+
+/** Half the width of a normal interval in standard errors. */
+export const normalWithin = (confidence: number): number =>
+  confidence === CONFIDENCE ? NORMAL_975 : normalQuantile((1 + confidence) / 2);
 
 /** From this number of degrees of freedom on, the asymptotic series has an error below 1e-9. */
 const MIN_ASYMPTOTIC = 100;
 
 /**
- * The 97.5 % quantile of Student's t distribution: half the width of a 95 % interval in standard errors. Abramowitz and
- * Stegun, "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root
+ * A quantile of Student's t distribution: half the width of an interval in standard errors. Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root
  * of the finite series 26.7.3 and 26.7.4.
  *
  * @param freedom degrees of freedom, a positive integer
  */
-export function studentT975(freedom: number): number {
-  if (freedom >= MIN_ASYMPTOTIC) return asymptotic(freedom);
+export function studentT(freedom: number, confidence: number = CONFIDENCE): number {
+  if (freedom >= MIN_ASYMPTOTIC) return asymptotic(freedom, normalWithin(confidence));
   // The chance of |t| < sqrt(freedom) tan(angle) grows with the angle.
   let low = 0;
   let high = Math.PI / 2;
   for (let middle = high / 2; middle > low && middle < high; middle = (low + high) / 2) {
-    if (chanceWithin(middle, freedom) < 0.95) low = middle;
+    if (chanceWithin(middle, freedom) < confidence) low = middle;
     else high = middle;
   }
   return Math.sqrt(freedom) * Math.tan(low);
@@ -37,8 +45,7 @@ function chanceWithin(angle: number, freedom: number): number {
 }
 
 /** 26.7.5. */
-function asymptotic(freedom: number): number {
-  const x = NORMAL_975;
+function asymptotic(freedom: number, x: number): number {
   const x2 = x * x;
   const g1 = (x * (x2 + 1)) / 4;
   const g2 = (x * (5 * x2 ** 2 + 16 * x2 + 3)) / 96;

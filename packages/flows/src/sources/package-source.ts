@@ -1,9 +1,16 @@
+import { isBar, isBarVerdict } from '@svc/evaluation';
 import { LOST_ITEMS } from '@svc/formats';
 import { JsonlError } from '@svc/jsonl-v23';
 import { isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
-import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { PackageError, PackageReader, PackageRun } from '@svc/pkg-format';
-import { PACKAGE_FORMAT } from '@svc/pkg-format';
+import {
+  canonicalJson,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '@svc/jsonl-v23/json';
+import { PACKAGE_FORMAT, PackageError, type PackageReader, type PackageRun } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import type { DatasetDraft, ImportedResult, ImportReport, ItemFileSource } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
@@ -43,6 +50,7 @@ export function packageSource(
         await verify();
       }
       const run = report.faults.total > 0 ? null : await pkg.readRun({ signal });
+      if (run !== null) checkBar(run);
       if (run === null && report.faults.total === 0) await verify();
       const description = request.description ?? textOf(memberOf(pkg.meta, 'description'));
       const name = request.name ?? nameOf(pkg.manifest) ?? nameOfFile(request.fileName);
@@ -58,6 +66,13 @@ export function packageSource(
       };
     },
   };
+}
+
+/** @throws PackageError `package_invalid_json` */
+function checkBar({ bar, verdict }: PackageRun): void {
+  if ((bar === null || isBar(parseJson(bar))) && (verdict === null || isBarVerdict(verdict))) return;
+  const message = 'The bar of the run and the verdict on it must be as the service writes them.';
+  throw new PackageError('package_invalid_json', message, { entry: bar === null ? 'meta.json' : 'bar.json' });
 }
 
 /** How the run of a package that was made of another tool's files finds its dataset; null for other packages. */

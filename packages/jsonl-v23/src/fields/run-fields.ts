@@ -103,6 +103,39 @@ export const RUN_FIELDS = {
   judgeInputTokens: { wire: 'judge_input_tokens', kind: 'count', isRequired: true, group: 'usage' },
   judgeOutputTokens: { wire: 'judge_output_tokens', kind: 'count', isRequired: true, group: 'usage' },
 
+  /** Null until the run ends. */
+  runHash: {
+    wire: 'run_hash',
+    kind: 'digest',
+    isPackaged: true,
+    isDerived: true,
+    description:
+      'SHA-256 of items, configuration, bar and results; null until the run ends, and another one after every change',
+  },
+  /** Null for runs of other tools. */
+  scoring: {
+    wire: 'scoring',
+    kind: 'name',
+    isPackaged: true,
+    description: 'version of the rules that its checkers score by',
+  },
+  /** Canonical text. */
+  bar: {
+    wire: 'bar',
+    kind: 'object',
+    maxBytes: 65_536,
+    description: 'what the run must reach, as it was sealed before the first request; it never changes',
+  },
+  barHash: { wire: 'bar_hash', kind: 'digest', isPackaged: true, description: 'SHA-256 of the bar' },
+  /** Null until the run ends. */
+  verdict: {
+    wire: 'verdict',
+    kind: 'object',
+    isDerived: true,
+    maxBytes: 65_536,
+    description: 'whether the run has met its bar; null until it ends',
+  },
+
   error: { wire: 'error', kind: 'failure', isPackaged: true, maxBytes: 65_536 },
   /** The request that started it. */
   requestId: { wire: 'request_id', kind: 'text', isInternal: true, maxBytes: 16_384 },

@@ -2,14 +2,7 @@ import { compareUtf8, withoutControls } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ErrorList } from '../check/error-list.ts';
 import { PackageError } from '../errors.ts';
-import {
-  ASSETS_FOLDER,
-  CHECKERS_FOLDER,
-  MANIFEST_FILE,
-  META_FILE,
-  RESULTS_FILE,
-  RUN_CONFIG_FILE,
-} from '../package/layout.ts';
+import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, RUN_FILES } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
@@ -61,12 +54,7 @@ export async function findLegacySources(
 
 /** Whether a file of a package has no items, whatever its extension. */
 export function isOtherFile(file: string): boolean {
-  return (
-    file === RUN_CONFIG_FILE ||
-    file === RESULTS_FILE ||
-    file.startsWith(ASSETS_FOLDER) ||
-    file.startsWith(CHECKERS_FOLDER)
-  );
+  return RUN_FILES.includes(file) || file.startsWith(ASSETS_FOLDER) || file.startsWith(CHECKERS_FOLDER);
 }
 
 function baseName(file: string): string {

@@ -11,8 +11,7 @@ import {
   checkDatasetName,
   MANIFEST_FILE,
   META_FILE,
-  RESULTS_FILE,
-  RUN_CONFIG_FILE,
+  RUN_FILES,
 } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
@@ -93,7 +92,7 @@ export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Prom
 
 /** The paths in the order of package-format section 3, then those of other files. */
 export function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
-  const first = [META_FILE, RUN_CONFIG_FILE, RESULTS_FILE].filter((path) => files.has(path));
+  const first = [META_FILE, ...RUN_FILES].filter((path) => files.has(path));
   const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);
   const rest = [...files.keys()].filter((path) => !known.has(path)).sort(compareUtf8);
   const under = (folder: string) => rest.filter((path) => path.startsWith(folder));

@@ -6,7 +6,19 @@ import type { ZipEntry } from '../zip/zip-entry.ts';
 export const MANIFEST_FILE = 'manifest.json';
 export const META_FILE = 'meta.json';
 export const RUN_CONFIG_FILE = 'run_config.json';
+export const BAR_FILE = 'bar.json';
 export const RESULTS_FILE = 'results.jsonl';
+/** The run that a bar compares with: what it is, and the records of its results. */
+export const BASELINE_RUN_FILE = 'baseline/run.json';
+export const BASELINE_RESULTS_FILE = 'baseline/results.jsonl';
+/** The files of a run, in their order. */
+export const RUN_FILES: readonly string[] = [
+  RUN_CONFIG_FILE,
+  BAR_FILE,
+  RESULTS_FILE,
+  BASELINE_RUN_FILE,
+  BASELINE_RESULTS_FILE,
+];
 export const SECTIONS_FOLDER = 'sections/';
 export const ASSETS_FOLDER = 'assets/';
 export const CHECKERS_FOLDER = 'checkers/';
@@ -108,8 +120,7 @@ function isPackageFile(path: string): boolean {
   return (
     path === MANIFEST_FILE ||
     path === META_FILE ||
-    path === RUN_CONFIG_FILE ||
-    path === RESULTS_FILE ||
+    RUN_FILES.includes(path) ||
     path.startsWith(ASSETS_FOLDER) ||
     path.startsWith(CHECKERS_FOLDER)
   );

@@ -1,10 +1,16 @@
-import { type LineBatch, PACKAGED_RUN_FIELDS, type PackagedRun, splitLines } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  barHash,
+  type LineBatch,
+  PACKAGED_RUN_FIELDS,
+  type PackagedRun,
+  splitLines,
+} from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { collectBytes } from '../zip/byte-source.ts';
-import { isPackageManifest, MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
+import { BAR_FILE, isPackageManifest, MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
 import { MEMBER_READERS } from './member-readers.ts';
 import { parseJsonFile, type ReadOptions } from './open-archive.ts';
 import {
@@ -33,6 +39,10 @@ export interface PackageRun extends PackagedRun {
   readonly repetitions: number | null;
   /** Results of the whole run, as the package states; null if it does not. */
   readonly total: number | null;
+  /** Canonical text of what it had to reach; null without a bar. */
+  readonly bar: string | null;
+  /** What the package says of that; null if it says nothing. */
+  readonly verdict: JsonObject | null;
   /**
    * Reads the results in item order, a batch of lines at a time.
    *
@@ -73,8 +83,11 @@ export async function readPackageRun(files: RunFiles, { signal }: SignalOptions 
   const stated = isPackageManifest(manifest) ? memberObject(manifest, 'run') : null;
   const config = await readConfig(files, signal);
   const repetitions = integerOf(config, 'repetitions', 1, MAX_REPETITIONS);
+  const header = readHeader(stated);
   return {
-    ...readHeader(stated),
+    ...header,
+    bar: stated === null ? null : await readBar(files, header.barHash, signal),
+    verdict: memberObject(memberObject(meta, 'run'), 'verdict'),
     config,
     repetitions,
     total: integerOf(memberObject(memberObject(meta, 'run'), 'counts'), 'total', 0, Number.MAX_SAFE_INTEGER),
@@ -130,6 +143,27 @@ async function readConfig(files: RunFiles, signal: AbortSignal | undefined): Pro
   const maxBytes = Math.min(files.limits.maxLineBytes, MAX_CONFIG_BYTES);
   const bytes = await collectBytes(files.read(RUN_CONFIG_FILE, { maxBytes, ...(signal && { signal }) }));
   return sanitiseRunConfig(parseJsonFile(bytes, RUN_CONFIG_FILE, files.limits.maxDepth));
+}
+
+/** @throws PackageError `package_invalid_json`; `package_hash_mismatch` unless the manifest states its hash */
+async function readBar(
+  files: RunFiles,
+  stated: string | null,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  let bar: string | null = null;
+  if (files.has(BAR_FILE)) {
+    const maxBytes = Math.min(files.limits.maxLineBytes, MAX_CONFIG_BYTES);
+    const bytes = await collectBytes(files.read(BAR_FILE, { maxBytes, ...(signal && { signal }) }));
+    bar = canonicalJson(parseJsonFile(bytes, BAR_FILE, files.limits.maxDepth));
+  }
+  const hash = bar === null ? null : barHash(bar);
+  if (hash === stated) return bar;
+  throw new PackageError(
+    'package_hash_mismatch',
+    `The bar has the hash ${hash}; the manifest states ${stated}.`,
+    { entry: BAR_FILE, location: { file: MANIFEST_FILE, path: '/run/bar_hash' } },
+  );
 }
 
 /** Reads what the manifest states of its run. @throws PackageError `package_invalid_json` */

@@ -73,8 +73,27 @@ export type ExportResult = {
   readonly labels?: JsonValue;
 } & { readonly section: string; readonly order_index: number };
 
+/** The run that a bar compares with. */
+export interface ExportBaseline {
+  /** Members of `baseline/run.json`. */
+  readonly run: JsonObject;
+  /** Records of its results in order, see `recordText` of `@svc/jsonl-v23/internal`. Called twice. */
+  records(signal?: AbortSignal): AsyncIterable<readonly string[]>;
+}
+
+type ProofMember = 'run_hash' | 'scoring' | 'bar_hash';
+
 /** A run to write with its dataset: what its manifest states, and its content. */
-export type ExportRun = { readonly [Member in PackagedRunMember]: JsonValue } & {
+export type ExportRun = { readonly [Member in Exclude<PackagedRunMember, ProofMember>]: JsonValue } & {
+  /** `run_hash` is computed anew where the run has ended, and its items have a known version. */
+  readonly [Member in ProofMember]?: JsonValue;
+} & {
+  /** Canonical text of the bar; absent or null without one. */
+  readonly bar?: string | null;
+  /** By the names of scorers. */
+  readonly scorers?: JsonObject;
+  readonly verdict?: JsonValue;
+  readonly baseline?: ExportBaseline | null;
   /** Number of items by status. */
   readonly counts: JsonObject;
   readonly scores: JsonObject;

@@ -3,6 +3,9 @@ import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex, toHex } from '@svc/jsonl
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { generatorMembers, type PackageGenerator } from '../package/generator.ts';
 import {
+  BAR_FILE,
+  BASELINE_RESULTS_FILE,
+  BASELINE_RUN_FILE,
   MANIFEST_FILE,
   META_FILE,
   PACKAGE_FORMAT,
@@ -47,6 +50,10 @@ export interface RunContent {
   /** JSON text of `run_config.json`, without secrets. */
   readonly config: string | null;
   readonly results: FileDigest | null;
+  /** Canonical text of `bar.json`. */
+  readonly bar?: string | null;
+  /** JSON text of `baseline/run.json`, and its records. */
+  readonly baseline?: { readonly run: string; readonly results: FileDigest } | null;
   /** The member `run` of the manifest and of `meta.json`. */
   readonly manifest: JsonObject | null;
   readonly meta: JsonObject | null;
@@ -69,7 +76,12 @@ export function planPackage(content: PackageContent): Iterable<PlannedEntry> {
   const { run } = content;
   const first = [textEntry(META_FILE, metaText(content))];
   if (run?.config != null) first.push(textEntry(RUN_CONFIG_FILE, run.config));
+  if (run?.bar != null) first.push(textEntry(BAR_FILE, `${run.bar}\n`));
   if (run?.results) first.push(fileEntry(RESULTS_FILE, run.results));
+  if (run?.baseline) {
+    first.push(textEntry(BASELINE_RUN_FILE, run.baseline.run));
+    first.push(fileEntry(BASELINE_RESULTS_FILE, run.baseline.results));
+  }
   const paths = sectionPaths(content.sections.map(({ name }) => name));
   for (const [index, { file }] of content.sections.entries()) {
     first.push(fileEntry(paths[index] ?? '', file));

@@ -1,14 +1,19 @@
 import {
+  createRunHasher,
+  hashedResult,
+  namesScorers,
   PACKAGED_RUN_FIELDS,
   PUBLIC_RESULT_FIELDS,
   type Redacted,
+  type RunHasher,
+  recordText,
   redactValue,
   sha256Hex,
   spellingsOf,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
-import { checkNames, RESULTS_FILE } from '../package/layout.ts';
+import { BASELINE_RESULTS_FILE, checkNames, RESULTS_FILE } from '../package/layout.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { encodePieces } from './encode-text.ts';
@@ -108,7 +113,10 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
     dataset.sections.map((section) => section.name),
   );
   const scan = await scanDataset(dataset, { pack, signal });
-  const results = run && (await scanResults(run, secrets, signal));
+  const config = run && sanitiseRunConfig(run.config, secrets);
+  const results = run && (await scanResults(run, config ?? {}, secrets, signal));
+  const baseline = run?.baseline ?? null;
+  const records = baseline && (await digestOf(linesToBytes(baseline.records(signal))));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
     generator,
@@ -124,12 +132,17 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
       file: (scan.sections[index] as ScannedSection).digest,
     })),
     files: scan.files,
-    run: run && results && runContent(run, results, secrets),
+    run: run &&
+      results && {
+        ...runContent(run, config ?? {}, results, secrets),
+        baseline: baseline && records && { run: `${canonicalJson(baseline.run)}\n`, results: records },
+      },
   };
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
   const packed = new Map<string, PackedBytes>();
-  if (run) sources.set(RESULTS_FILE, () => linesToBytes(resultLines(run, secrets, signal)));
+  if (run) sources.set(RESULTS_FILE, () => linesToBytes(linesOf(redactedResults(run, secrets, signal))));
+  if (baseline) sources.set(BASELINE_RESULTS_FILE, () => linesToBytes(baseline.records(signal)));
   const paths = sectionPaths(sections.map(({ name }) => name));
   for (const [index, section] of sections.entries()) {
     const kept = scan.sections[index]?.packed;
@@ -157,19 +170,30 @@ async function keepNothing(bytes: AsyncIterable<Uint8Array>): Promise<null> {
 
 interface ResultsDigest extends FileDigest {
   readonly count: number;
+  /** Null for a run that goes on, or whose items are of no known version. */
+  readonly runHash: string | null;
 }
 
-function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly string[]): RunContent {
+function runContent(
+  run: ExportRun,
+  config: JsonObject,
+  results: ResultsDigest,
+  secrets: readonly string[],
+): RunContent {
   const known = spellingsOf(secrets);
-  const { counts, scores, config } = run;
-  const header = Object.fromEntries(PACKAGED_RUN_FIELDS.map(({ wire }) => [wire, run[wire]]));
+  const { counts, scores, scorers = {}, scoring = null, verdict = null, bar = null } = run;
+  const proof: JsonObject = { run_hash: results.runHash };
+  const header = Object.fromEntries(
+    PACKAGED_RUN_FIELDS.map(({ wire }) => [wire, proof[wire] ?? run[wire as 'status'] ?? null]),
+  );
   const isComplete = run.status === null || run.status === 'completed';
   const mark = isComplete ? {} : { incomplete: true };
   return {
-    config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
+    config: `${canonicalJson(config)}\n`,
+    bar,
     results,
     manifest: redactValue({ ...header, ...mark, results: results.count }, known).value,
-    meta: { counts, scores },
+    meta: { counts, scores, scorers, scoring, verdict },
   };
 }
 
@@ -230,27 +254,42 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
+/** What a run is while it goes on. */
+const GOES_ON: readonly unknown[] = ['queued', 'waiting', 'running', 'cancelling'];
+
 async function scanResults(
   run: ExportRun,
+  config: JsonObject,
   secrets: readonly string[],
   signal?: AbortSignal,
 ): Promise<ResultsDigest> {
+  const { dataset_version_hash: versionHash, status, bar = null } = run;
+  const hasher: RunHasher | null =
+    typeof versionHash !== 'string' || GOES_ON.includes(status)
+      ? null
+      : createRunHasher({ versionHash, config: canonicalJson(config), bar });
+  const isNamed = namesScorers(config);
   let count = 0;
-  async function* counted(): AsyncGenerator<string[]> {
-    for await (const lines of resultLines(run, secrets, signal)) {
-      count += lines.length;
-      yield lines;
+  async function* counted(): AsyncGenerator<JsonObject[]> {
+    for await (const results of redactedResults(run, secrets, signal)) {
+      count += results.length;
+      for (const result of results) hasher?.add(recordText(hashedResult(result), isNamed));
+      yield results;
     }
   }
-  const digest = await digestOf(linesToBytes(counted()));
-  return { ...digest, count };
+  const digest = await digestOf(linesToBytes(linesOf(counted())));
+  return { ...digest, count, runHash: hasher?.digest() ?? null };
 }
 
-async function* resultLines(
+async function* linesOf(batches: AsyncIterable<readonly JsonObject[]>): AsyncGenerator<string[]> {
+  for await (const results of batches) yield results.map((result) => canonicalJson(result));
+}
+
+async function* redactedResults(
   run: ExportRun,
   secrets: readonly string[],
   signal?: AbortSignal,
-): AsyncGenerator<string[]> {
+): AsyncGenerator<JsonObject[]> {
   const known = spellingsOf(secrets);
   for await (const batch of run.results(signal)) {
     signal?.throwIfAborted();
@@ -259,7 +298,7 @@ async function* resultLines(
       for (const { wire } of PUBLIC_RESULT_FIELDS) members[wire] = result[wire as keyof ExportResult] ?? null;
       // Packages without labels keep the bytes that they had before there were any.
       if (result.labels !== undefined) members['labels'] = result.labels;
-      return canonicalJson(countedRedactions(redactValue(members, known)));
+      return countedRedactions(redactValue(members, known));
     });
   }
 }

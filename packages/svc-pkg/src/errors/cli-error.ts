@@ -5,6 +5,7 @@ export const CLI_ERROR_CODES = {
   usage: 'the command line is invalid; see `--help`',
   io_error: 'a file cannot be read or written; the message says why',
   output_exists: 'the output already exists; choose another one, or replace it with `--force`',
+  package_unreadable: 'the file to verify is no package, or its archive is damaged; the message says why',
   service_unreachable: 'cannot connect to the service; check that it runs and that `--api-url` is right',
   connection_lost:
     'the connection was lost; no partial output is left, and an upload was stored completely or not at all',
@@ -133,9 +134,12 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
     meaning: 'the archive is invalid, `check` found something, items of a run failed, or a request failed',
   },
   { code: EXIT.usage, meaning: 'wrong usage: an unknown option, a missing argument, an invalid value' },
-  { code: EXIT.inputOutput, meaning: 'a file cannot be read or written, or the output already exists' },
+  {
+    code: EXIT.inputOutput,
+    meaning: 'a file cannot be read or written, the output already exists, or `verify` finds no package',
+  },
   { code: EXIT.budgetSpent, meaning: 'the budget of a run stopped it' },
-  { code: EXIT.worse, meaning: '`gate`: the run is worse than its baseline' },
+  { code: EXIT.worse, meaning: '`gate`: the run is worse than its baseline; `verify`: something differs' },
   { code: EXIT.undecided, meaning: '`gate`: too few items or repetitions to decide' },
   {
     code: EXIT.tooFew,
@@ -153,6 +157,7 @@ const BY_ERROR_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['usage', EXIT.usage],
   ['io_error', EXIT.inputOutput],
   ['output_exists', EXIT.inputOutput],
+  ['package_unreadable', EXIT.inputOutput],
   ['run_stopped', EXIT.budgetSpent],
   ['not_detectable', EXIT.tooFew],
   ['fault', EXIT.fault],

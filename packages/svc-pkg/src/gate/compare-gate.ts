@@ -1,5 +1,6 @@
 import type { Run } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
+import { type Interval, type Verdict, verdictOf, widenInterval } from '../evaluation.ts';
 import { repetitionsOf } from '../service/follow-run.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { countOf } from '../text/format.ts';
@@ -7,7 +8,6 @@ import { pointsText, reportText, reportValue } from '../text/report-text.ts';
 import { type Baseline, type Comparison, type ComparisonQuery, readComparison } from './baseline.ts';
 import { type GateCase, type GateReport, intervalPoints, type WorseItem } from './gate-report.ts';
 import { readItemTexts } from './read-item-texts.ts';
-import { type Interval, type Verdict, verdictOf, widenInterval } from './verdict.ts';
 
 /** What a gate compares, and how much worse the run may be. */
 export interface GateComparison {

@@ -1,6 +1,8 @@
+import type { Run } from '@svc/client';
+import type { Interval, Verdict } from '../evaluation.ts';
+import { countOf } from '../text/format.ts';
 import { pointsText } from '../text/report-text.ts';
 import type { Sight } from './sight.ts';
-import type { Interval, Verdict } from './verdict.ts';
 
 /** An item whose score is lower than the baseline's. Texts are lines of `reportText`. */
 export interface WorseItem {
@@ -47,6 +49,8 @@ export interface GateRun {
   readonly id: string;
   readonly datasetId: string;
   readonly version: number;
+  /** SHA-256 of its items, configuration, bar and results. */
+  readonly runHash: string | null;
 }
 
 /** How many results people have judged, and how the scorer that decides agrees with them. */
@@ -75,6 +79,8 @@ export interface GateReport {
   /** Null where it is unknown. */
   readonly sight: Sight | null;
   readonly labels?: LabelCheck;
+  /** The bar that was sealed before the run, and the verdict of the service on it. */
+  readonly sealed?: { readonly hash: string } & NonNullable<Run['verdict']>;
   /** The deciding case is the first. */
   readonly cases: readonly GateCase[];
   readonly warnings: readonly string[];
@@ -102,6 +108,13 @@ export function intervalPoints([low, high]: Interval): string {
 export function labelText({ found, required, agreement, kappa }: LabelCheck): string {
   const agrees = agreement === null ? '' : `, agreement ${scoreText(agreement)}`;
   return `${found} of ${required} required${agrees}${kappa === null ? '' : `, kappa ${scoreText(kappa)}`}`;
+}
+
+/** `met, sealed at …, 3 outputs may be older`. */
+export function sealText({ sealed }: GateReport): string | null {
+  if (sealed === undefined) return null;
+  const { outcome, sealed_at: at, outputs_before: before } = sealed;
+  return `${outcome.replace('_', ' ')}, sealed at ${at}, ${countOf(before, 'output')} may be older`;
 }
 
 /** Where an item is: `test 12 (q12)`. */

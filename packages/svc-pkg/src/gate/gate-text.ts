@@ -7,6 +7,7 @@ import {
   intervalPoints,
   labelText,
   scoreText,
+  sealText,
   VERDICT_TEXTS,
   type WorseItem,
 } from './gate-report.ts';
@@ -32,6 +33,8 @@ export function gateText(report: GateReport): string {
     ['judged results', report.labels && labelText(report.labels)],
     ['baseline', `${report.baseline.id}${report.label === undefined ? '' : ` (label ${report.label})`}`],
     ['run', report.run.id],
+    ['run hash', report.run.runHash],
+    ['sealed bar', sealText(report)],
     ...report.warnings.map((warning) => ['note', warning] as const),
     ...others
       .filter(({ verdict }) => verdict === 'worse')
@@ -41,7 +44,7 @@ export function gateText(report: GateReport): string {
 
 /** A gate for machines. */
 export function gateDocument(report: GateReport): Record<string, unknown> {
-  const { sight, labels } = report;
+  const { sight, labels, sealed } = report;
   return {
     verdict: report.verdict,
     reason: report.reason,
@@ -50,6 +53,7 @@ export function gateDocument(report: GateReport): Record<string, unknown> {
     baseline: runDocument(report.baseline, report.label),
     run: runDocument(report.run),
     ...(labels && { labels }),
+    ...(sealed && { sealed }),
     sight: sight && {
       items: sight.items,
       detectable: sight.detectable,
@@ -65,12 +69,13 @@ export function gateDocument(report: GateReport): Record<string, unknown> {
 }
 
 const runDocument = (
-  { id, datasetId, version }: GateReport['run'],
+  { id, datasetId, version, runHash }: GateReport['run'],
   label?: string,
 ): Record<string, unknown> => ({
   id,
   dataset_id: datasetId,
   dataset_version: version,
+  run_hash: runHash,
   ...(label !== undefined && { label }),
 });
 

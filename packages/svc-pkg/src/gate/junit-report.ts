@@ -16,11 +16,25 @@ export function junitReport(report: GateReport): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="svc-pkg gate" ${counts}>`,
     `  <testsuite name="${xmlText(`gate of ${report.dataset}`)}" ${counts} timestamp="${xmlText(report.startedAt)}">`,
+    ...propertyElements(report),
     ...report.cases.map((one) => caseElement(report, one)),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+function propertyElements({ run, sealed }: GateReport): string[] {
+  const { hash, outcome, sealed_at: sealedAt, outputs_before: before } = sealed ?? {};
+  const properties = Object.entries({
+    ...{ run_hash: run.runHash, bar_hash: hash, bar_outcome: outcome, bar_sealed_at: sealedAt },
+    bar_outputs_before: before,
+  }).filter(([, value]) => value != null);
+  if (properties.length === 0) return [];
+  const elements = properties.map(
+    ([name, value]) => `      <property name="${name}" value="${xmlText(String(value))}"/>`,
+  );
+  return ['    <properties>', ...elements, '    </properties>'];
 }
 
 /** Too few labels decide nothing, whatever the interval says. */

@@ -8,6 +8,7 @@ import {
   labelText,
   placeOf,
   scoreText,
+  sealText,
   VERDICT_TEXTS,
   type WorseItem,
 } from './gate-report.ts';
@@ -29,6 +30,10 @@ export function markdownSummary(report: GateReport): string {
     `- Allowed drop: ${pointsText(report.maxDrop)} points`,
     `- Baseline: ${runText(report.baseline)}${report.label === undefined ? '' : `, the newest with the label ${codeSpan(report.label)}`}`,
     `- Run: ${runText(report.run)}`,
+    ...(report.run.runHash === null ? [] : [`- Run hash: ${codeSpan(report.run.runHash)}`]),
+    ...(report.sealed === undefined
+      ? []
+      : [`- Sealed bar: ${sealText(report)} (${codeSpan(report.sealed.hash)})`]),
     ...(report.labels === undefined
       ? []
       : [`- Results that people have judged: ${labelText(report.labels)}`]),

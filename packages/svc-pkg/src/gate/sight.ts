@@ -1,4 +1,4 @@
-import { normalQuantile } from './verdict.ts';
+import { normalQuantile } from '../evaluation.ts';
 
 /** What is known of the scores of two runs before the second one starts. */
 export interface ScoreSpread {

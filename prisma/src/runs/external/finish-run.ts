@@ -1,21 +1,23 @@
-import { inTransaction, type Pool } from '@svc/postgres';
+import { inTransaction } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
 import { auditEnd } from '../audit-end.ts';
+import { concludeRun } from '../prove-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from '../run-row.ts';
-import { summarizeRun } from '../scores/summarize-run.ts';
 import { deleteClaims } from './claims.ts';
 import { readExternal } from './lock-external.ts';
 
 /** See `RunStore.finish`. */
 export async function finishRun(
-  pool: Pool,
+  context: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
   id: string,
   { allowMissing, judges }: { readonly allowMissing: boolean; readonly judges: readonly string[] },
 ): Promise<Run> {
+  const { pool } = context;
   const before = await readExternal(pool, id);
   // So that the run has its scores when it has ended.
-  if (before.finishedAt === null) await summarizeRun(pool, id, { isEnding: true });
+  if (before.finishedAt === null) await concludeRun(context, id, { isEnding: true });
   return await inTransaction(pool, async (client) => {
     const run = await readExternal(client, id, 'FOR UPDATE');
     // The judges score its outputs already.

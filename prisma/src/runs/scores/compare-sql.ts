@@ -2,10 +2,13 @@ import { boundedText } from '../../database/item-size.ts';
 import { memberText, readableJson } from '../../database/values.ts';
 import { ofRun } from '../../items/version-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
-import { clusterOf, sliceKey } from './summary-sql.ts';
+import { clusterOf, sliceKey, statusBy } from './summary-sql.ts';
 
 /** What makes items of two runs a pair: their hash, their id, or their prompt. */
 export type PairBy = 'hash' | 'id' | 'prompt';
+
+/** What is compared: mean scores, or the shares of passed results, where failed requests have not passed. */
+export type PairMetric = 'mean' | 'pass_rate';
 
 /** Every way to pair items. */
 export const PAIR_BY: readonly PairBy[] = ['hash', 'id', 'prompt'];
@@ -28,9 +31,12 @@ type NumberName = (typeof NUMBERS)[number];
  * The scored items of a run with the means of their numbers, whether more than half of their results that have passed or
  * failed passed (null without one), and what their outputs are.
  */
-const scoredItems = ({ run, scorer }: ScoredRun): string => {
-  const [score, passed] =
+const scoredItems = ({ run, scorer, metric }: ScoredRun): string => {
+  const [mean, passed] =
     scorer === null ? ['score', 'passed'] : [`scorer_scores[${scorer}]`, `scorer_passed[${scorer}]`];
+  const status = scorer === null ? 'status' : statusBy(scorer);
+  const share = `CASE WHEN ${status} = 'failed' THEN 0 WHEN ${mean} IS NOT NULL THEN ${passed}::int END`;
+  const score = metric === 'pass_rate' ? `(${share})` : mean;
   return `
   SELECT section_order_index, order_index, min(item_id COLLATE "C") AS item_id, avg(${passed}::int) > 0.5 AS passed,
     sum(hashtextextended(coalesce(output, ''), repetition)::numeric) AS outputs,
@@ -44,6 +50,7 @@ interface ScoredRun {
   readonly run: string;
   /** Number of the scorer; null for the main one. */
   readonly scorer: number | null;
+  readonly metric: PairMetric;
   /** Version of its items; null if they are not read. */
   readonly version: JoinedVersion | null;
 }
@@ -81,6 +88,7 @@ const PAIR = `this.section_order_index, this.order_index, other.section_order_in
 /** How the items of two runs pair. */
 export interface Pairing {
   readonly pairBy: PairBy;
+  readonly metric: PairMetric;
   /** Whether both runs have the same items in the same order: then hashes need not be read. */
   readonly haveEqualItems: boolean;
   /** SQL for the value that clusters item `i`; null where each is on its own. */
@@ -93,12 +101,12 @@ export interface Pairing {
 
 /** Parts of WITH for the pairs; the last is `pairs`. */
 function pairs(
-  { pairBy, haveEqualItems, clusterValue, scorers, versions }: Pairing,
+  { pairBy, metric, haveEqualItems, clusterValue, scorers, versions }: Pairing,
   add: (value: unknown) => string,
 ): string {
   const [one, two] = [
-    { run: '$1', scorer: scorers[0], version: versions[0] },
-    { run: '$2', scorer: scorers[1], version: versions[1] },
+    { run: '$1', scorer: scorers[0], metric, version: versions[0] },
+    { run: '$2', scorer: scorers[1], metric, version: versions[1] },
   ] as const;
   const cluster = clusterValue === null ? 'NULL' : clusterOf(clusterValue, 'scored');
   const isByPosition = pairBy === 'hash' && haveEqualItems;
@@ -122,7 +130,12 @@ export function countPairs(
   add: (value: unknown) => string,
 ): string {
   const parts = (['this', 'other'] as const).map((name, index) => {
-    const scored = { run: `$${index + 1}`, scorer: null, version: versions[index] as JoinedVersion };
+    const scored = {
+      run: `$${index + 1}`,
+      scorer: null,
+      metric: 'mean',
+      version: versions[index] as JoinedVersion,
+    } as const;
     return itemsWith(scored, name, { pair_key: KEYS[pairBy] }, add);
   });
   return `WITH ${parts.join(', ')}

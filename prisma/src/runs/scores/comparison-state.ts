@@ -6,7 +6,7 @@ import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { JUDGE_PRICE, runNotFound, SUMMARY_VERSION } from '../run-row.ts';
-import type { PairBy, Pairing } from './compare-sql.ts';
+import type { PairBy, Pairing, PairMetric } from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
 
@@ -38,6 +38,7 @@ export interface ComparisonState {
   readonly comparisonOf: string;
   readonly clusterBy: string | null;
   readonly scorers: readonly [number | null, number | null];
+  readonly metric: PairMetric;
 }
 
 /** By what two runs are compared. */
@@ -46,17 +47,20 @@ export interface ComparedBy {
   readonly clusterBy?: string | undefined;
   /** Name of the scorer of both runs; the main ones without it. */
   readonly scorer?: string | undefined;
+  /** Default: `mean`. */
+  readonly metric?: PairMetric | undefined;
 }
 
 /** How the items of both runs pair. @param add adds a value to the statement and gives its placeholder */
 export async function pairingOf(
   query: ReadQuery,
-  { runs: [run, other], clusterBy, scorers }: ComparisonState,
+  { runs: [run, other], clusterBy, scorers, metric }: ComparisonState,
   pairBy: PairBy,
   add: (value: unknown) => string,
 ): Promise<Pairing> {
   return {
     pairBy,
+    metric,
     scorers,
     versions: [
       await readJoinedVersion(query, versionOf(run)),
@@ -72,7 +76,7 @@ export async function stateOf(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-  { clusterBy: wanted, scorer }: ComparedBy,
+  { clusterBy: wanted, scorer, metric = 'mean' }: ComparedBy,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
     `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
@@ -97,5 +101,6 @@ export async function stateOf(
   const comparisonOf = JSON.stringify([STORED_FORMAT, run.version, other.version, clusterBy]);
   const numberIn = ({ scorerNames }: ComparedRun): number | null =>
     scorer === undefined ? null : scorerNumber(scorerNames, scorer);
-  return { runs: [run, other], comparisonOf, clusterBy, scorers: [numberIn(run), numberIn(other)] };
+  const scorers = [numberIn(run), numberIn(other)] as const;
+  return { runs: [run, other], comparisonOf, clusterBy, scorers, metric };
 }

@@ -35,10 +35,9 @@ export type StoredSums = PairSums & {
 export const keyOf = ({
   pairBy,
   scorer,
-}: {
-  readonly pairBy: PairBy;
-  readonly scorer?: string | undefined;
-}): string => (scorer === undefined ? pairBy : `${pairBy} ${scorer}`);
+  metric = 'mean',
+}: Pick<ComparedBy, 'scorer' | 'metric'> & { readonly pairBy: PairBy }): string =>
+  [pairBy, ...(scorer === undefined ? [] : [scorer]), ...(metric === 'mean' ? [] : ['', metric])].join(' ');
 
 /** Compares once for each state of the two runs, and stores what it finds. */
 export async function storedSums(

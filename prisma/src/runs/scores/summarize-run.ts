@@ -1,11 +1,12 @@
-import { type GroupScores, groupScores } from '@svc/evaluation';
+import { addUp, type GroupScores, groupScores } from '@svc/evaluation';
 import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
+import type { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { checkCount } from '../check-count.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
-import { addUp, CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
+import { CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
 import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow, scoresBy } from './summary-sql.ts';
 
 /** The scores of the parts of a run, by name; those with most results. */
@@ -33,7 +34,7 @@ export interface RunSummary {
 }
 
 /** What decides whether a stored summary is still true. */
-interface SummaryState {
+export interface SummaryState {
   readonly datasetId: string;
   readonly datasetVersion: number;
   readonly repetitions: number;
@@ -57,11 +58,15 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
+/** SQL for a {@link SummaryState} of run `$1` with further columns. */
+export const summaryState = (
+  columns = '',
+): string => `SELECT ${columns === '' ? '' : `${columns}, `}dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
     ok + failed + unscored AS counted,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
+const STATE = summaryState();
 
 /**
  * Aggregates of the results of a run. They are stored with it, and made again when there are other results: of a run that
@@ -127,28 +132,34 @@ function isCurrent(
   return !isFinished && !isEnding && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
 }
 
-async function aggregate(query: ReadQuery, id: string, state: SummaryState): Promise<RunSummary> {
-  const { repetitions, isRepeated, clusterBy, scorerNames, counted } = state;
+/** The scores of a run and its parts by one scorer. @param number as `scorerNumber` gives it */
+export async function readScores(
+  query: ReadQuery,
+  id: string,
+  state: SummaryState,
+  number: number | null,
+  confidence?: number,
+): Promise<readonly ScoredGroup[]> {
+  const { repetitions, isRepeated, clusterBy } = state;
   // Groups need the items only where these are clustered.
   const version =
     clusterBy === null
       ? { ...versionOf(state), parts: null }
       : await readJoinedVersion(query, versionOf(state));
-  const groupsOf = (results: string): Promise<readonly ScoredGroup[]> => {
-    const summed = { results, isRepeated, version };
-    return readGroups(
-      query,
-      { id, clusterBy, repetitions },
-      {
-        sums: () => groupSums(summed),
-        spreads: (value, add) => clusterSpreads(summed, value, add),
-      },
-    );
+  const summed = { results: number === null ? MAIN_SCORES : scoresBy(number), isRepeated, version };
+  const statements = {
+    sums: () => groupSums(summed),
+    spreads: (value: string, add: Parameters['add']) => clusterSpreads(summed, value, add),
   };
-  const groups = await groupsOf(MAIN_SCORES);
+  return await readGroups(query, { id, clusterBy, repetitions }, statements, confidence);
+}
+
+async function aggregate(query: ReadQuery, id: string, state: SummaryState): Promise<RunSummary> {
+  const { repetitions, scorerNames, counted } = state;
+  const groups = await readScores(query, id, state, null);
   const scorers: Record<string, GroupScores> = {};
   for (const [index, name] of (JSON.parse(scorerNames ?? '[]') as string[]).entries()) {
-    const found = await groupsOf(scoresBy(index + 1));
+    const found = await readScores(query, id, state, index + 1);
     const sums = found.find(({ kind }) => kind === 'run');
     if (sums !== undefined) scorers[name] = sums.scores;
   }

@@ -1,3 +1,4 @@
+import type { AlikeItems, ClusteredSpreads } from '@svc/evaluation';
 import { ofRun } from '../../items/version-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 
@@ -131,25 +132,9 @@ export function groupSums(summed: SummedResults): string {
 }
 
 /** A row of {@link groupSums}: the items of a group that are alike in the counts of their results. */
-export interface SumsRow {
+export interface SumsRow extends AlikeItems {
   readonly kind: 'run' | 'section' | 'type' | 'tag' | 'slice';
   readonly key: string;
-  /** Of each item: results that have passed or failed and failed requests, those that have passed, and those that have failed. */
-  readonly tries: number;
-  readonly passes: number;
-  readonly wrong: number;
-  /** Of each item: results with a score. */
-  readonly scored: number;
-  readonly items: number;
-  readonly results: number;
-  readonly ok: number;
-  readonly failed: number;
-  readonly unscored: number;
-  readonly scoreSum: number;
-  readonly isBinary: boolean;
-  /** Mean and variance of the items' mean scores; null without a scored item. */
-  readonly scoreMean: number | null;
-  readonly scoreVariance: number | null;
 }
 
 /** The JSON text of a tag of an item: a value of {@link itemsWith}, which then has a row for each tag. */
@@ -237,9 +222,7 @@ const spreads = (grouped: string): string => `
   FROM centered GROUP BY kind, key`;
 
 /** A row of {@link clusterSpreads}. */
-export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & {
-  readonly [Name in `${keyof typeof MEASURES}${'Values' | 'Clusters' | 'Squares'}`]: number;
-};
+export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & ClusteredSpreads;
 
 /** In place of a value that is too long to be one of a few. */
 export const LONG_VALUE = '…';

@@ -4,9 +4,11 @@ import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/write-audit.ts';
+import { StoreError } from '../../database/errors.ts';
 import { storableText } from '../../database/values.ts';
 import { MAX_INTEGER } from '../create-run.ts';
 import { insertLabels } from '../labels/insert-labels.ts';
+import { proveImported } from '../prove-run.ts';
 import { insertedColumns } from '../run-row.ts';
 import { storeSummary } from '../scores/summarize-run.ts';
 import { insertWritten } from './insert-results.ts';
@@ -20,6 +22,10 @@ export interface ImportedRun extends PackagedRun {
   readonly repetitions: number | null;
   /** Results of the whole run; null for one of each repetition of each item. */
   readonly total: number | null;
+  /** Canonical text. */
+  readonly bar: string | null;
+  /** As the package states it. */
+  readonly verdict: JsonObject | null;
 }
 
 /** Checks that the texts of a run can be stored. @throws StoreError `invalid_request` */
@@ -35,6 +41,7 @@ const ANONYMOUS = 'anonymous';
  *
  * @param author who imports it: the name of a key; null without keys
  * @returns its id
+ * @throws StoreError `package_hash_mismatch` if the items are those of its package, and its hash is not that of the package
  */
 export async function insertImportedRun(
   client: pg.ClientBase,
@@ -49,7 +56,7 @@ export async function insertImportedRun(
   author: string | null,
 ): Promise<string> {
   const id = randomUUID();
-  const { id: originId, finishedAt, ...stated } = run;
+  const { id: originId, finishedAt, runHash, verdict, ...stated } = run;
   const repetitions = run.repetitions ?? 1;
   const most = Math.min(dataset.itemCount * repetitions, MAX_INTEGER);
   const { names, parameters, values } = insertedColumns({
@@ -75,9 +82,17 @@ export async function insertImportedRun(
     await insertLabels(client, { runId: id, datasetId: dataset.id }, results);
     stored += written;
   }
-  await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
+  await client.query(
+    'UPDATE runs SET total = greatest(total, ok + failed + unscored), verdict = $2 WHERE id = $1',
+    [id, verdict === null ? null : canonicalJson(verdict)],
+  );
   await storeSummary(client, id);
   await writeAudit(client, 'run.create', { kind: 'run', id }, { results: stored, imported: true });
+  const proven = await proveImported(client, id);
+  if (runHash !== null && dataset.versionHash === run.datasetVersionHash && runHash !== proven) {
+    const message = `The run has the hash ${proven}; the manifest states ${runHash}.`;
+    throw new StoreError('package_hash_mismatch', message);
+  }
   return id;
 }
 

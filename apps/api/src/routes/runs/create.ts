@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
+import {
+  BAR_SCHEMA,
+  type CheckRunner,
+  parseBar,
+  parseRunConfig,
+  RUN_CONFIG_SCHEMA,
+  type RunConfig,
+} from '@svc/evaluation';
 import { type PlannedRun, planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
+import { barHash, SCORING } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
@@ -14,7 +22,15 @@ import {
   type Schema,
   toJsonText,
 } from '@svc/runtime';
-import type { IdempotencyClaim, IdempotentCreation, NewRun, Run, Store, StoredResponse } from '@svc/store';
+import {
+  type IdempotencyClaim,
+  type IdempotentCreation,
+  type NewRun,
+  type Run,
+  type Store,
+  type StoredResponse,
+  StoreError,
+} from '@svc/store';
 import { askedBy } from '../../http/asked-by.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { NAME } from '../datasets/fields.ts';
@@ -68,6 +84,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       const config = parseRunConfig(body['config'] ?? null);
       const configJson = checkSecrets(config, secrets, '/config');
       checkTexts(body, secrets);
+      const bar = sealedBar(body, config);
       const { signal } = request;
       const plan = (of: RunVersion): Promise<PlannedRun> =>
         planRun({ store, checks }, { ...of, config, checkerPath: '/config/checker', signal });
@@ -88,11 +105,28 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
           name: (body['name'] as string | null | undefined) ?? null,
           isExternal: config.provider.type === 'external',
         };
+        await checkBaseline(store, bar);
+        const sealed = bar && { bar: canonicalJson(bar), barHash: barHash(canonicalJson(bar)) };
         const planned = await plan(found);
-        return await startRun({ store, logger }, { config, configJson, planned }, facts, claim);
+        const checked = { config, configJson, planned };
+        return await startRun({ store, logger }, checked, { ...facts, ...sealed }, claim);
       });
     },
   };
+}
+
+/** The bar of a request as it is stored; null without one. @throws RunError `invalid_request` */
+function sealedBar({ bar = null }: JsonObject, config: RunConfig): JsonObject | null {
+  return bar === null ? null : (parseBar(bar as JsonObject, config) as unknown as JsonObject);
+}
+
+/** @throws StoreError `run_not_found`; `run_active` for a baseline whose results may still change */
+async function checkBaseline({ runs }: Pick<Store, 'runs'>, bar: JsonObject | null): Promise<void> {
+  const { baseline = null } = bar ?? {};
+  if (baseline === null) return;
+  const { finishedAt, status } = await runs.get(String(baseline));
+  if (finishedAt !== null) return;
+  throw new StoreError('run_active', `Cannot compare with the baseline: it is ${status}.`);
 }
 
 /** The version of a dataset that a run has. */
@@ -132,7 +166,8 @@ type PlannedName =
   | 'createdBy'
   | 'plan'
   | 'warnings'
-  | 'reusedRunId';
+  | 'reusedRunId'
+  | 'scoring';
 
 /** Creates a run, which the workers take, and the response to its request. */
 export async function startRun(
@@ -151,6 +186,7 @@ export async function startRun(
       plan: JSON.stringify(plan),
       warnings: JSON.stringify(warnings),
       reusedRunId,
+      scoring: SCORING,
     },
     creationOf(claim),
   );
@@ -174,6 +210,7 @@ const members = (config: Schema): Readonly<Record<string, Schema>> => ({
   },
   name: { ...NAME, type: ['string', 'null'] },
   config,
+  bar: { ...BAR_SCHEMA, type: ['object', 'null'] },
 });
 
 export function runAccepted(run: Run): StoredResponse {

@@ -102,7 +102,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       responses: { 200: { description: 'the run', schema: RUN } },
       errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, signal }) => {
-        const run = await runs.get(idOf(params));
+        const run = await runs.prove(idOf(params), signal);
         return json(serializeRun(run, await runs.summarize(run.id, signal)));
       },
     },

@@ -1,4 +1,4 @@
-import { RUN_CONFIG_SCHEMA, UNSCORABLE_REASONS } from '@svc/evaluation';
+import { BAR_SCHEMA, BAR_VERDICT_SCHEMA, RUN_CONFIG_SCHEMA, UNSCORABLE_REASONS } from '@svc/evaluation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
@@ -63,6 +63,10 @@ export const RUN: Schema = shape(
       scores: RUN_SCORES,
       scorers: RUN_SCORERS,
       plan: orNull(PLAN, RUN_FIELDS.plan.description),
+    },
+    ...{
+      bar: orNull(BAR_SCHEMA, RUN_FIELDS.bar.description),
+      verdict: orNull(BAR_VERDICT_SCHEMA, RUN_FIELDS.verdict.description),
     },
     ...{ warnings: WARNINGS, cost: COST, ...STATS },
   },

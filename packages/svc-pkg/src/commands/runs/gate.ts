@@ -3,6 +3,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { CleanUp } from '../../clean-up.ts';
 import { type Cli, given } from '../../cli-context.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
+import type { Verdict } from '../../evaluation.ts';
 import {
   type Baseline,
   type ComparisonQuery,
@@ -16,7 +17,6 @@ import { gateDocument, gateText, githubAnnotations, verdictLine } from '../../ga
 import { junitReport } from '../../gate/junit-report.ts';
 import { markdownSummary } from '../../gate/markdown-summary.ts';
 import { sightOf, sightText } from '../../gate/sight.ts';
-import type { Verdict } from '../../gate/verdict.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
 import { printNote, printReport, writeText } from '../../output/print.ts';
 import {
@@ -33,7 +33,16 @@ import { findVersion, runParams, VERSION_ARGUMENT } from '../../service/referenc
 import { readRunConfig } from '../../service/run-config.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
 import { reportText } from '../../text/report-text.ts';
-import { choice, count, mandatory, number, type Operation, operation, text } from '../define-operation.ts';
+import {
+  choice,
+  count,
+  flag,
+  mandatory,
+  number,
+  type Operation,
+  operation,
+  text,
+} from '../define-operation.ts';
 import { baseline, power } from './plan.ts';
 import { maxFailed } from './run.ts';
 
@@ -49,6 +58,7 @@ interface Options {
   readonly power: number;
   readonly maxFailed: number;
   readonly run?: string;
+  readonly seal?: boolean;
 }
 
 /** Whether a run is worse than a baseline. */
@@ -85,6 +95,10 @@ export const gate: Operation = operation({
     ]),
     power: power(),
     maxFailed: maxFailed(),
+    seal: flag(
+      '--seal',
+      'store baseline and drop as the bar of the run before it starts, so that nobody can move them',
+    ),
     run: text('--run <id>', 'continue with this run, which an interrupted gate has started'),
   },
   service: true,
@@ -97,6 +111,9 @@ export const gate: Operation = operation({
   async run({ dataset, ...options }, cli, open) {
     if ((options.config === undefined) === (options.run === undefined)) {
       throw new CliError('usage', 'Give either --config, to start a run, or --run, to continue with one');
+    }
+    if (options.seal === true && options.run !== undefined) {
+      throw new CliError('usage', 'Give --seal with --config: the bar of a run is sealed before it starts');
     }
     await using files = await openFiles(options);
     const report = await runGate(cli, await open(), dataset, options);
@@ -123,7 +140,10 @@ async function runGate(
     ...{ reference: options.baseline, datasetId: found.id, exceptRunId: earlier?.id },
   });
   const query = queryOf(scorer, config, baseline.run);
-  const request = { body: runRequest(found, config, gateName(baseline.run)), file: options.config };
+  const drop = { baseline: baseline.run.id, max_drop: maxDrop, ...given({ scorer: query.scorer }) };
+  const bar = options.seal === true ? { metric: 'mean' as const, ...drop } : undefined;
+  const body = { ...runRequest(found, config, gateName(baseline.run)), ...given({ bar }) };
+  const request = { body, file: options.config };
   const items = earlier === undefined ? (await planRun(service, request)).value.plan.items : itemsOf(earlier);
   const spread = await readSpread(service, baseline.run, query);
   const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });
@@ -142,6 +162,7 @@ async function runGate(
       ...(labels && { labels, ...(labels.found < labels.required && tooFewLabels(labels)) }),
       ...{ dataset: reportText(reference), label: baseline.label },
       ...{ baseline: runOf(baseline.run), run: runOf(ended), startedAt: ended.created_at },
+      ...(ended.verdict && { sealed: { hash: String(ended.bar_hash), ...ended.verdict } }),
       durationMs: Date.parse(ended.finished_at ?? ended.created_at) - Date.parse(ended.created_at),
     };
   } catch (error) {
@@ -215,6 +236,7 @@ const runOf = (run: Run): GateReport['run'] => ({
   id: run.id,
   datasetId: run.dataset_id,
   version: run.dataset_version,
+  runHash: run.run_hash,
 });
 
 /** An error after the start of a run says how to continue with it. */

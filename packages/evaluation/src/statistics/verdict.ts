@@ -1,5 +1,5 @@
-/** A confidence interval of a difference of two scores. */
-export type Interval = readonly [low: number, high: number];
+import type { Interval } from './intervals.ts';
+import { normalQuantile } from './normal-quantile.ts';
 
 /** What a gate says of a run. */
 export type Verdict = 'not_worse' | 'worse' | 'undecided';
@@ -35,18 +35,4 @@ export function widenInterval([low, high]: Interval, difference: number, count: 
     Math.max(-1, difference - factor * (difference - low)),
     Math.min(1, difference + factor * (high - difference)),
   ];
-}
-
-/**
- * The quantile of the normal distribution, with an error below 4.5e-4: Abramowitz and Stegun, "Handbook of Mathematical
- * Functions" (1964), 26.2.23.
- *
- * @param chance more than 0, less than 1
- */
-export function normalQuantile(chance: number): number {
-  if (chance < 0.5) return -normalQuantile(1 - chance);
-  const t = Math.sqrt(-2 * Math.log(1 - chance));
-  const above = 2.515517 + t * (0.802853 + t * 0.010328);
-  const below = 1 + t * (1.432788 + t * (0.189269 + t * 0.001308));
-  return t - above / below;
 }

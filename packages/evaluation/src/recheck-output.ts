@@ -1,0 +1,50 @@
+import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { ScorerPlan } from './config/run-config.ts';
+import { isLargeItem, readItem, readLargeItem } from './item/large-item.ts';
+import { withChecker } from './item/with-checker.ts';
+import type { ReasoningMode } from './reading/scored-output.ts';
+import { RunError } from './run-error.ts';
+import { runCheck } from './scoring/check-task.ts';
+import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
+
+/** A stored output, and what it is scored with. */
+export interface StoredCheck {
+  readonly parts: ItemParts;
+  readonly output: JsonValue;
+  /** Reasoning that came beside it; null without any. */
+  readonly thoughts: string | null;
+  readonly reasoning: ReasoningMode;
+  /** Of the dataset; null without them. */
+  readonly defaultPrompts: JsonValue;
+}
+
+/**
+ * What a scorer says of a stored output, as {@link scoreOutput} does, on the calling thread and without a judge.
+ *
+ * @returns null where the judge decides
+ */
+export function recheckOutput(
+  { parts, output, thoughts, reasoning, defaultPrompts }: StoredCheck,
+  { checker, judge }: Pick<ScorerPlan, 'checker' | 'judge'>,
+): ScorerScore | null {
+  try {
+    const checked = withChecker(parts, checker);
+    const item = isLargeItem(checked) ? readLargeItem(checked) : readItem(checked);
+    let plan: CheckPlan;
+    try {
+      const beside = judge === null ? null : thoughts;
+      plan = planCheck({ output, item, reasoning, thoughts: beside, judge: judge && { defaultPrompts } });
+    } catch (error) {
+      if (judge !== null && error instanceof RunError) return null;
+      throw error;
+    }
+    if ('question' in plan) return null;
+    const { status, score, passed, explanation } = 'task' in plan ? runCheck(plan.task) : plan.outcome;
+    return { score, passed, explanation, scored_by: status === 'ok' ? 'checker' : null };
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    const { code, message } = error;
+    return { score: null, passed: null, explanation: null, scored_by: null, error: { code, message } };
+  }
+}

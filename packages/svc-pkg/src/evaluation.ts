@@ -1,0 +1,30 @@
+/**
+ * What checkers and statistics of the service this command line uses. `@svc/evaluation` is not published: the build puts
+ * these parts of it into this file (`vite.config.ts`).
+ */
+export {
+  type AlikeItems,
+  addUp,
+  type Bar,
+  barVerdict,
+  type ClusteredSpreads,
+  compareScores,
+  type GroupScores,
+  groupScores,
+  type Interval,
+  isBar,
+  isBarVerdict,
+  isOlderThanBar,
+  normalQuantile,
+  type PairSums,
+  parseStoredRunConfig,
+  type RunConfig,
+  reasoningOf,
+  recheckOutput,
+  type ScorerPlan,
+  scorersOf,
+  textAt,
+  type Verdict,
+  verdictOf,
+  widenInterval,
+} from '@svc/evaluation';

@@ -1,0 +1,474 @@
+import { createSectionHasher, type EncodedItem, encodeItem, JsonlError, versionHash } from '@svc/jsonl-v23';
+import {
+  barHash,
+  createRunHasher,
+  hashedResult,
+  MAIN_RECORD,
+  namesScorers,
+  type RunHasher,
+  recordText,
+  SCORING,
+  toHex,
+} from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
+import { inspectPackage } from '@svc/pkg-format/internal';
+import {
+  type Bar,
+  barVerdict,
+  compareScores,
+  type GroupScores,
+  isBar,
+  isOlderThanBar,
+  parseStoredRunConfig,
+  type RunConfig,
+  reasoningOf,
+  recheckOutput,
+  type ScorerPlan,
+  scorersOf,
+  textAt,
+} from '../evaluation.ts';
+import { Findings } from './findings.ts';
+import {
+  type ComparedItem,
+  hasEntry,
+  memberOf,
+  pairItems,
+  readBaseline,
+  readJsonEntry,
+  readLines,
+} from './read-baseline.ts';
+import { type ScoredView, ScorerSums } from './scorer-sums.ts';
+
+/** What is known besides the package. */
+export interface VerifyOptions {
+  /** The package of the run that the bar compares with. */
+  readonly baseline: PackageReader | null;
+  /** The hash of the run, from elsewhere. */
+  readonly runHash: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** What a package proves of itself. */
+export interface Verification {
+  /** As recomputed; null without a run, or where it cannot be read. */
+  readonly runHash: string | null;
+  /** As the package states it. */
+  readonly scoring: string | null;
+  /** Whether the scores were not recomputed, since their rules are not known. */
+  readonly isScoringUnknown: boolean;
+  readonly found: Findings;
+}
+
+const RESULTS = 'results.jsonl';
+const RUN = 'manifest.json /run';
+const STATED_SCORES = ['mean', 'stderr', 'ci95', 'passed', 'pass_rate', 'pass_rate_ci95'] as const;
+const SCORE_MEMBERS = ['score', 'passed', 'explanation', 'scored_by'] as const;
+
+/** Errors after which the archive is no package that can be read. */
+const BROKEN: readonly PackageError['code'][] = [
+  ...(['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'] as const),
+];
+
+/**
+ * Recomputes what a package states from what it holds: hashes, scores of checkers, statistics and the verdict.
+ *
+ * @throws PackageError for a broken archive; the signal's reason
+ */
+export async function verifyPackage(pkg: PackageReader, options: VerifyOptions): Promise<Verification> {
+  const found = new Findings();
+  const { manifest, meta } = pkg;
+  const stated = memberOf(manifest, 'run');
+  const scoring = memberOf(stated, 'scoring');
+  const hasRun = hasEntry(pkg, RESULTS);
+  const isScoringUnknown = hasRun && scoring !== SCORING;
+  const facts = { scoring: typeof scoring === 'string' ? scoring : null, isScoringUnknown, found };
+  if (!(await inspect(pkg, found, options.signal))) return { ...facts, runHash: null };
+  if (!hasRun) return { ...facts, runHash: null };
+  const bar = await readJsonEntry(pkg, 'bar.json');
+  const config = await readJsonEntry(pkg, 'run_config.json');
+  const run = new RunCheck(found, {
+    stated,
+    config: isJsonObject(config) ? config : {},
+    bar,
+    meta: memberOf(meta, 'run'),
+    schema: memberOf(meta, 'schema'),
+    isScored: !isScoringUnknown,
+  });
+  const computed = await readAll(pkg, run, options.signal);
+  found.compare(`${RUN}/dataset_version_hash`, memberOf(stated, 'dataset_version_hash'), computed);
+  const runHash = run.digest();
+  const recorded = memberOf(stated, 'run_hash');
+  if (recorded === null) found.trust('unstated_run_hash');
+  else if (found.compare(`${RUN}/run_hash`, recorded, runHash)) found.prove('run_hash');
+  if (options.runHash !== null && found.compare('--run-hash', options.runHash, runHash)) {
+    found.prove('known_run_hash');
+  }
+  const barText = bar === null ? null : barHash(canonicalJson(bar));
+  if (found.compare(`${RUN}/bar_hash`, memberOf(stated, 'bar_hash'), barText) && bar !== null) {
+    found.prove('bar_hash');
+  }
+  found.compare('meta.json /run/scoring', memberOf(memberOf(meta, 'run'), 'scoring'), scoring);
+  run.checkCounts();
+  if (!isScoringUnknown) {
+    run.checkScores();
+    await run.checkVerdict(pkg, options);
+  }
+  return { ...facts, runHash };
+}
+
+/** Reports what an import would. @returns whether items and results can be read @throws PackageError if nothing can */
+async function inspect(pkg: PackageReader, found: Findings, signal: AbortSignal): Promise<boolean> {
+  let isReadable = true;
+  const events = inspectPackage(pkg, { signal });
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) {
+      if (next.value.versionHash !== null) {
+        found.prove('items', next.value.itemCount);
+        found.prove('version_hash');
+        const files = memberOf(pkg.manifest, 'files');
+        if (Array.isArray(files)) found.prove('files', files.length);
+      }
+      return isReadable;
+    }
+    if (next.value.kind !== 'error') continue;
+    const { error } = next.value;
+    if (BROKEN.includes(error.code)) throw error;
+    const { file = error.entry, line, path = '' } = error.location;
+    const place = `${file ?? 'the archive'}${line === undefined ? '' : `:${line}`} ${path}`.trimEnd();
+    const isHash = error.code === 'package_hash_mismatch';
+    found.differ(place, isHash ? valueAt(pkg.manifest, path) : null, error.message);
+    // The bar is compared with the rest of the run.
+    if (!isHash) isReadable = false;
+  }
+}
+
+function valueAt(value: JsonValue, pointer: string): JsonValue {
+  const steps = pointer.split('/').slice(1);
+  const at = (from: JsonValue, step: string): JsonValue =>
+    Array.isArray(from) ? (from[Number(step)] ?? null) : memberOf(from, step);
+  return steps.reduce(at, value);
+}
+
+/** Hands each item with its results to a check, in order. @returns the version hash */
+async function readAll(pkg: PackageReader, run: RunCheck, signal: AbortSignal): Promise<string> {
+  const results = readLines(pkg, RESULTS, signal);
+  let next = await results.next();
+  const hashes: Uint8Array[] = [];
+  for (const section of pkg.sections) {
+    const hasher = createSectionHasher(section.name);
+    let at = 0;
+    for await (const { item } of readPackageItems(pkg, section, { signal })) {
+      signal.throwIfAborted();
+      const encoded = encodeItem(item);
+      hasher.add(encoded.itemHash);
+      const own: LineOfResult[] = [];
+      while (next.done !== true && isOf(next.value.value, section.name, at)) {
+        own.push(next.value);
+        next = await results.next();
+      }
+      run.add({ encoded, id: getMember(item, 'id') ?? null }, own);
+      at += 1;
+    }
+    hashes.push(hasher.digest());
+  }
+  return versionHash(hashes);
+}
+
+interface LineOfResult {
+  readonly value: JsonObject;
+  readonly line: number;
+}
+
+const isOf = (result: JsonObject, section: string, at: number): boolean =>
+  memberOf(result, 'section') === section && memberOf(result, 'order_index') === at;
+
+/** What a package states of its run. */
+interface StatedRun {
+  /** `run` of the manifest and of `meta.json`. */
+  readonly stated: JsonValue;
+  readonly meta: JsonValue;
+  readonly config: JsonObject;
+  readonly bar: JsonValue;
+  readonly schema: JsonValue;
+  /** Whether its scores are checked. */
+  readonly isScored: boolean;
+}
+
+/** Checks a run while its results are read, item by item. */
+class RunCheck {
+  readonly #found: Findings;
+  readonly #run: StatedRun;
+  readonly #hasher: RunHasher;
+  readonly #isNamed: boolean;
+  /** Null for a configuration of another tool, or of a later version. */
+  readonly #parsed: RunConfig | null;
+  readonly #plans: readonly ScorerPlan[];
+  readonly #isExternal: boolean;
+  readonly #sums = new Map<string, ScorerSums>();
+  readonly #compared: ComparedItem[] = [];
+  readonly #counts = { done: 0, ok: 0, failed: 0, unscored: 0 };
+  #outputsBefore = 0;
+  /** Of the scorers that results name. */
+  readonly #names = new Set<string>();
+
+  constructor(found: Findings, run: StatedRun) {
+    this.#found = found;
+    this.#run = run;
+    const { config, bar, stated } = run;
+    this.#isNamed = namesScorers(config);
+    this.#parsed = parsedConfig(config);
+    this.#plans = this.#parsed === null ? [] : scorersOf(this.#parsed);
+    this.#isExternal = this.#parsed === null || this.#parsed.provider.type === 'external';
+    this.#hasher = createRunHasher({
+      versionHash: String(memberOf(stated, 'dataset_version_hash')),
+      config: canonicalJson(config),
+      bar: bar === null ? null : canonicalJson(bar),
+    });
+    if (this.#parsed === null) found.trust('unknown_configuration');
+    for (const name of Object.keys(this.#statedScorers())) this.#sums.set(name, new ScorerSums());
+    this.#sums.set('', new ScorerSums());
+  }
+
+  digest(): string {
+    return this.#hasher.digest();
+  }
+
+  /** An item with its results. */
+  add(
+    item: { readonly encoded: EncodedItem; readonly id: JsonValue },
+    results: readonly LineOfResult[],
+  ): void {
+    if (results.length === 0) return;
+    const hash = toHex(item.encoded.itemHash);
+    const clusterBy = memberOf(this.#run.config, 'cluster_by');
+    const value = typeof clusterBy === 'string' ? textAt(item.encoded, clusterBy) : undefined;
+    const cluster = value === undefined || value === 'null' ? null : value;
+    for (const { value: result, line } of results) {
+      const place = `${RESULTS}:${line} `;
+      this.#hasher.add(recordText(hashedResult(result), this.#isNamed));
+      const recorded = memberOf(result, 'item_hash');
+      if (recorded !== null) this.#found.compare(`${place}/item_hash`, recorded, hash);
+      this.#found.compare(`${place}/item_id`, memberOf(result, 'item_id'), item.id);
+      this.#checkFacts(result, place);
+      if (this.#run.isScored) this.#checkResult(item.encoded, result, place);
+    }
+    for (const [name, sums] of this.#sums) {
+      sums.add(
+        results.map(({ value: result }) => this.#viewOf(result, name)),
+        cluster,
+      );
+    }
+    const bar = this.#bar();
+    if (bar?.baseline === undefined) return;
+    const views = results.map(({ value: result }) => this.#viewOf(result, this.#nameOf(bar)));
+    this.#compared.push({ hash, views, cluster });
+  }
+
+  /** What other members say already, and what only the package says. */
+  #checkFacts(result: JsonObject, place: string): void {
+    const status = memberOf(result, 'status');
+    const [score, error] = [memberOf(result, 'score'), memberOf(result, 'error')];
+    const due = error !== null ? 'failed' : score === null ? 'unscored' : 'ok';
+    this.#found.compare(`${place}/status`, status, due);
+    this.#found.compare(
+      `${place}/truncated`,
+      memberOf(result, 'truncated'),
+      memberOf(result, 'finish_reason') === 'length',
+    );
+    const repetition = Number(memberOf(result, 'repetition') ?? 1);
+    this.#found.compare(`${place}/repetition`, repetition, Math.min(repetition, this.#repetitions()));
+    const scores = memberOf(result, 'scores');
+    for (const name of isJsonObject(scores) ? Object.keys(scores) : []) this.#names.add(name);
+    this.#counts.done += 1;
+    this.#counts[due] += 1;
+    const hasOutput = memberOf(result, 'output') !== null;
+    if (hasOutput) this.#found.trust('outputs');
+    if (memberOf(result, 'usage') !== null) this.#found.trust('usage');
+    const labels = memberOf(result, 'labels');
+    if (Array.isArray(labels)) this.#found.trust('labels', labels.length);
+    const provider = memberOf(memberOf(this.#run.config, 'provider'), 'type');
+    if (hasOutput && (isOlderThanBar(provider) || memberOf(result, 'reused') === true)) {
+      this.#outputsBefore += 1;
+    }
+  }
+
+  #checkResult(encoded: EncodedItem, result: JsonObject, place: string): void {
+    const [main] = this.#plans;
+    const own = memberOf(result, 'scores');
+    const scores = isJsonObject(own) ? own : {};
+    if (this.#isNamed && main !== undefined && Object.hasOwn(scores, main.name)) {
+      for (const member of SCORE_MEMBERS) {
+        const same = memberOf(scores[main.name], member);
+        this.#found.compare(`${place}/${member}`, memberOf(result, member), same);
+      }
+    }
+    for (const plan of this.#plans) {
+      const isMain = plan === main;
+      const said = isMain && !this.#isNamed ? result : (scores[plan.name] ?? null);
+      const at = isMain && !this.#isNamed ? place : `${place}/scores/${plan.name}`;
+      this.#recheck(encoded, result, said, plan, at);
+    }
+    const known = new Set(this.#plans.map(({ name }) => name));
+    if (this.#plans.length === 0) this.#trustScore(result);
+    for (const [name, said] of Object.entries(scores)) if (!known.has(name)) this.#trustScore(said);
+  }
+
+  /** A score that nothing here gives. */
+  #trustScore(said: JsonValue): void {
+    if (memberOf(said, 'score') === null && memberOf(said, 'passed') === null) return;
+    this.#found.trust(`${memberOf(said, 'scored_by') ?? 'client'}_scores`);
+  }
+
+  #recheck(encoded: EncodedItem, result: JsonObject, said: JsonValue, plan: ScorerPlan, at: string): void {
+    const found = this.#found;
+    const isFromOutside = this.#isExternal && memberOf(said, 'scored_by') !== 'checker';
+    if (isFromOutside) this.#trustScore(said);
+    else if (Number(memberOf(result, 'redacted') ?? 0) > 0) found.trust('redacted');
+    else this.#recompute(encoded, result, said, plan, at);
+  }
+
+  #recompute(encoded: EncodedItem, result: JsonObject, said: JsonValue, plan: ScorerPlan, at: string): void {
+    const found = this.#found;
+    const output = memberOf(result, 'output');
+    const error = memberOf(memberOf(result, 'error'), 'code');
+    if (output === null) {
+      for (const member of ['score', 'passed'])
+        found.compare(`${at}/${member}`, memberOf(said, member), null);
+      return;
+    }
+    if (typeof error === 'string' && !/^(?:checker|judge)_/.test(error)) {
+      found.trust('failed_outputs');
+      return;
+    }
+    const thoughts = memberOf(result, 'reasoning');
+    const checked = recheckOutput(
+      {
+        parts: encoded,
+        output,
+        thoughts: typeof thoughts === 'string' ? thoughts : null,
+        reasoning: reasoningOf(this.#parsed ?? {}),
+        defaultPrompts: valueAt(this.#run.schema, '/package/meta/default_judge_prompts'),
+      },
+      plan,
+    );
+    if (checked === null) {
+      found.trust(memberOf(said, 'score') === null ? 'unanswered_judges' : 'judge_scores');
+      return;
+    }
+    const isSame = SCORE_MEMBERS.map((member) =>
+      found.compare(`${at}/${member}`, memberOf(said, member), checked[member]),
+    );
+    const code = memberOf(memberOf(said, 'error'), 'code');
+    if (!found.compare(`${at}/error/code`, code, checked.error?.code ?? null)) return;
+    if (isSame.every(Boolean)) found.prove('scores');
+  }
+
+  /** A result by a scorer; by the main one without a name. */
+  #viewOf(result: JsonObject, name: string): ScoredView {
+    const said = name === '' ? result : memberOf(memberOf(result, 'scores'), name);
+    const score = memberOf(said, 'score') as number | null;
+    const stated = memberOf(said, 'error') === null ? (memberOf(said, 'passed') as boolean | null) : false;
+    const hasFailed = memberOf(result, 'status') === 'failed' || (name !== '' && stated === false);
+    const status = score !== null ? 'ok' : hasFailed ? 'failed' : 'unscored';
+    return { status, score, passed: score === null ? null : stated };
+  }
+
+  #statedScorers(): JsonObject {
+    const scorers = memberOf(this.#run.meta, 'scorers');
+    return isJsonObject(scorers) ? scorers : {};
+  }
+
+  /** The name by which the results have the scorer of a bar; empty for the main one of a run that names none. */
+  #nameOf({ scorer }: Bar): string {
+    return scorer === undefined || (scorer === MAIN_RECORD && !this.#isNamed) ? '' : scorer;
+  }
+
+  #bar(): Bar | null {
+    const { bar } = this.#run;
+    return bar !== null && isBar(bar) ? (bar as unknown as Bar) : null;
+  }
+
+  #scores(name: string, confidence?: number): GroupScores | null {
+    const isClustered = typeof memberOf(this.#run.config, 'cluster_by') === 'string';
+    return this.#sums.get(name)?.scores(this.#repetitions(), isClustered, confidence) ?? null;
+  }
+
+  #repetitions(): number {
+    return Number(memberOf(this.#run.config, 'repetitions') ?? 1);
+  }
+
+  checkCounts(): void {
+    const counts = memberOf(this.#run.meta, 'counts');
+    for (const [name, count] of Object.entries(this.#counts)) {
+      if (this.#found.compare(`meta.json /run/counts/${name}`, memberOf(counts, name), count)) {
+        this.#found.prove('counts');
+      }
+    }
+    const { stated } = this.#run;
+    const total = Number(memberOf(counts, 'total') ?? 0);
+    const isWhole = memberOf(stated, 'status') === 'completed' && !this.#isExternal;
+    if (total < this.#counts.done || (isWhole && total !== this.#counts.done)) {
+      this.#found.differ('meta.json /run/counts/total', total, this.#counts.done);
+    }
+  }
+
+  checkScores(): void {
+    const stated: [string, JsonValue, string][] = [['', memberOf(this.#run.meta, 'scores'), 'scores']];
+    const scorers = this.#statedScorers();
+    for (const name of this.#names) {
+      if (!Object.hasOwn(scorers, name)) this.#found.differ(`meta.json /run/scorers/${name}`, null, name);
+    }
+    for (const [name, of] of Object.entries(scorers)) stated.push([name, of, `scorers/${name}`]);
+    for (const [name, of, at] of stated) {
+      const scores = this.#scores(name) as unknown as JsonObject;
+      for (const member of STATED_SCORES) {
+        const place = `meta.json /run/${at}/${member}`;
+        if (this.#found.compare(place, memberOf(of, member), scores[member] ?? null)) {
+          this.#found.prove('statistics');
+        }
+      }
+    }
+  }
+
+  async checkVerdict(pkg: PackageReader, { baseline, signal }: VerifyOptions): Promise<void> {
+    const place = 'meta.json /run/verdict';
+    const { stated, meta } = this.#run;
+    const verdict = memberOf(meta, 'verdict');
+    const bar = this.#bar();
+    if (bar === null || memberOf(stated, 'run_hash') === null) {
+      this.#found.compare(place, verdict, null);
+      return;
+    }
+    this.#found.compare(`${place}/outputs_before`, memberOf(verdict, 'outputs_before'), this.#outputsBefore);
+    this.#found.trust('sealed_at');
+    let scores: Parameters<typeof barVerdict>[1] = null;
+    if (bar.baseline === undefined) scores = this.#scores(this.#nameOf(bar), bar.confidence);
+    else {
+      const isOwnPackage = baseline !== null;
+      if (!isOwnPackage && !hasEntry(pkg, 'baseline/results.jsonl')) {
+        this.#found.trust('verdict');
+        return;
+      }
+      const values = await readBaseline(baseline ?? pkg, bar, this.#found, { isOwnPackage, signal });
+      const pairs = pairItems(this.#compared, values, bar.metric);
+      scores = compareScores(pairs, bar.confidence);
+    }
+    const expected = barVerdict(bar, scores) as unknown as JsonObject;
+    const agrees = Object.entries(expected).map(([member, value]) =>
+      this.#found.compare(`${place}/${member}`, memberOf(verdict, member), value),
+    );
+    if (agrees.every(Boolean)) this.#found.prove('verdict');
+  }
+}
+
+function parsedConfig(config: JsonObject): RunConfig | null {
+  try {
+    return parseStoredRunConfig(config);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'invalid_request') return null;
+    if (error instanceof JsonlError) return null;
+    throw error;
+  }
+}
