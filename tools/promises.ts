@@ -138,6 +138,15 @@ export const PROMISES: Readonly<Record<string, Test>> = {
   ],
 
   // runs and scores
+  'a run has one hash, which changes with every result and no other fact': [
+    `${API}/proof.test.ts`,
+    'is that of its items, configuration and results, and changes with each of them',
+  ],
+  'a bar is set before a run, and cannot be moved': [
+    `${API}/proof.test.ts`,
+    'cannot be moved: by the API, by an edited package, by a package that is uploaded again',
+  ],
+  'whatever is edited in a package of a run is named': [`${API}/verify.test.ts`, '%s is named'],
   'a run stores one result for each item, and continues where it stopped': [
     'packages/flows/src/run-dataset.test.ts',
     'does not end when its worker stops, and continues on another one',

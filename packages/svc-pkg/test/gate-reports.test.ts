@@ -9,11 +9,11 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
+import { verdictOf, widenInterval } from '../src/evaluation.ts';
 import type { GateCase, GateReport } from '../src/gate/gate-report.ts';
 import { githubAnnotations } from '../src/gate/gate-text.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
 import { markdownSummary } from '../src/gate/markdown-summary.ts';
-import { verdictOf, widenInterval } from '../src/evaluation.ts';
 import { reportText } from '../src/text/report-text.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

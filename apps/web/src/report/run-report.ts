@@ -3,7 +3,7 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { dataOf } from '../api/api-problem.ts';
 import { readMeasures } from '../runs/charts/read-measures.ts';
 import { cellText } from '../runs/results/view-csv.ts';
-import { factsOf, scoreText } from '../runs/run-facts.ts';
+import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
 import { modelOf, nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { binsOf } from '../ui/charts/bins.ts';
 import { groupScores } from '../ui/charts/group-scores.ts';
@@ -110,7 +110,10 @@ export async function runReport(
     ],
     settings: {
       columns: ['Setting', 'Value'],
-      rows: Object.entries(run.config).map(([name, value]) => [name, prettyJson(value as JsonValue)]),
+      rows: [...Object.entries(proofOf(run)), ...Object.entries(run.config)].map(([name, value]) => [
+        name,
+        prettyJson(value as JsonValue),
+      ]),
     },
   });
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import {
   clampedInterval,
   formatCost,
@@ -61,7 +62,30 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
       ? []
       : [['Tokens', formatCount(tokens), `${formatCount(usage.output_tokens)} output`] as const]),
     ...(cost === null ? [] : [['Cost', formatCost(cost)] as const]),
+    ...(run.bar === null
+      ? []
+      : [['Bar', run.verdict?.outcome.replace('_', ' ') ?? 'sealed', barText(run)] as const]),
+    ...(run.run_hash === null ? [] : [['Hash', run.run_hash.slice(0, 12)] as const]),
   ];
+}
+
+/** What a run had to reach, and what else a reader of the verdict must know. */
+function barText({ bar, verdict }: Run): string {
+  const metric = [bar?.metric === 'pass_rate' ? 'pass rate' : 'mean', bar?.scorer]
+    .filter(Boolean)
+    .join(' of ');
+  const limit =
+    bar?.at_least === undefined
+      ? `at most ${formatScore(bar?.max_drop ?? null)} below the baseline`
+      : `at least ${formatScore(bar.at_least)}`;
+  const before = verdict?.outputs_before ?? 0;
+  return `${metric} ${limit}${before === 0 ? '' : `, ${formatCount(before)} outputs may be older than the bar`}`;
+}
+
+/** What others verify a run by. */
+export function proofOf(run: Run): JsonObject {
+  const { run_hash, scoring, bar, bar_hash, verdict } = run;
+  return { run_hash, scoring, bar, bar_hash, verdict } as unknown as JsonObject;
 }
 
 /** Fewer scored results say little, whatever their interval is. */

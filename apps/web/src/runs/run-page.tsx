@@ -1,7 +1,7 @@
 import { Group, Progress, VisuallyHidden } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy } from 'react';
+import { Fragment, lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { isShown } from '../ui/is-shown.ts';
@@ -16,7 +16,7 @@ import { useChangeSearch } from '../ui/use-change-search.ts';
 import { RunActions } from './actions/run-actions.tsx';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
-import { factsOf } from './run-facts.ts';
+import { factsOf, proofOf } from './run-facts.ts';
 import type { RunSearch } from './runs-search.ts';
 import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './use-run.ts';
 
@@ -84,7 +84,10 @@ export default function RunPage() {
           [
             'configuration',
             'Configuration',
-            <JsonText key="configuration" value={run.config as unknown as JsonValue} label="configuration" />,
+            <Fragment key="configuration">
+              {run.run_hash !== null && <JsonText value={proofOf(run)} label="proof" />}
+              <JsonText value={run.config as unknown as JsonValue} label="configuration" />
+            </Fragment>,
           ],
         ]}
       />

@@ -22,8 +22,11 @@ export const verify: Operation = operation({
       '--baseline <file>',
       'package of the run that the bar compares with, if the package does not hold it',
     ),
-    runHash: parsed('--run-hash <hex>', 'hash of the run, from elsewhere', 'It must have 64 hex digits.', (given) =>
-      /^[0-9a-f]{64}$/i.test(given) ? given.toLowerCase() : undefined,
+    runHash: parsed(
+      '--run-hash <hex>',
+      'hash of the run, from elsewhere',
+      'It must have 64 hex digits.',
+      (given) => (/^[0-9a-f]{64}$/i.test(given) ? given.toLowerCase() : undefined),
     ),
     allowUnknownScoring: flag(
       '--allow-unknown-scoring',
