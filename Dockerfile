@@ -61,7 +61,7 @@ STOPSIGNAL SIGTERM
 
 FROM base AS api
 COPY --from=build /out/api /app
-ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data
+ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data SVC_DRAIN_DELAY_MS=5000
 EXPOSE 8080
 # One for each container: two processes of the same id would take each other's files for left-overs.
 VOLUME /data

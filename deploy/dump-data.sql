@@ -2,7 +2,7 @@
 -- the PostgreSQL versions of the two (15 or newer):
 --
 --   psql -XqAt -f deploy/dump-data.sql "$FROM" > data.sql
---   svc-pkg migrate --database-url "$TO"
+--   svc-admin migrate --database-url "$TO"
 --   psql -Xq -f data.sql "$TO"
 --
 -- If the target's PostgreSQL is not older than the source's, pg_dump and pg_restore of that version work too. The dump is

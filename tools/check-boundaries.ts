@@ -25,7 +25,13 @@ const OF_APPS: readonly string[] = [
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
   'packages/concurrency': [],
-  'packages/runtime': ['@svc/concurrency', '@svc/instrumentation', '@svc/observability', '@svc/jsonl-v23'],
+  'packages/runtime': [
+    '@svc/concurrency',
+    '@svc/instrumentation',
+    '@svc/observability',
+    '@svc/jsonl-v23',
+    '@svc/postgres',
+  ],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/instrumentation': ['@svc/observability'],

@@ -80,6 +80,7 @@ beforeAll(async () => {
   const metrics = createMetrics({ version: '0' });
   metrics.startRequest({ method: 'GET', route: '/readyz' }).finish({ statusCode: 503, durationMs: 1 });
   metrics.startRequest({ method: 'GET', route: '/healthz' });
+  metrics.setDiskFree({ data: 1, hub_cache: 1 });
   for (const name of ['nodejs_gc_duration_seconds_sum']) series.set(name, new Map()); // after the first collection
   for (const line of (await metrics.render()).split('\n')) {
     const [, name, labels] = /^([a-z_A-Z]\w*)(?:\{(.*)\})? /.exec(line) ?? [];

@@ -97,6 +97,17 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'take time that grows with their input and no faster',
   ],
 
+  // operation
+  'a process that stops is not ready and still serves': [
+    `${API}/connections.test.ts`,
+    'is not ready and still serves for SVC_DRAIN_DELAY_MS',
+  ],
+  'a mistake of an operator gets one sentence that says what to do': [
+    'apps/standalone/test/operator-mistakes.test.ts',
+    'wrong password',
+  ],
+  'TLS to PostgreSQL verifies what sslmode says': ['prisma/test/driver/tls.test.ts', '%s'],
+
   // imports and exports
   'a dataset is stored whole or not at all': [
     'prisma/src/datasets/dataset-store.test.ts',

@@ -3,8 +3,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  closeSync,
   existsSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -14,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, constants, setPriority, tmpdir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -45,7 +47,7 @@ const exitCodeOf = (signal) => ({ SIGINT: 130, SIGKILL: 137 })[signal] ?? 143;
 /** Runs a command; exits with its code if it fails, or with the code of its signal. */
 function run(command, args, options = {}) {
   if (stoppedBy !== undefined) process.exit(exitCodeOf(stoppedBy));
-  return new Promise((resolve) => {
+  return new Promise((done) => {
     const child = spawn(command, args, { cwd: root, env: environment, stdio: 'inherit', ...options });
     running = child;
     child.on('error', (error) => {
@@ -54,7 +56,7 @@ function run(command, args, options = {}) {
     });
     child.on('exit', (code, signal) => {
       running = undefined;
-      if (code === 0) resolve();
+      if (code === 0) done();
       else process.exit(code ?? exitCodeOf(signal));
     });
   });
@@ -121,18 +123,41 @@ function isParentOf(parent, child) {
   }
 }
 
+const NPX = process.platform === 'win32' ? 'npx.cmd' : 'npx';
+
 const pnpm = (...args) =>
-  run(process.platform === 'win32' ? 'npx.cmd' : 'npx', ['--yes', PNPM, ...args], {
+  run(NPX, ['--yes', PNPM, ...args], {
     // Output of the preparation does not belong to the program's standard output.
     stdio: ['ignore', process.stderr, process.stderr],
   });
 
-/** Skips a step whose inputs have not changed since it last succeeded: a second start takes seconds. */
-async function unlessDone(name, fingerprint, step) {
-  const stamp = join(root, 'node_modules', `.svc-${name}`);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+/** The same for `npm start`: what it prints concerns nobody unless it fails. */
+async function quietPnpm(...args) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-start-'));
+  const log = join(folder, 'log');
+  const output = openSync(log, 'w');
+  const end = (code) => {
+    if (code !== 0) process.stderr.write(readFileSync(log));
+    rmSync(folder, { recursive: true });
+  };
+  process.once('exit', end);
+  await run(NPX, ['--yes', PNPM, ...args], { stdio: ['ignore', output, output] });
+  process.off('exit', end);
+  closeSync(output);
+  end(0);
+}
+
+/**
+ * Skips a step whose inputs have not changed since it last succeeded: a second start takes seconds.
+ *
+ * @param others names of steps that do this one's work too
+ */
+async function unlessDone(name, fingerprint, step, others = []) {
+  const stampOf = (one) => join(root, 'node_modules', `.svc-${one}`);
+  const isDone = (one) => existsSync(stampOf(one)) && readFileSync(stampOf(one), 'utf8') === fingerprint;
+  if ([name, ...others].some(isDone)) return;
   await step();
-  writeFileSync(stamp, fingerprint);
+  writeFileSync(stampOf(name), fingerprint);
 }
 
 function* sourceFiles(folder) {
@@ -150,29 +175,70 @@ function fingerprintOf(paths, describe) {
   return hash.digest('hex');
 }
 
-async function install() {
+async function install(pnpmInstall = pnpm) {
   const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name));
   const fingerprint = fingerprintOf(manifests, (path) => readFileSync(path));
-  await unlessDone('installed', fingerprint, () => pnpm('install', '--frozen-lockfile'));
+  await unlessDone('installed', fingerprint, () => pnpmInstall('install', '--frozen-lockfile'));
 }
 
-async function build() {
+async function build(onlyService = false) {
   const paths = SOURCE_ROOTS.flatMap((name) => [...sourceFiles(join(root, name))]).sort();
   const fingerprint = fingerprintOf(paths, (path) => {
     const { size, mtimeMs } = statSync(path);
     return `${size} ${mtimeMs}`;
   });
-  await unlessDone('built', fingerprint, () => pnpm('run', 'build'));
+  if (!onlyService) return await unlessDone('built', fingerprint, () => pnpm('run', 'build'));
+  const buildService = () =>
+    quietPnpm('exec', 'turbo', 'run', 'build', '--filter=@svc/standalone...', '--filter=@svc/web...');
+  await unlessDone('built-service', fingerprint, buildService, ['built']);
+}
+
+const START_HELP = `usage: npm start -- [--port <number>] [--data <folder>]
+
+  --port <number>  port of the API and the console, 8080 by default; 0 chooses a free one
+  --data <folder>  folder of the database, ./data by default
+  --help           print this
+
+Environment variables set everything else: docs/configuration.md
+`;
+
+/** Reads the arguments of `npm start` into the variables of the service. */
+function startVariables(args) {
+  const variables = { '--port': 'SVC_PORT', '--data': 'SVC_DATA_DIR' };
+  const found = {};
+  const left = args.flatMap((arg) => (/^--\w+=/.test(arg) ? arg.split(/=(.*)/s).slice(0, 2) : [arg]));
+  while (left.length > 0) {
+    const name = left.shift();
+    if (name === '--help' || name === '-h') {
+      process.stdout.write(START_HELP);
+      process.exit(0);
+    }
+    const value = left.shift();
+    if (!Object.hasOwn(variables, name)) refuseStart(`unknown argument ${JSON.stringify(name)}`);
+    if (value === undefined || value === '') refuseStart(`${name} needs a value`);
+    // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
+    found[variables[name]] = name === '--data' ? resolve(process.env.INIT_CWD ?? root, value) : value;
+  }
+  return found;
+}
+
+function refuseStart(reason) {
+  process.stderr.write(`npm start: ${reason}\n\n${START_HELP}`);
+  process.exit(2);
 }
 
 async function start(args) {
-  await install();
-  await build();
+  const variables = startVariables(args);
+  console.error('[1/3] install');
+  await install(quietPnpm);
+  console.error('[2/3] build');
+  await build(true);
+  console.error('[3/3] start');
   // docs/deployment.md#memory
   const GLIBC_TUNABLES =
     'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
-  await run(NODE_24, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js'), ...args], {
-    env: { GLIBC_TUNABLES, ...environment },
+  await run(NODE_24, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js')], {
+    env: { GLIBC_TUNABLES, ...environment, ...variables },
     // The service notices by the channel that this process is gone.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
@@ -321,7 +387,7 @@ async function testCitus(args) {
 /** Writes the components of the service as a CycloneDX document to standard output or `--out <file>`. */
 async function sbom(args) {
   await install();
-  await run(process.platform === 'win32' ? 'npx.cmd' : 'npx', [
+  await run(NPX, [
     '--yes',
     PNPM,
     'sbom',

@@ -20,7 +20,7 @@ import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
 import { onlyVisibleDatasets, onlyVisibleRuns } from './only-visible.ts';
-import { createProbes } from './probes.ts';
+import { createProbes, type DatabaseChange, type Readiness } from './probes.ts';
 import { type Measurements, measure } from './queue/measure.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
@@ -67,6 +67,15 @@ export interface StoreOptions {
   readonly assetStore?: S3Location | null | undefined;
   /** Maximum bytes of an item or a result, 64 MiB by default; a larger one is reported and not read. */
   readonly maxItemBytes?: number | undefined;
+  /** Called when the database has become usable, or is so no more for another reason than before. */
+  readonly onDatabaseChange?: ((change: DatabaseChange) => void) | undefined;
+}
+
+/** How a pool of connections is used. */
+export interface PoolState {
+  readonly used: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /** Everything that is stored. Connects on first use. */
@@ -89,8 +98,12 @@ export interface Store extends AsyncDisposable {
   measure(): Promise<Measurements>;
   /** Tells every process that listens to `svc_worker` what a worker does. @throws StoreError `unavailable` */
   reportWorker(report: WorkerReport): Promise<void>;
-  /** Whether the database responds and is migrated to this version, and the queue can be read. Never throws. */
-  ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
+  /** Whether the database responds, is migrated to this version and has room, and the queue can be read. Never throws. */
+  ready(): Promise<Readiness>;
+  /** The bytes that the database takes on its disk. @throws StoreError `unavailable` */
+  databaseBytes(): Promise<number>;
+  /** The connections of the pool, and those who wait for one. */
+  pool(): PoolState;
   /** Closes every connection; queries that are still running fail. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -114,14 +127,15 @@ const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
  * const { data } = await store.datasets.list({ limit: 50 });
  */
 export function createStore(options: StoreOptions): Store {
+  const probes = createProbes({ url: options.url, onChange: options.onDatabaseChange });
   const pool = createPool({
     url: options.url,
     // Older versions connect as "svc".
     applicationName: 'svc-store',
     size: options.poolSize ?? DEFAULT_POOL_SIZE,
     statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
+    onServerError: (code) => probes.noteError(code),
   });
-  const probes = createProbes(options.url);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
@@ -161,6 +175,7 @@ export function createStore(options: StoreOptions): Store {
     ...guarded({
       cancellationsAmong: (ids: readonly string[]) => cancellationsAmong(context, ids),
       queueSizes: () => probes.queueSizes(),
+      databaseBytes: () => probes.databaseBytes(),
       measure: () => measure(pool),
       async reportWorker(report: WorkerReport) {
         await pool.query("SELECT pg_notify('svc_worker', $1)", [JSON.stringify(report)]);
@@ -168,6 +183,11 @@ export function createStore(options: StoreOptions): Store {
     }),
     listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
     ready: () => probes.ready(),
+    pool: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close,
     [Symbol.asyncDispose]: close,
   };

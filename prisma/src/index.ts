@@ -1,12 +1,12 @@
-export { type Listener, type ListenOptions, listen } from '@svc/postgres';
+export { connectionConfig, type Listener, type ListenOptions, listen } from '@svc/postgres';
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
 export type { AuditConditions, AuditEntry } from './audit/audit-store.ts';
 export { AUDIT_ACTIONS, type AuditAction } from './audit/write-audit.ts';
-export { createStore, type Store, type StoreOptions } from './create-store.ts';
+export { createStore, type PoolState, type Store, type StoreOptions } from './create-store.ts';
 export { type Actor, actAs, checkOwnHandle, HANDLE_PREFIX } from './database/actor.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './database/dataset-row.ts';
-export { StoreError, type StoreErrorCode } from './database/errors.ts';
+export { type OutageReason, operatorMessage, StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';

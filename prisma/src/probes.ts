@@ -1,6 +1,6 @@
-import { createPool } from '@svc/postgres';
-import { StoreError } from './database/errors.ts';
-import { isMigrated, migrationNames } from './migrate/migrate.ts';
+import { createPool, inTransaction, type Pool } from '@svc/postgres';
+import { type OutageReason, operatorMessage, outage, StoreError, toStoreError } from './database/errors.ts';
+import { migrationNames, missingMigrations } from './migrate/migrate.ts';
 import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 
 /** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
@@ -9,21 +9,52 @@ export interface Probes {
   ready(): Promise<Readiness>;
   /** See `Store.queueSizes`. */
   queueSizes(): Promise<QueueSizes>;
+  /** See `Store.databaseBytes`. */
+  databaseBytes(): Promise<number>;
+  /** Takes the SQLSTATE of an error that the server sent to any connection of this process. */
+  noteError(code: string | undefined): void;
   close(): Promise<void>;
 }
 
-interface Readiness {
-  readonly database: boolean;
-  readonly queue: boolean;
+/** Whether something that the service depends on can be used; if not, why, and what to do about it. */
+export interface Check {
+  readonly ok: boolean;
+  readonly reason?: OutageReason;
+  readonly detail?: string;
+}
+
+export interface Readiness {
+  readonly database: Check;
+  readonly queue: Check;
+}
+
+/** The database has become usable, or is so no more for another reason than before. */
+export interface DatabaseChange extends Check {
+  /** For logs and terminals: names the database, and the reason of the system. */
+  readonly message: string;
+}
+
+interface ProbesOptions {
+  /** Postgresql:// URL. */
+  readonly url: string;
+  /** Called when it changes; the database counts as usable at first. */
+  readonly onChange?: ((change: DatabaseChange) => void) | undefined;
 }
 
 const TIMEOUT_MS = 2_000;
 /** How long the database counts as ready after it was: nobody needs a key to ask, and each answer would take two statements. */
 const READY_MS = 1_000;
+/** How often a database that is not usable is asked whether it is again, also if nobody else asks. */
+const RETRY_MS = 1_000;
 const CONNECTIONS = 2;
+const DISK_FULL = '53100';
+/** Takes a megabyte of the disk for a moment, which rows of less than a page may still find. */
+const TAKE_ROOM = `CREATE TEMP TABLE svc_room ON COMMIT DROP AS
+  SELECT repeat(md5(n::text), 60) AS text FROM generate_series(1, 550) AS n`;
 
-/** Makes the probes of a database. Connects on first use. @param url postgresql:// */
-export function createProbes(url: string): Probes {
+/** Makes the probes of a database. Connects on first use. */
+export function createProbes({ url, onChange }: ProbesOptions): Probes {
+  let isFull = false;
   const pool = createPool({
     url,
     applicationName: 'svc-probes',
@@ -34,42 +65,89 @@ export function createProbes(url: string): Probes {
   });
   /** Migrations of this version; they do not change while the process runs. */
   let names: readonly string[] | undefined;
-  const migrated = async (): Promise<boolean> => {
+  const checkDatabase = async (): Promise<void> => {
     names ??= await migrationNames();
-    return await isMigrated(pool, names);
+    if ((await missingMigrations(pool, names)).length > 0) throw outage('not_migrated');
+    if (isFull) {
+      await inTransaction(pool, (client) => client.query(TAKE_ROOM), 'BEGIN');
+      isFull = false;
+    }
+  };
+  let reported: OutageReason | 'ok' | undefined = 'ok';
+  const report = (check: Check, error: unknown): void => {
+    const state = check.ok ? 'ok' : check.reason;
+    if (state === reported) return;
+    reported = state;
+    onChange?.({ ...check, message: check.ok ? 'The database can be used.' : operatorMessage(error) });
   };
   const check = async (): Promise<Readiness> => {
-    const [database, queue] = await Promise.all([
-      isTrue(migrated()),
-      isTrue(queueSizes(pool).then(() => true)),
-    ]);
-    validUntil = database && queue ? performance.now() + READY_MS : 0;
-    return { database, queue };
+    const [database, queue] = await Promise.all([failureOf(checkDatabase()), failureOf(queueSizes(pool))]);
+    const readiness = { database: toCheck(database), queue: toCheck(queue) };
+    const isReady = readiness.database.ok && readiness.queue.ok;
+    validUntil = isReady ? performance.now() + READY_MS : 0;
+    if (isClosed) return readiness;
+    report(readiness.database, database);
+    if (!readiness.database.ok) watch();
+    return readiness;
+  };
+  let isClosed = false;
+  let retry: NodeJS.Timeout | undefined;
+  const watch = (): void => {
+    clearTimeout(retry);
+    retry = setTimeout(() => void ready(), RETRY_MS).unref();
   };
   let checked: Promise<Readiness> | undefined;
   let validUntil = 0;
+  const ready = (): Promise<Readiness> => {
+    if (checked === undefined || performance.now() >= validUntil) {
+      validUntil = Number.POSITIVE_INFINITY;
+      checked = check();
+    }
+    return checked;
+  };
   return {
-    ready() {
-      if (checked === undefined || performance.now() >= validUntil) {
-        validUntil = Number.POSITIVE_INFINITY;
-        checked = check();
-      }
-      return checked;
-    },
+    ready,
     queueSizes: () => inTime(queueSizes(pool)),
-    close: () => pool.end(),
+    databaseBytes: () => inTime(databaseBytes(pool)),
+    noteError(code) {
+      if (code !== DISK_FULL || isFull || isClosed) return;
+      isFull = true;
+      validUntil = Math.min(validUntil, 0);
+      watch();
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(retry);
+      return pool.end();
+    },
   };
 }
 
-async function isTrue(query: Promise<boolean>): Promise<boolean> {
-  return await inTime(query).catch(() => false);
+async function databaseBytes(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>(
+    'SELECT pg_database_size(current_database())::float8 AS bytes',
+  );
+  return rows[0]?.bytes ?? 0;
+}
+
+const toCheck = (error: StoreError | null): Check =>
+  error === null ? { ok: true } : { ok: false, reason: error.reason ?? 'unreachable', detail: error.message };
+
+async function failureOf(query: Promise<unknown>): Promise<StoreError | null> {
+  try {
+    await inTime(query);
+    return null;
+  } catch (error) {
+    const failure = toStoreError(error);
+    return failure instanceof StoreError ? failure : outage('unreachable', error);
+  }
 }
 
 /** Waits for a query for a short time only. */
 async function inTime<T>(query: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new StoreError('unavailable', 'Timed out waiting for the database.')),
+    () => late.reject(outage('unreachable', new Error('It did not respond in time.'))),
     TIMEOUT_MS,
   );
   try {

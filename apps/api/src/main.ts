@@ -26,7 +26,7 @@ configureHeap();
 await runProcess('svc-api', process, async (config, logger) => {
   const url = requiredDatabaseUrl(config);
   const metrics = createMetrics({ version });
-  const store = createStore({ url, ...storeSettings(config) });
+  const store = createStore({ url, ...storeSettings(config, logger) });
   const hub = openHub({ ...hubSettings(config), version, logger, metrics });
   await checkHubCache(config, logger);
   const api = await startApi({

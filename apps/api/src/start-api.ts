@@ -1,13 +1,16 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
 import { createThreadReader, createToolConverter } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
+  ACCEPTING,
   type Access,
   type Config,
   createApp,
+  DRAINING,
   openKeys,
   PROBES,
   packageLimits,
@@ -67,6 +70,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const encoder = starting.use(createItemEncoder(store.hubFiles));
   const workers = new WorkerBoard();
+  const leaving = new AbortController();
   const draining = new AbortController();
   const stopping = new AbortController();
   const files = createHubFiles({ store, encoder, logger }, stopping.signal);
@@ -98,7 +102,10 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     files,
     console: openConsole(deps.consoleFolder, config.consoleName),
     uploads: limit('uploads', config.maxConcurrentUploads, config.importWaitMs),
-    checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
+    checkReadiness: async () => ({
+      ...(await store.ready()),
+      accepting: leaving.signal.aborted ? DRAINING : ACCEPTING,
+    }),
     queueSizes: () => store.queueSizes(),
     drainSignal: draining.signal,
   });
@@ -113,7 +120,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     isKeyed: !keys.isOpen,
     classify: (error, path) => withHubHeaders(classify(error), path),
     secrets: secrets.all,
-    drainSignal: draining.signal,
+    leaveSignal: leaving.signal,
     stopSignal: stopping.signal,
   });
   const server = await startHttpServer({
@@ -130,9 +137,12 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   return {
     url: server.url,
     stop: async (signal) => {
+      leaving.abort();
+      // Balancers need a moment to notice; whatever they still send is served.
+      await delay(config.drainDelayMs, undefined, { signal }).catch(() => undefined);
       draining.abort();
       await server.drain(signal);
-      stopping.abort(retryLater('unavailable', 'The service is stopping.', 5));
+      stopping.abort(retryLater('unavailable', 'The service is stopping.', 5, { reason: 'draining' }));
       await server.close();
       await started.disposeAsync();
     },

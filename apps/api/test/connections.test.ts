@@ -81,6 +81,22 @@ describe('a drain', () => {
     expect(deadline.aborted).toBe(false);
   });
 
+  it('is not ready and still serves for SVC_DRAIN_DELAY_MS, and lets no client keep its connection', async () => {
+    await using leaving = await startTestApi({ SVC_DRAIN_DELAY_MS: '60000' });
+    const ending = new AbortController();
+    const stopped = leaving.stop(ending.signal);
+    const ready = await fetch(`${leaving.url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { checks: { database: { ok: true }, accepting: { ok: false, reason: 'draining' } } },
+    ]);
+    const list = await fetch(`${leaving.url}/datasets`);
+    expect([list.status, list.headers.get('connection')]).toEqual([200, 'close']);
+    ending.abort();
+    await stopped;
+    await expect(fetch(`${leaving.url}/datasets`)).rejects.toThrow();
+  });
+
   it('does not wait for connections without a first byte', async () => {
     await using draining = await startTestApi();
     using silent = await openConnection(draining.url);

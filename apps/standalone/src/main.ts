@@ -6,6 +6,7 @@ import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
+  checkAddress,
   checkHubCache,
   configureHeap,
   createTokenCipher,
@@ -30,6 +31,8 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const startedAt = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - startedAt);
 
+  // A port that is taken should leave no database behind.
+  await checkAddress({ ...config, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } });
   const postgres =
     config.databaseUrl === undefined
       ? await startEmbeddedPostgres({ dataDir: config.dataDir, signal })
@@ -54,7 +57,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const metrics = createMetrics({ version });
   const store = createStore({
     url,
-    ...storeSettings(config),
+    ...storeSettings(config, logger),
     disk: postgres === undefined ? null : { folder: config.dataDir, sharePercent: config.maxStagingPercent },
   });
   starting.defer(() => store.close());

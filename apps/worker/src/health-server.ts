@@ -33,7 +33,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     isKeyed: !keys.isOpen || metricsKey !== undefined,
     classify: classifyHttpError,
     secrets: [],
-    drainSignal: never,
+    leaveSignal: never,
     stopSignal: never,
   });
   const variables = { host: 'SVC_WORKER_HOST', port: 'SVC_WORKER_PORT' };

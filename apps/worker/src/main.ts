@@ -23,7 +23,7 @@ await runProcess('svc-worker', process, async (config, logger) => {
   const store = starting.use(
     createStore({
       url: databaseUrl,
-      ...storeSettings(config),
+      ...storeSettings(config, logger),
     }),
   );
   const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));

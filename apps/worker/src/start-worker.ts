@@ -3,7 +3,7 @@ import { createThreadReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
-import { type Config, secretsOf, type TokenCipher } from '@svc/runtime';
+import { ACCEPTING, type Config, DRAINING, secretsOf, type TokenCipher } from '@svc/runtime';
 import { openTaskQueue, type Store } from '@svc/store';
 import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -36,6 +36,8 @@ export interface RunningWorker {
   /** Drains: see `Running` of @svc/runtime. */
   stop(signal: AbortSignal): Promise<void>;
 }
+
+const QUEUE_UNREAD = { ok: false, detail: 'The worker has not read the queue lately. The log says why.' };
 
 /**
  * Starts a worker: it takes tasks from the queue and watches for cancellations. While the database cannot be reached, or is
@@ -115,8 +117,12 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
 
   let draining = false;
   const checkReadiness = async () => {
-    const { database, queue: migrated } = await store.ready();
-    return { database, queue: migrated && queue.isWorking(), accepting: !draining };
+    const { database, queue: readable } = await store.ready();
+    return {
+      database,
+      queue: readable.ok && !queue.isWorking() ? QUEUE_UNREAD : readable,
+      accepting: draining ? DRAINING : ACCEPTING,
+    };
   };
   const admin = deps.serveAdmin
     ? await startHealthServer({
@@ -125,6 +131,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
         metrics,
         version: deps.version,
         checkReadiness,
+        store,
         queueSizes: () => store.queueSizes(),
       })
     : null;

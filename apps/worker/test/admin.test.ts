@@ -35,7 +35,7 @@ it('is alive and ready as the API is', async () => {
   expect(await (await fetch(`${url}/healthz`)).text()).toBe('{"status":"ok"}');
   expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
     status: 'ok',
-    checks: { database: true, queue: true, accepting: true },
+    checks: { database: { ok: true }, queue: { ok: true }, accepting: { ok: true } },
   });
   expect(service.workerLog().some(({ event }) => event === 'healthz.check')).toBe(true);
 });

@@ -87,7 +87,8 @@ it('continues after the database was restarted, without a restart of the service
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(JSON.stringify(body)).not.toMatch(/ECONN|postgres|127\.0\.0\.1/);
   }
-  const notReady = { database: false, queue: false, accepting: true };
+  const away = { ok: false, reason: 'unreachable' };
+  const notReady = { database: away, queue: away, accepting: { ok: true } };
   await expect
     .poll(() => service.get('/readyz'), { timeout: 5_000 })
     .toMatchObject({ status: 503, body: { checks: notReady } });

@@ -25,6 +25,7 @@ describe('createMetrics', () => {
     expect(types).toEqual({
       svc_http_requests_total: 'counter',
       svc_http_request_duration_seconds: 'histogram',
+      svc_http_route_duration_seconds: 'histogram',
       svc_http_requests_in_progress: 'gauge',
       svc_build_info: 'gauge',
       runs_cancel_poll_count: 'counter',
@@ -45,6 +46,10 @@ describe('createMetrics', () => {
       svc_provider_requests_total: 'counter',
       svc_provider_request_duration_seconds: 'histogram',
       svc_provider_tokens_total: 'counter',
+      svc_database_pool_connections: 'gauge',
+      svc_database_pool_waiting: 'gauge',
+      svc_database_size_bytes: 'gauge',
+      svc_disk_free_bytes: 'gauge',
     });
     expect(await series(metrics)).toMatchObject({
       'svc_build_info{version="1.2.3"}': 1,
@@ -67,6 +72,8 @@ describe('createMetrics', () => {
     metrics.setQueueJobs({ queued: 2 });
     metrics.setReadiness({ database: true, accepting: true });
     metrics.setReadiness({ database: true, queue: false });
+    metrics.setDatabase({ pool: { used: 3, idle: 2, waiting: 1 }, bytes: 77 });
+    metrics.setDiskFree({ data: 99 });
     metrics.recordRun('completed');
     metrics.recordRunItem('unscored');
     metrics.recordProviderRequest({ outcome: 'rate_limited', durationMs: 250 });

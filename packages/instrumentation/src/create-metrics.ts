@@ -10,6 +10,7 @@ import {
   HUB_OUTCOMES,
   IMPORT_OUTCOMES,
   IMPORT_SOURCES,
+  POOL_STATES,
   PROVIDER_OUTCOMES,
   QUEUE_STATES,
   READINESS_CHECKS,
@@ -30,7 +31,12 @@ export interface MetricsOptions {
 
 /** Makes the metrics of one process, each known series at 0. Two calls return two independent sets. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const requests = createRequestMetrics({ prefix: 'svc', version: options.version, processMetrics: false });
+  const requests = createRequestMetrics({
+    prefix: 'svc',
+    version: options.version,
+    processMetrics: false,
+    routeDurations: true,
+  });
   const { registry, resetForTesting } = requests;
   const metrics = registerMetrics(registry);
   if (options.collectProcessMetrics ?? true) collectProcessMetrics(registry);
@@ -67,6 +73,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     setReadiness(checks) {
       for (const check of READINESS_CHECKS) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
+    },
+    setDatabase({ pool, bytes }) {
+      for (const state of POOL_STATES) metrics.poolConnections.set({ state }, pool[state]);
+      metrics.poolWaiting.set(pool.waiting);
+      metrics.databaseBytes.set(bytes);
+    },
+    setDiskFree(bytes) {
+      for (const [volume, free] of Object.entries(bytes)) metrics.diskFree.set({ volume }, free);
     },
     recordRun: (status) => metrics.runs.inc({ status }),
     recordRunItem: (status) => metrics.runItems.inc({ status }),
@@ -167,6 +181,20 @@ function registerMetrics(registry: Registry) {
     queueJobs: gauge('svc_queue_jobs', 'Tasks in the queue, by state.', { state: QUEUE_STATES }),
     readiness: gauge('svc_ready', '1 if a readiness check passes, else 0; checked when metrics are read.', {
       check: READINESS_CHECKS,
+    }),
+    poolConnections: gauge(
+      'svc_database_pool_connections',
+      'Connections of this process to the database, by state; read when metrics are.',
+      { state: POOL_STATES },
+    ),
+    poolWaiting: gauge('svc_database_pool_waiting', 'Work that waits for a connection to the database.', {}),
+    databaseBytes: gauge('svc_database_size_bytes', 'Bytes that the database takes on its disk.', {}),
+    // No series before the first measurement: 0 would mean a full disk.
+    diskFree: new Gauge({
+      name: 'svc_disk_free_bytes',
+      help: 'Free bytes of the disk of a folder that this process writes to.',
+      labelNames: ['volume'],
+      registers,
     }),
     runs: counter('svc_runs_total', 'Runs that ended, by status.', { status: RUN_STATUSES }),
     runItems: counter('svc_run_items_total', 'Results of runs, by status.', { status: RUN_ITEM_STATUSES }),

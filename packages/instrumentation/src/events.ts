@@ -38,7 +38,7 @@ export const EVENTS = {
     level: 'info',
     when: 'the configuration is read and valid',
     fields: {
-      settings: 'the settings in force; for a secret only whether it is set' as Field<
+      settings: 'the settings that are not the defaults; of a secret only that it is set' as Field<
         Readonly<Record<string, unknown>>
       >,
     },
@@ -86,19 +86,25 @@ export const EVENTS = {
     },
   },
   'healthz.check': { level: 'info', when: 'a client requested `/healthz`', fields: {} },
-  'readyz.fail': {
-    level: 'warn',
-    when: '`/readyz` returned 503',
-    fields: {
-      checks: 'each check, and whether it passed' as Field<Readonly<Record<string, boolean | string>>>,
-    },
-  },
   'http.request': {
     level: 'info',
     when: 'a request ended, or its client disconnected (status code 499)',
     fields: {
       method: 'request method' as Text,
       route: 'route template, or `__unmatched__`' as Text,
+      status_code: 'status code of the response' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+      bytes_in: 'bytes of the request body that were read' as Count,
+      bytes_out: 'bytes of the response body that were written' as Count,
+      code: 'the stable error code of an error response' as OptionalText,
+    },
+  },
+  'http.probe': {
+    level: 'debug',
+    when: 'the same for `/healthz`, `/readyz` and `/metrics`',
+    fields: {
+      method: 'request method' as Text,
+      route: 'route template' as Text,
       status_code: 'status code of the response' as Count,
       duration_ms: 'duration in milliseconds' as Count,
       bytes_in: 'bytes of the request body that were read' as Count,
@@ -132,6 +138,15 @@ export const EVENTS = {
       duration_ms: 'duration in milliseconds' as Count,
     },
   },
+  'database.unready': {
+    level: 'warn',
+    when: 'the database cannot be used any more, or for another reason than before',
+    fields: {
+      reason: '`not_migrated`, `unreachable`, `refused`, `tls` or `full`, as in `/readyz`' as Text,
+      message: 'host, port and name of the database, the reason of the system, and what to do' as Text,
+    },
+  },
+  'database.ready': { level: 'info', when: 'the database can be used again', fields: {} },
   'database.migrate': {
     level: 'info',
     when: 'the schema is up to date',

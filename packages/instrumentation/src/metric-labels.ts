@@ -46,6 +46,13 @@ export const PROVIDER_OUTCOMES = [
 /** How a request to a model provider ended. */
 export type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number];
 
+export const POOL_STATES = ['used', 'idle'] as const;
+/** What a connection of the pool does. */
+export type PoolState = (typeof POOL_STATES)[number];
+
+/** A folder that a process writes to: that of `SVC_DATA_DIR`, and that of `SVC_HUB_CACHE_DIR`. */
+export type Volume = 'data' | 'hub_cache';
+
 export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;
 /** The state of a task of the queue. */
 export type QueueState = (typeof QUEUE_STATES)[number];

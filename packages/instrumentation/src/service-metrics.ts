@@ -4,11 +4,13 @@ import type {
   HubOutcome,
   ImportOutcomeLabel,
   ImportSource,
+  PoolState,
   ProviderOutcome,
   QueueState,
   ReadinessCheck,
   RunEndStatus,
   RunItemStatus,
+  Volume,
 } from './metric-labels.ts';
 
 /** What the service measures beyond its requests. */
@@ -35,6 +37,13 @@ export interface ServiceMetrics {
   setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;
   /** Which readiness checks pass; one that is not named does not. */
   setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void;
+  /** The connections of the pool of the database, and the bytes that the database takes. */
+  setDatabase(state: {
+    readonly pool: Readonly<Record<PoolState | 'waiting', number>>;
+    readonly bytes: number;
+  }): void;
+  /** The free bytes of the disk of each folder that this process writes to. */
+  setDiskFree(bytes: Readonly<Partial<Record<Volume, number>>>): void;
   /** A run that ended. */
   recordRun(status: RunEndStatus): void;
   /** One result of a run. */

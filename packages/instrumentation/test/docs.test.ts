@@ -34,6 +34,7 @@ describe('docs/metrics.md', () => {
   it('has every metric with its type and labels, and no other', async () => {
     const metrics = createMetrics({ version: '0', collectProcessMetrics: false });
     metrics.startRequest({ method: 'GET' }).finish({ statusCode: 200, durationMs: 1 });
+    metrics.setDiskFree({ data: 1 });
     const text = await metrics.render();
     const rendered = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => {
       const labels = new RegExp(`^${name}(?:_count)?\\{([^}]*)\\}`, 'm').exec(text)?.[1] ?? '';

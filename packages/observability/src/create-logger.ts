@@ -16,6 +16,8 @@ export interface LoggerOptions<Events extends EventTypes = EventTypes> {
   readonly level?: LogLevel;
   /** The secrets that no line may show, such as keys of the configuration, or a function that removes them. */
   readonly redact?: Iterable<string> | Redactor;
+  /** Makes the text of a line of its fields, in which nothing is secret; default JSON. Control characters in it become blanks. */
+  readonly format?: (line: Readonly<Record<string, unknown>>) => string;
   /** Receives each line with its line end; default standard output. */
   readonly write?: (line: string) => unknown;
   /** Fields of the context that come first, in this order; no event's field takes one of these names. */
@@ -71,7 +73,7 @@ export function createLogger<Events extends EventTypes>(
     level,
     format: winston.format.combine(
       winston.format.timestamp({ format: () => now().toISOString() }),
-      lineFormat(redactorOf(redact), contextFields),
+      lineFormat(redactorOf(redact), contextFields, options.format),
     ),
     transports: [output.transport],
   });

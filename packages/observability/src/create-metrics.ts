@@ -26,7 +26,12 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = options.registry ?? new Registry();
   const registers = [registry];
   const nameOf = (name: string): string => (prefix === undefined ? name : `${prefix}_${name}`);
-  const requests = requestMetrics(nameOf, registers, options.durationLabels ?? []);
+  const requests = requestMetrics(
+    nameOf,
+    registers,
+    options.durationLabels ?? [],
+    options.routeDurations ?? false,
+  );
   const buildInfo =
     version === undefined
       ? undefined

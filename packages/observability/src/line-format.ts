@@ -28,15 +28,21 @@ const STANDARD_KEYS = ['timestamp', 'level', 'service', 'event'] as const;
  * The line is JSON. It escapes the characters that some readers take for line ends (U+0085, U+2028, U+2029). The format
  * never throws.
  *
+ * @param format makes other text than JSON of a line
  * @param redact removes the secrets of the process; the format also removes those of the context
  * @param contextFields fields of the context that come first; they are standard keys
  */
-export function lineFormat(redact: Redactor, contextFields: readonly string[] = []): Logform.Format {
+export function lineFormat(
+  redact: Redactor,
+  contextFields: readonly string[] = [],
+  format?: (line: Readonly<Record<string, unknown>>) => string,
+): Logform.Format {
   const reserved: ReadonlySet<string> = new Set([...STANDARD_KEYS, ...contextFields]);
   return {
     transform(info) {
       const line = toLine(info as LineInfo, redact, contextFields, reserved);
-      return Object.assign(info, { [MESSAGE]: escapeLineEnds(JSON.stringify(line)) });
+      const text = format === undefined ? escapeLineEnds(JSON.stringify(line)) : inOneLine(format(line));
+      return Object.assign(info, { [MESSAGE]: text });
     },
   };
 }
@@ -85,6 +91,9 @@ function freeName(name: string, line: object, reserved: ReadonlySet<string>): st
   while (Object.hasOwn(line, free)) free = `field_${free}`;
   return free;
 }
+
+/** Neither a further line nor an escape sequence of a terminal. */
+const inOneLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');
 
 function escapeLineEnds(json: string): string {
   return json.replace(

@@ -34,6 +34,8 @@ export interface MetricsOptions {
   readonly version?: string;
   /** Labels of the histogram `<prefix>_http_request_duration_seconds`; default none, which is one series for each bucket. */
   readonly durationLabels?: readonly ('method' | 'path')[];
+  /** Whether to also make `<prefix>_http_route_duration_seconds`, with the labels `method` and `route` and fewer buckets; default false. */
+  readonly routeDurations?: boolean;
   /** Whether to measure Node.js and the process too; default true with a new registry, false with a given one. */
   readonly processMetrics?: boolean;
 }

@@ -27,6 +27,9 @@ const METHODS: ReadonlySet<string> = new Set([
 // From a health check to an upload of gigabytes.
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** Few, because each of them is a series for each route. */
+const ROUTE_SECONDS = [0.01, 0.05, 0.25, 1, 5, 30];
+
 /** The `method` label: a standard method as it is, anything else `OTHER`. Case counts. */
 export function methodLabel(method: string | undefined): string {
   return method !== undefined && METHODS.has(method) ? method : 'OTHER';
@@ -37,6 +40,7 @@ export function requestMetrics(
   nameOf: (name: string) => string,
   registers: Registry[],
   durationLabels: readonly ('method' | 'path')[],
+  hasRouteDurations: boolean,
 ): Pick<Metrics, 'startRequest'> & { zero(): void } {
   const requests = new Counter({
     name: nameOf('http_requests_total'),
@@ -51,6 +55,15 @@ export function requestMetrics(
     buckets: SECONDS,
     registers,
   });
+  const routeSeconds = hasRouteDurations
+    ? new Histogram({
+        name: nameOf('http_route_duration_seconds'),
+        help: 'The same by method and route template.',
+        labelNames: ['method', 'route'],
+        buckets: ROUTE_SECONDS,
+        registers,
+      })
+    : undefined;
   const inProgress = new Gauge({
     name: nameOf('http_requests_in_progress'),
     help: 'HTTP requests in progress, by method and route template.',
@@ -93,6 +106,7 @@ export function requestMetrics(
           isFinished = true;
           inProgress.dec({ method, path });
           requests.inc({ method, path, status_code: String(statusCode) });
+          routeSeconds?.observe({ method, route: path }, durationMs / 1000);
           const labels = { method, path };
           seconds.observe(
             Object.fromEntries(durationLabels.map((name) => [name, labels[name]])),

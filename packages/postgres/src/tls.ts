@@ -35,8 +35,11 @@ export function readTls(url: string): { readonly url: string; readonly attempts:
   const nameOf = (pair: string): string => pair.split('=')[0] ?? '';
   const rest = pairs.filter((pair) => !PARAMETERS.has(nameOf(pair)));
   const values = new URLSearchParams(query);
-  const found = isSocket(url) ? [false as const] : attemptsOf(values);
-  return { url: rest.length === 0 ? base : `${base}?${rest.join('&')}`, attempts: found };
+  const stated = attemptsOf(values);
+  return {
+    url: rest.length === 0 ? base : `${base}?${rest.join('&')}`,
+    attempts: isSocket(url) ? [false] : stated,
+  };
 }
 
 function attemptsOf(values: URLSearchParams): Attempts {

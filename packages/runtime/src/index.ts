@@ -6,16 +6,23 @@ export {
   requiredDatabaseUrl,
   storeSettings,
 } from './config/config-parts.ts';
-export { type Config, loadConfig } from './config/load-config.ts';
+export { type Config, isSecretVariable, loadConfig } from './config/load-config.ts';
 export type { ProviderKeys } from './config/provider-keys.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
+export { readSecretFiles } from './config/secret-files.ts';
 export type { Access } from './http/access/access.ts';
 export { type Caller, forbidden, notVisible, unauthenticated } from './http/access/authenticate.ts';
 export { type Keys, openKeys } from './http/access/keys.ts';
 export { clearSessionCookie, setSessionCookie } from './http/access/sessions.ts';
 export { createApp, PROBES } from './http/create-app.ts';
-export { type HealthDeps, healthRoutes } from './http/health-routes.ts';
+export {
+  ACCEPTING,
+  DRAINING,
+  type HealthDeps,
+  healthRoutes,
+  type ReadinessCheck,
+} from './http/health-routes.ts';
 export { watchUploadRate } from './http/minimum-rate.ts';
 export {
   classifyHttpError,
@@ -49,7 +56,7 @@ export {
   toJsonTexts,
 } from './http/response/response.ts';
 export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
-export { type HttpServer, startHttpServer } from './http/server/http-server.ts';
+export { checkAddress, type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';
 export { isProcessAlive } from './lifecycle/is-process-alive.ts';
 export { type ConfiguredSecrets, runProcess, secretsOf } from './lifecycle/run-process.ts';

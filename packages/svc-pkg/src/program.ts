@@ -7,6 +7,10 @@ import type { Failure } from './errors/failure.ts';
 import { writeText } from './output/print.ts';
 import { printableValue } from './text/format.ts';
 
+/** What the program is called: the commands of a deployment's database are in a separate one. */
+export const programName = ({ database }: Pick<Cli, 'database'>): string =>
+  database === null ? 'svc-pkg' : 'svc-admin';
+
 /** The commands in the order of the help, by group and name. Each is loaded when it is used. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Operation>>>>> = {
   'Packages:': {
@@ -84,7 +88,7 @@ export async function createProgram(
   write: { out(text: string): void; err(text: string): void },
   only?: readonly string[],
 ): Promise<Command> {
-  const program = new Command('svc-pkg')
+  const program = new Command(programName(cli))
     .description('Converts, checks and moves dataset packages (.pkg.zip).')
     .version(cli.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help; "svc-pkg <command> --help" for one command')
@@ -118,11 +122,12 @@ export async function createProgram(
     }
   }
 
-  withExamples(program, [
-    'svc-pkg convert old.zip',
-    'svc-pkg check old.pkg.zip',
-    'svc-pkg upload old.pkg.zip',
-  ]);
+  withExamples(
+    program,
+    cli.database === null
+      ? ['svc-pkg convert old.zip', 'svc-pkg check old.pkg.zip', 'svc-pkg upload old.pkg.zip']
+      : ['svc-admin migrate', 'svc-admin export GSM8K --database'],
+  );
   program.addHelpText('after', `Exit codes:\n${exitCodeLines()}`);
   return program;
 }
@@ -178,7 +183,11 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
           ? undefined
           : (failure.hint ?? nextCommand(failure, argv));
     if (!isHelp(error) || cli.json)
-      await printError(cli.stderr, failure, { json: cli.json, ...(hint && { hint }) });
+      await printError(cli.stderr, failure, {
+        json: cli.json,
+        program: program.name(),
+        ...(hint && { hint }),
+      });
     return failure.exitCode;
   }
 }
@@ -189,6 +198,11 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
   if (argv.length === 0) {
     program.outputHelp();
     return;
+  }
+  if ([command, command === 'help' ? topic : undefined].includes('migrate') && !isCommand(program, 'migrate')) {
+    throw new CliError('usage', 'Databases are migrated by svc-admin migrate', {
+      hint: 'It belongs to a deployment: image svc-cli, or apps/cli of a built workspace',
+    });
   }
   if (command === 'help' && topic !== undefined && !isCommand(program, topic)) {
     throw new CliError('usage', `Unknown command '${topic}'`);

@@ -40,6 +40,25 @@ it.each([
 });
 
 it.each([
+  ['unreachable', withFacts({ code: 'ECONNREFUSED' })],
+  ['unreachable', withFacts({ code: '57P01' })],
+  ['refused', withFacts({ code: '28P01' })],
+  ['refused', withFacts({ code: '3D000' })],
+  ['refused', withFacts({ code: '42501' })],
+  ['tls', withFacts({ kind: 'TlsConnectionError' })],
+  ['not_migrated', withFacts({ code: '42P01' })],
+  [
+    'not_migrated',
+    withFacts({ code: 'P2010', meta: { driverAdapterError: { cause: { originalCode: '42703' } } } }),
+  ],
+  ['full', withFacts({ code: '53100' })],
+  [undefined, withFacts({ code: '40P01' })],
+  [undefined, withFacts({ code: '53300' })],
+])('gives %s as the reason', (reason, error) => {
+  expect(toStoreError(error)).toMatchObject({ code: 'unavailable', reason });
+});
+
+it.each([
   ['a StoreError', new StoreError('run_finished', 'x')],
   ['a wrong statement', withFacts({ code: '42601' })],
   ['a broken rule', withFacts({ code: '23505' })],

@@ -1,4 +1,23 @@
-import { isUnavailable } from '@svc/postgres';
+import { ConnectError, type ConnectReason, isRefused, isUnavailable } from '@svc/postgres';
+
+/**
+ * Why the database cannot be used: a reason of `ConnectReason`, or
+ *
+ * - `not_migrated`: it has no schema, or one that this version cannot use
+ * - `full`: it has no room left; what is stored can be read
+ */
+export type OutageReason = ConnectReason | 'not_migrated' | 'full';
+
+/** What each reason means and what to do, without where the database is: anybody may read it. */
+export const OUTAGES: Readonly<Record<OutageReason, string>> = {
+  unreachable:
+    'The database cannot be reached at the moment. Check that it runs, and the host and port of DATABASE_URL.',
+  refused:
+    'The database refuses the service. Check the user, the password, the name of the database and its rights in DATABASE_URL.',
+  tls: 'The database and the service do not agree on TLS. Check sslmode and sslrootcert of DATABASE_URL.',
+  not_migrated: 'The database is not migrated to this version. Run `svc-admin migrate`.',
+  full: 'The database has no room left on its disk. Free some, or enlarge it; what is stored can still be read.',
+};
 
 /** Codes of {@link StoreError}. Where the HTTP contract has a code for the case, it is that very string. */
 export type StoreErrorCode =
@@ -81,6 +100,8 @@ export type StoreErrorCode =
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
+  /** Why the database cannot be used, for `unavailable`. */
+  readonly reason: OutageReason | undefined;
   /** When to try again, where that is known. */
   readonly retryAfterMs: number | undefined;
   /** Results that a run lacks, for `run_incomplete`. */
@@ -95,10 +116,12 @@ export class StoreError extends Error {
       readonly retryAfterMs?: number;
       readonly missing?: number;
       readonly path?: string;
+      readonly reason?: OutageReason;
     },
   ) {
     super(message, options);
     this.code = code;
+    this.reason = options?.reason;
     this.retryAfterMs = options?.retryAfterMs;
     this.missing = options?.missing;
     this.path = options?.path;
@@ -113,24 +136,64 @@ const UNAVAILABLE_PRISMA_KINDS = new Set([
   'SocketTimeout',
   'TooManyConnections',
 ]);
+/** SQLSTATE of an unknown table, column, function or schema, and the codes of Prisma for the same. */
+const NOT_MIGRATED = new Set(['42P01', '42703', '42883', '3F000', 'P2021', 'P2022']);
+const FULL = '53100';
+
 /**
- * Turns a lost or refused connection into `unavailable`, whichever layer reported it; every other error
- * comes back as it is.
+ * Turns what means that the database cannot be used into `unavailable`, with its reason, whichever layer reported it; every
+ * other error comes back as it is.
  */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error;
-  for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth += 1) {
+  for (const cause of causesOf(error)) {
+    const reason = outageOf(cause);
+    if (reason !== undefined) return outage(reason, error);
     if (isUnavailable(cause) || isUnavailableToPrisma(cause)) {
       return new StoreError('unavailable', explain(cause), { cause: error });
     }
-    cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
   }
   return error;
 }
 
+/** The error for a reason. */
+export const outage = (reason: OutageReason, cause?: unknown): StoreError =>
+  new StoreError('unavailable', OUTAGES[reason], { reason, cause });
+
+/**
+ * What an operator should read of an error: where the database is, the reason of the system, and what to do. Only for logs
+ * and terminals.
+ */
+export function operatorMessage(error: unknown): string {
+  const { message } = error as Error;
+  const found = [...causesOf(error)].find((cause) => cause instanceof ConnectError);
+  return found === undefined || message.startsWith(found.message) ? message : `${found.message} ${message}`;
+}
+
+/** An error, and what it was made of. */
+function* causesOf(error: unknown): Generator<Record<string, unknown>> {
+  for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 6; depth += 1) {
+    yield cause;
+    cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
+  }
+}
+
+function outageOf(error: Record<string, unknown>): OutageReason | undefined {
+  if (error instanceof ConnectError) return error.reason;
+  const { kind } = error;
+  const code = String(error['originalCode'] ?? error['code']);
+  if (code === FULL) return 'full';
+  if (NOT_MIGRATED.has(code)) return 'not_migrated';
+  if (isRefused(code) || code === 'P1000' || code === 'P1010') return 'refused';
+  if (kind === 'TlsConnectionError') return 'tls';
+  const isBusy =
+    /^(?:53|57014|25006|40001|40P01|55P03|P2024|P2037)/.test(code) || kind === 'TooManyConnections';
+  if (isBusy || !(isUnavailable(error) || isUnavailableToPrisma(error))) return undefined;
+  return /^timeout exceeded/.test(String(error['message'])) ? undefined : 'unreachable';
+}
+
 /** Messages by SQLSTATE, where it is more specific than that the server is unavailable. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
-  '53100': 'The database has no room left on its disk.',
   '53200': 'The database has no memory left for this.',
   '53300': 'The database has no connection left for this.',
   '53400': 'The database has reached a limit of its configuration.',

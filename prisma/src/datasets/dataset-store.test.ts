@@ -823,8 +823,13 @@ describe('an unavailable database', () => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ code: 'unavailable' });
     }
-    expect(await away.ready()).toEqual({ database: false, queue: false });
-    expect(await store.ready()).toEqual({ database: true, queue: true });
+    const unreachable = {
+      ok: false,
+      reason: 'unreachable',
+      detail: expect.stringContaining('cannot be reached'),
+    };
+    expect(await away.ready()).toEqual({ database: unreachable, queue: unreachable });
+    expect(await store.ready()).toEqual({ database: { ok: true }, queue: { ok: true } });
     await away.close();
   });
 });

@@ -102,7 +102,7 @@ export class ImportRoom implements Disposable {
     } catch (cause) {
       if (!(cause instanceof DiskShortage)) throw cause;
       const message = 'The server is at capacity: no disk space is left for this import. Retry later.';
-      throw new StoreError('unavailable', message, { cause, retryAfterMs: 30_000 });
+      throw new StoreError('unavailable', message, { cause, retryAfterMs: 30_000, reason: 'full' });
     }
     this.#reservedBytes = reservedBytes;
   }

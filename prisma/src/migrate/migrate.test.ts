@@ -123,20 +123,22 @@ describe('migrate', () => {
     await using database = await createEmptyDatabase();
     await migrate(database.url, { distributed });
     await using store = createStore({ url: database.url });
-    expect(await store.ready()).toEqual({ database: true, queue: true });
+    expect(await store.ready()).toEqual({ database: { ok: true }, queue: { ok: true } });
     // as a database of the next version, then as one of the version before
     await queryDatabase(
       database.url,
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
          VALUES ('next', '', '99990101000000_next', now())`,
     );
-    expect(await store.ready()).toEqual({ database: true, queue: true });
+    expect(await store.ready()).toEqual({ database: { ok: true }, queue: { ok: true } });
     const newest = (await readMigrations()).migrationDirectories.at(-1)?.path;
     const rollBack = `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${newest}'`;
     await queryDatabase(database.url, rollBack);
     // a good answer lasts for a second, so that those who ask without a key do not busy the database
-    expect(await store.ready()).toEqual({ database: true, queue: true });
-    await expect.poll(() => store.ready(), { timeout: 5_000 }).toEqual({ database: false, queue: true });
+    expect(await store.ready()).toEqual({ database: { ok: true }, queue: { ok: true } });
+    await expect
+      .poll(() => store.ready(), { timeout: 5_000 })
+      .toMatchObject({ database: { ok: false, reason: 'not_migrated' }, queue: { ok: true } });
   });
 
   it('refuses a database that was made before the first release, and says how to carry the data over', async () => {

@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { createPool } from '@svc/postgres';
 import type pg from 'pg';
-import { StoreError, toStoreError } from '../database/errors.ts';
+import { operatorMessage, StoreError, toStoreError } from '../database/errors.ts';
 import { distribute, isDistributed } from './distribute.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
@@ -53,18 +53,16 @@ export async function migrate(
       distributed: isSpread ? await distribute(pool) : [],
     }));
   } catch (error) {
-    throw toStoreError(error);
+    throw forOperator(toStoreError(error));
   } finally {
     await pool.end();
   }
 }
 
-/** Whether the database has every migration of this version; it may have those of a later one too. */
-export async function isMigrated(
-  client: pg.Pool | pg.ClientBase,
-  names: readonly string[],
-): Promise<boolean> {
-  return (await missingMigrations(client, names)).length === 0;
+/** Only operators migrate: they read where the database is, too. */
+function forOperator(error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.reason === undefined) return error;
+  return new StoreError(error.code, operatorMessage(error), { reason: error.reason, cause: error.cause });
 }
 
 async function checkServer(pool: pg.Pool): Promise<void> {
@@ -101,7 +99,8 @@ async function checkEmpty(pool: pg.Pool): Promise<void> {
   );
 }
 
-async function missingMigrations(
+/** The migrations of this version that the database lacks; it may have those of a later one too. */
+export async function missingMigrations(
   client: pg.Pool | pg.ClientBase,
   names: readonly string[],
 ): Promise<string[]> {

@@ -127,14 +127,14 @@ export function classify(error: unknown): ErrorView {
     return viewOf({ code: error.code, message: error.message }, error.errors, {});
   }
   if (error instanceof StoreError && error.code !== 'corrupt') {
-    const { code, message, retryAfterMs, path } = error;
+    const { code, message, retryAfterMs, path, reason } = error;
     const errors = path === undefined ? [] : [{ message, path }];
     const view = viewOf(
       { code, message },
       errors,
       retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503),
     );
-    return { ...view, missing: error.missing };
+    return { ...view, missing: error.missing, reason };
   }
   return classifyHttpError(error);
 }

@@ -29,7 +29,9 @@ export async function openStagingFolder(
   freeBytes: (folder: string) => Promise<number> = freeDiskBytes,
 ): Promise<StagingFolder> {
   const own = join(folder, String(pid));
-  await mkdir(own, { recursive: true, mode: 0o700 });
+  await mkdir(own, { recursive: true, mode: 0o700 }).catch((cause: Error) => {
+    throw new Error(`Cannot create the folder of uploads below SVC_DATA_DIR: ${cause.message}.`, { cause });
+  });
   const share = new DiskShare<string>(sharePercent, () => freeBytes(own), writtenBytes);
   const makeRoom = async (path: string, bytes: number): Promise<void> => {
     try {
@@ -37,7 +39,7 @@ export async function openStagingFolder(
     } catch (cause) {
       if (!(cause instanceof DiskShortage)) throw cause;
       const message = 'The server is at capacity: no disk space is left for this upload. Retry later.';
-      throw retryLater('unavailable', message, 30, cause);
+      throw retryLater('unavailable', message, 30, { cause, reason: 'full' });
     }
   };
   return {

@@ -1,6 +1,5 @@
 import type { Store, StoreOptions } from '@svc/store';
 import { CliError, type DatabasePort, isDatasetId, onlyOne } from 'svc-pkg';
-import { toDatabaseError } from './database-error.ts';
 
 /** Above any limit of the service, so that operators can read whatever it stored. */
 const MAX_ITEM_BYTES = 256 * 1024 * 1024;
@@ -17,17 +16,14 @@ export function createDatabase(
 ): DatabasePort {
   return {
     async migrate(url, options) {
-      const { migrate } = await import('@svc/store');
-      return await migrate(url, options).catch((error: unknown) => {
-        throw toDatabaseError(error);
+      const { migrate } = await storeFor(url);
+      return await migrate(url, options).catch(async (error: unknown) => {
+        throw await explained(error);
       });
     },
 
     async openExport(url, { dataset, version: named, runId, allowIncomplete, signal }) {
-      const [{ createStore }, { exportPackage }] = await Promise.all([
-        import('@svc/store'),
-        import('@svc/flows'),
-      ]);
+      const [{ createStore }, { exportPackage }] = await Promise.all([storeFor(url), import('@svc/flows')]);
       const assetStore = await assetStoreOf(env);
       const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
@@ -55,10 +51,26 @@ export function createDatabase(
         }
       } catch (error) {
         await store.close();
-        throw toDatabaseError(error);
+        throw await explained(error);
       }
     },
   };
+}
+
+/** @throws CliError `usage` for a URL whose parameters cannot be used */
+async function storeFor(url: string): Promise<typeof import('@svc/store')> {
+  const store = await import('@svc/store');
+  try {
+    store.connectionConfig({ url });
+  } catch (error) {
+    throw new CliError('usage', `The URL of the database ${(error as Error).message}`);
+  }
+  return store;
+}
+
+async function explained(error: unknown): Promise<unknown> {
+  const { toDatabaseError } = await import('./database-error.ts');
+  return toDatabaseError(error);
 }
 
 /** Where the service of the database keeps assets, by the service's own variable. */

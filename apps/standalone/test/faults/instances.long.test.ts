@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
@@ -106,5 +110,94 @@ describe('two instances on one database and one data folder', () => {
       runs: 1,
       observed: { 'removed one file, the other upload got 201': 1 },
     });
+  });
+});
+
+/** A balancer that asks `/readyz` every 100 ms, keeps its connections, and repeats nothing. */
+async function startBalancer(): Promise<
+  AsyncDisposable & { readonly url: string; readonly targets: Set<string>; readonly isReady: (url: string) => boolean }
+> {
+  const targets = new Set<string>();
+  const ready = new Set<string>();
+  const agent = new Agent({ keepAlive: true });
+  let turn = 0;
+  const probing = setInterval(() => {
+    for (const url of targets) {
+      const known = fetch(`${url}/readyz`).then(({ ok }) => ok).catch(() => false);
+      void known.then((ok) => (ok && targets.has(url) ? ready.add(url) : ready.delete(url)));
+    }
+  }, 100);
+  const server = createServer((from, to) => {
+    const chosen = [...ready][turn++ % Math.max(1, ready.size)];
+    if (chosen === undefined) return void to.writeHead(502).end();
+    const { method, headers } = from;
+    const options = { method, headers: { ...headers, host: 'x' }, agent };
+    const passed = request(chosen + from.url, options, (answer) => {
+      const { connection: _, ...others } = answer.headers;
+      to.writeHead(answer.statusCode ?? 502, others);
+      answer.pipe(to);
+    });
+    passed.on('error', () => to.writeHead(502).end());
+    from.pipe(passed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    targets,
+    isReady: (url) => ready.has(url),
+    async [Symbol.asyncDispose]() {
+      clearInterval(probing);
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+it('a rolling restart behind a balancer fails no request', async (context) => {
+  await using balancer = await startBalancer();
+  const env = { SVC_DRAIN_DELAY_MS: '1000' };
+  const add = async (): Promise<ServiceProcess> => {
+    const service = await file.start({ env });
+    balancer.targets.add(service.url);
+    await expect.poll(() => balancer.isReady(service.url)).toBe(true);
+    return service;
+  };
+  let running = [await add(), await add()];
+  const found: string[] = [];
+  let isOver = false;
+  const client = async (number: number): Promise<void> => {
+    for (let round = 0; !isOver; round += 1) {
+      const asked =
+        number % 4 === 0
+          ? upload({ url: balancer.url }, `rolling ${number} ${round}`, samplePackage(20, 200, round))
+          : fetch(`${balancer.url}/datasets`).then(async (response) => {
+              await response.arrayBuffer();
+              return { status: response.status, body: {} };
+            });
+      found.push(await asked.then(({ status }) => String(status), (error: Error) => error.message));
+    }
+  };
+  const clients = Array.from({ length: 8 }, (_, number) => client(number));
+  for (let round = 0; round < times(3, 1); round += 1) {
+    for (const old of running) {
+      await add().then((next) => (running = [...running.filter((one) => one !== old), next]));
+      expect(await old.end('SIGTERM')).toBe(0);
+      balancer.targets.delete(old.url);
+      await delay(200);
+    }
+  }
+  isOver = true;
+  await Promise.all(clients);
+  expect(Object.keys(tally(found)).sort()).toEqual(['200', '201']);
+  report(context, {
+    area: AREA,
+    scenario: 'a rolling restart of two API processes behind a balancer, under load of eight clients',
+    expected: 'no request fails',
+    runs: found.length,
+    observed: tally(found),
   });
 });

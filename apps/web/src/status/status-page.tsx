@@ -19,7 +19,7 @@ const REFRESH_MS = 5000;
 
 interface Readiness {
   readonly status: string;
-  readonly checks: Readonly<Record<string, boolean>>;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
 /** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
@@ -47,6 +47,7 @@ export default function StatusPage() {
     gcTime: Number.POSITIVE_INFINITY,
   });
   const isReady = readiness.data?.status === 'ok';
+  const failures = new Set(Object.values(readiness.data?.checks ?? {}).flatMap(({ detail }) => detail ?? []));
   return (
     <Page
       title="Status"
@@ -65,10 +66,13 @@ export default function StatusPage() {
         <Badge color={isReady ? 'teal' : 'red'} variant="dot">
           {readiness.data === undefined ? 'unknown' : isReady ? 'ready' : 'not ready'}
         </Badge>
-        {Object.entries(readiness.data?.checks ?? {}).map(([name, isGood]) => (
+        {Object.entries(readiness.data?.checks ?? {}).map(([name, { ok }]) => (
           <Badge key={name} variant="default">
-            {name}: {isGood ? 'good' : 'failing'}
+            {name}: {ok ? 'good' : 'failing'}
           </Badge>
+        ))}
+        {[...failures].map((detail) => (
+          <Dimmed key={detail}>{detail}</Dimmed>
         ))}
       </Group>
       <QueryState query={status} />

@@ -1,10 +1,22 @@
 import { availableParallelism } from 'node:os';
+import type { Logger } from '@svc/instrumentation';
 import { ConfigError } from './config-error.ts';
 import type { Config } from './load-config.ts';
 
+/** What the store reports of its database. */
+interface DatabaseChange {
+  readonly ok: boolean;
+  readonly reason?: string;
+  readonly message: string;
+}
+
 /** The part of the configuration that the store of every process uses, without the URL of its database. */
-export function storeSettings(config: Config) {
+export function storeSettings(config: Config, logger: Logger) {
   return {
+    onDatabaseChange: ({ ok, reason = '', message }: DatabaseChange) => {
+      if (ok) logger.log('database.ready');
+      else logger.log('database.unready', { reason, message });
+    },
     directUrl: config.databaseDirectUrl?.reveal(),
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,

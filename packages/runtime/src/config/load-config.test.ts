@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ConfigError } from './config-error.ts';
 import { importLimits } from './config-parts.ts';
 import { loadConfig } from './load-config.ts';
@@ -28,6 +31,8 @@ it.each([
   ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, got "loud"/],
   ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
   ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],
+  ['DATABASE_URL', 'postgresql://h/db?sslmode=no-verify', /must have one of disable, .*, got no-verify/],
+  ['SVC_PORT_FILE', '/tmp/port', /SVC_PORT_FILE is an unknown environment variable/],
   ['HUB_ENDPOINT', 'ftp://h', /http or https/],
   ['HUB_TOKEN', 'a\nb', /visible ASCII/],
   ['SVC_API_KEYS', 'root:abc', /entry 1 must be viewer/],
@@ -183,6 +188,42 @@ it('does not print secrets', () => {
     expect(text).not.toContain('planted');
   }
   expect(config.apiKeys[0]?.key.reveal()).toBe('planted-key-of-the-tests');
+});
+
+it('takes secrets from files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const config = loadConfig({
+    SVC_METRICS_KEY_FILE: file('key', 'planted-key-of-the-tests\n'),
+    DATABASE_URL_FILE: file('url', 'postgresql://h/db\n'),
+    SVC_PROVIDER_OPENAI_FILE: file('openai', 'sk-planted\r\n'),
+    HUB_TOKEN_FILE: '',
+  });
+  expect(config.metricsKey?.reveal()).toBe('planted-key-of-the-tests');
+  expect(config.databaseUrl?.reveal()).toBe('postgresql://h/db');
+  expect(config.providerKeys['SVC_PROVIDER_OPENAI']?.key.reveal()).toBe('sk-planted');
+  expect(() =>
+    loadConfig({
+      HUB_TOKEN: 'x',
+      HUB_TOKEN_FILE: join(folder, 'url'),
+      SVC_JOB_KEY_FILE: join(folder, 'none'),
+      SVC_METRICS_KEY_FILE: file('empty', ' '),
+      DATABASE_READ_URL_FILE: file('long', 'x'.repeat(70_000)),
+    }),
+  ).toThrow(
+    expect.objectContaining({
+      problems: [
+        'HUB_TOKEN_FILE and HUB_TOKEN are both set: remove one',
+        expect.stringMatching(/^SVC_JOB_KEY_FILE cannot be read: ENOENT/),
+        expect.stringMatching(/^SVC_METRICS_KEY_FILE names an empty file/),
+        'DATABASE_READ_URL_FILE cannot be read: it has more than 65536 bytes',
+      ],
+    }),
+  );
 });
 
 it('documents every variable once', () => {

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
-import { type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
-import { VARIABLES } from './variables.ts';
+import { isProviderKey, type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
+import { readSecretFiles } from './secret-files.ts';
+import { VARIABLES, type Variable } from './variables.ts';
 
 type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
 
@@ -14,18 +15,29 @@ export interface Config extends Values {
 /** Variables of the command line, which may be in the same environment. */
 const FOR_OTHERS = /^SVC_(API_KEY|API_URL)$/;
 
+const NAMES: ReadonlySet<string> = new Set(Object.values(VARIABLES).map(({ name }) => name));
+const SECRETS: ReadonlySet<string> = new Set(
+  Object.values<Variable<unknown>>(VARIABLES).flatMap(({ name, secret }) => (secret ? [name] : [])),
+);
+
+/** Whether a variable of the service holds a secret, which a file may have that is no variable of its own. */
+export const isSecretVariable = (name: string): boolean =>
+  !NAMES.has(`${name}_FILE`) && (SECRETS.has(name) || (!NAMES.has(name) && isProviderKey(name)));
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent. An unknown name that begins
  * with `SVC_` is an error, so that a typing error is not silently ignored. `SVC_PROVIDER_<NAME>` and
- * `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}.
+ * `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}. A secret may be in a file,
+ * see {@link readSecretFiles}.
  *
- * @param env the environment, `process.env`
+ * @param stated the environment, `process.env`
  * @throws ConfigError `invalid_config` with one sentence per invalid variable
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const problems: string[] = [];
+export function loadConfig(stated: Readonly<Record<string, string | undefined>>): Config {
+  const { env, problems: unreadable } = readSecretFiles(stated, isSecretVariable);
+  const problems: string[] = [...unreadable];
   const values: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(VARIABLES)) {
     const text = env[variable.name]?.trim();
@@ -35,13 +47,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`${variable.name} ${(error as Error).message}`);
     }
   }
-  const known = new Set<string>(Object.values(VARIABLES).map(({ name }) => name));
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || known.has(name)) continue;
+    if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || NAMES.has(name)) continue;
     if (name.startsWith('SVC_PROVIDER_')) continue;
     problems.push(`${name} is an unknown environment variable`);
   }
-  const providers = parseProviderKeys(env, known);
+  const providers = parseProviderKeys(env, NAMES);
   problems.push(...providers.problems);
   const parsed = values as unknown as Values;
   if (

@@ -52,13 +52,30 @@ it.each<[Record<string, string>, string[]]>([
   expect(problems.join()).not.toMatch(/sk-|example|two/);
 });
 
+it('says which origin a base URL has', () => {
+  const { problems } = parse({ SVC_PROVIDER_A: KEY, SVC_PROVIDER_A_ORIGINS: 'https://api.openai.com/v1' });
+  expect(problems).toEqual([
+    'SVC_PROVIDER_A_ORIGINS must be origins, which have no path: write https://api.openai.com as entry 1',
+  ]);
+});
+
+it('knows where the keys of well-known names go', () => {
+  const { keys, problems } = parse({
+    SVC_PROVIDER_OPENAI: KEY,
+    SVC_PROVIDER_GROQ: KEY,
+    SVC_PROVIDER_GROQ_ORIGINS: 'https://proxy.example',
+  });
+  expect(problems).toEqual([]);
+  expect(keys['SVC_PROVIDER_OPENAI']?.origins).toEqual(['https://api.openai.com']);
+  expect(keys['SVC_PROVIDER_GROQ']?.origins).toEqual(['https://proxy.example']);
+});
+
 it.each([
   ',',
   'https://a.example,',
   'a.example',
   '*',
   'https://*.a.example',
-  'https://a.example/v1',
   'https://a.example?x',
   'https://a.example#x',
   'https://u:p@a.example',

@@ -14,12 +14,31 @@ const PREFIX = 'SVC_PROVIDER_';
 const ORIGINS_SUFFIX = '_ORIGINS';
 /** The names that `api_key_env` of a run may have; see `packages/evaluation/src/config/run-config-schema.ts`. */
 const KEY_NAME = /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/;
+/** Where the APIs of these names are: their keys need no list of origins. */
+const WELL_KNOWN: Readonly<Record<string, string>> = {
+  ANTHROPIC: 'https://api.anthropic.com',
+  CEREBRAS: 'https://api.cerebras.ai',
+  DEEPSEEK: 'https://api.deepseek.com',
+  FIREWORKS: 'https://api.fireworks.ai',
+  GEMINI: 'https://generativelanguage.googleapis.com',
+  GROQ: 'https://api.groq.com',
+  MISTRAL: 'https://api.mistral.ai',
+  OPENAI: 'https://api.openai.com',
+  OPENROUTER: 'https://openrouter.ai',
+  TOGETHER: 'https://api.together.xyz',
+  XAI: 'https://api.x.ai',
+};
+
+/** Whether a variable is the key of a provider. */
+export const isProviderKey = (name: string): boolean =>
+  name.startsWith(PREFIX) && !name.endsWith(ORIGINS_SUFFIX);
+
 /** A valid header value. */
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
 
 /**
- * The keys of model providers in an environment: `SVC_PROVIDER_X`, each with the origins in `SVC_PROVIDER_X_ORIGINS`.
- * An empty variable counts as absent.
+ * The keys of model providers in an environment: `SVC_PROVIDER_X`, each with the origins in `SVC_PROVIDER_X_ORIGINS`, or
+ * those of a well-known name. An empty variable counts as absent.
  *
  * @param reserved names with the same prefix that are neither keys nor origins
  * @returns the keys, and one sentence per invalid variable, which never repeats its text: it may be a key
@@ -58,6 +77,9 @@ function parseKey(name: string, text: string, origins: string | undefined): Prov
     throw new Error('must be SVC_PROVIDER_ and 1 to 100 of A-Z, 0-9 and _, so that a run can name it');
   }
   if (!VISIBLE_ASCII.test(text)) throw new Error('must be visible ASCII, 1 to 4096 characters');
+  const wellKnown = WELL_KNOWN[name.slice(PREFIX.length)];
+  if (origins === undefined && wellKnown !== undefined)
+    return { key: new Secret(text), origins: [wellKnown] };
   if (origins === undefined) {
     throw new Error(`has no origins: set ${name}${ORIGINS_SUFFIX} to where the key may be sent`);
   }
@@ -77,9 +99,16 @@ function parseOrigins(text: string): readonly string[] {
   return text.split(',').map((entry, index) => {
     const origin = parseOrigin(entry.trim());
     if (origin !== undefined) return origin;
+    const base = BASE_URL.exec(entry.trim())?.[1];
+    if (base !== undefined) {
+      throw new Error(`must be origins, which have no path: write ${base} as entry ${index + 1}`);
+    }
     throw new Error(`must be a comma-separated list of https://host[:port]; entry ${index + 1} is not one`);
   });
 }
+
+/** The base URL of an API, which is no secret. */
+const BASE_URL = /^(https?:\/\/[\w.-]+(?::\d{1,5})?)\/[\w./-]*$/i;
 
 /** `http` is for servers on this machine or network; the scheme must be explicit. */
 function parseOrigin(text: string): string | undefined {

@@ -1,5 +1,6 @@
 // One table with one entry per environment variable; docs/configuration.md is tested against it, so it stays in one file.
 
+import { connectionConfig } from '@svc/postgres';
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
 import { type ApiKey, KEY, type KeysFile, MIN_KEY_LENGTH, parseKeyList, readKeysFile } from './api-keys.ts';
@@ -225,7 +226,11 @@ const providerAllowedHosts: Variable<readonly string[] | null> = {
     value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
 };
 
-const isPostgresUrl = (value: string): boolean => /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '');
+const isPostgresUrl = (value: string): boolean => {
+  if (!/^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return false;
+  connectionConfig({ url: value });
+  return true;
+};
 
 const postgresUrl = (name: string, fallback: string, description: string): Variable<Secret | undefined> =>
   secret(name, fallback, description, isPostgresUrl, 'a postgresql:// URL');
@@ -333,6 +338,12 @@ export const VARIABLES = {
   ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
+  logFormat: oneOf(
+    'SVC_LOG_FORMAT',
+    'auto',
+    ['auto', 'json', 'text'],
+    '`json` writes a JSON object a line, `text` short lines for people; `auto` writes `text` to a terminal, else `json`',
+  ),
   auditDays: integer(
     'SVC_AUDIT_DAYS',
     365,
@@ -466,6 +477,12 @@ export const VARIABLES = {
     'requests per minute and key or address; 0 means no limit',
   ),
   maxPreviewBytes: bytes('SVC_MAX_PREVIEW_BYTES', 4 * MIB, 'the response of a preview'),
+  drainDelayMs: integer(
+    'SVC_DRAIN_DELAY_MS',
+    0,
+    { min: 0, max: 600_000 },
+    'time after SIGTERM in which the API is not ready and still serves, so that a balancer notices before it closes; 5000 in the images',
+  ),
   drainTimeoutMs: milliseconds(
     'SVC_DRAIN_TIMEOUT_MS',
     30_000,

@@ -42,8 +42,8 @@ export interface AppOptions {
   readonly classify: (error: unknown, path: string) => ErrorView;
   /** Texts that no response may contain. */
   readonly secrets: readonly string[];
-  /** Aborts when the server starts to drain. */
-  readonly drainSignal: AbortSignal;
+  /** Aborts when the service begins to stop: clients are to come back on other connections, of other processes. */
+  readonly leaveSignal: AbortSignal;
   /** Aborts when running requests must end, finished or not. */
   readonly stopSignal: AbortSignal;
 }
@@ -64,12 +64,12 @@ const EXPOSED_HEADERS: string[] = [
 
 /** Builds an Express app: middleware in order, then the routes. It does not listen. */
 export function createApp(options: AppOptions): Express {
-  const { routes, config, logger, metrics, accessOf, drainSignal } = options;
+  const { routes, config, logger, metrics, accessOf, leaveSignal } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
 
   app.use(trackRequest(logger, metrics, options.stopSignal));
-  app.use(keepConnection(drainSignal));
+  app.use(keepConnection(leaveSignal));
   app.use(securityHeaders(config.trustProxy));
   app.use((request, _response, next) => {
     requestState(request).checkId();
@@ -122,11 +122,11 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Discards what is left of a body after its response; a draining server also closes the connection. */
-function keepConnection(drainSignal: AbortSignal): RequestHandler {
+/** Discards what is left of a body after its response; a service that stops also closes the connection. */
+function keepConnection(leaveSignal: AbortSignal): RequestHandler {
   return (request, response, next) => {
     if (awaitsBody(request)) response.once('finish', () => discardBody(request));
-    if (drainSignal.aborted) response.setHeader('Connection', 'close');
+    if (leaveSignal.aborted) response.setHeader('Connection', 'close');
     next();
   };
 }

@@ -1,18 +1,57 @@
+import { statfs } from 'node:fs/promises';
 import type { Logger, Metrics } from '@svc/instrumentation';
+import type { Config } from '../config/load-config.ts';
 import { json, text } from './response/response.ts';
 import { type Route, shape } from './route.ts';
+
+/** Whether something that requests need can be used now; if not, why, and what to do about it. */
+export type ReadinessCheck = {
+  readonly ok: boolean;
+  readonly reason?: string;
+  readonly detail?: string;
+};
+
+/** What `accepting` is while a process serves, and while it leaves. */
+export const ACCEPTING: ReadinessCheck = { ok: true };
+export const DRAINING: ReadinessCheck = { ok: false, reason: 'draining', detail: 'The service is stopping.' };
+
+const CHECK = {
+  type: 'object',
+  required: ['ok'],
+  properties: {
+    ok: { type: 'boolean' },
+    reason: {
+      type: 'string',
+      enum: ['not_migrated', 'unreachable', 'refused', 'tls', 'full', 'draining'],
+      description: 'why it cannot be used, where it is known',
+    },
+    detail: { type: 'string', description: 'the same in a sentence, and what to do about it' },
+  },
+} as const;
+
+const READINESS = shape({
+  status: { type: 'string', enum: ['ok', 'unavailable'] },
+  checks: shape({ database: CHECK, queue: CHECK, accepting: CHECK }),
+});
 
 export interface HealthDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Name of a dependency → whether it can be used now; `accepting` is false while draining. */
-  readonly checkReadiness: () => Promise<Readonly<Record<string, boolean>>>;
+  readonly checkReadiness: () => Promise<
+    Readonly<Record<'database' | 'queue' | 'accepting', ReadinessCheck>>
+  >;
+  readonly store: {
+    pool(): Parameters<Metrics['setDatabase']>[0]['pool'];
+    databaseBytes(): Promise<number>;
+  };
+  readonly config: Pick<Config, 'dataDir' | 'hubCacheDir'>;
   /** Number of tasks in the queue, by state. */
   readonly queueSizes: () => Promise<Parameters<Metrics['setQueueJobs']>[0]>;
 }
 
 /** The endpoints for probes and Prometheus: `/healthz`, `/readyz`, `/metrics`. */
-export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: HealthDeps): readonly Route[] {
+export function healthRoutes(deps: HealthDeps): readonly Route[] {
+  const { logger, metrics, checkReadiness, queueSizes } = deps;
   const common = { method: 'get', tag: 'operation', errors: [] } as const;
   return [
     {
@@ -41,14 +80,13 @@ export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: He
       responses: {
         200: {
           description: 'ready',
-          schema: shape({ status: { type: 'string' }, checks: { type: 'object' } }),
+          schema: READINESS,
         },
-        503: { description: 'not ready; `checks` says why' },
+        503: { description: 'not ready; `checks` says why', schema: READINESS },
       },
       handle: async () => {
         const checks = await checkReadiness();
-        if (Object.values(checks).every(Boolean)) return json({ status: 'ok', checks });
-        logger.log('readyz.fail', { checks });
+        if (Object.values(checks).every(({ ok }) => ok)) return json({ status: 'ok', checks });
         return json({ status: 'unavailable', checks }, 503, { 'Retry-After': '1' });
       },
     },
@@ -63,11 +101,31 @@ export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: He
       handle: async () => {
         // Without a database, the gauge of the queue keeps its last value.
         await Promise.all([
-          checkReadiness().then(metrics.setReadiness),
+          checkReadiness().then(({ database, queue, accepting }) =>
+            metrics.setReadiness({ database: database.ok, queue: queue.ok, accepting: accepting.ok }),
+          ),
+          measureDatabase(deps).catch(() => undefined),
+          measureDisks(deps),
           queueSizes().then(metrics.setQueueJobs, () => undefined),
         ]);
         return text(await metrics.render(), metrics.contentType);
       },
     },
   ];
+}
+
+async function measureDatabase({ metrics, store }: HealthDeps): Promise<void> {
+  metrics.setDatabase({ pool: store.pool(), bytes: await store.databaseBytes() });
+}
+
+/** A folder that is not there yet has no series, nor one on a file system that does not report its size. */
+async function measureDisks({ metrics, config }: HealthDeps): Promise<void> {
+  for (const [volume, folder] of [
+    ['data', config.dataDir],
+    ['hub_cache', config.hubCacheDir],
+  ] as const) {
+    if (folder === undefined) continue;
+    const { blocks, bavail, bsize } = await statfs(folder).catch(() => ({ blocks: 0, bavail: 0, bsize: 0 }));
+    if (blocks > 0) metrics.setDiskFree({ [volume]: bavail * bsize });
+  }
 }

@@ -46,6 +46,8 @@ export interface ErrorView {
   readonly available?: readonly string[] | undefined;
   /** How many are missing. */
   readonly missing?: number | undefined;
+  /** What makes the service unavailable, as `/readyz` names it. */
+  readonly reason?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -68,6 +70,7 @@ export interface ProblemBody {
   readonly errors_total?: number;
   readonly available?: string[];
   readonly missing?: number;
+  readonly reason?: string;
   readonly [key: string]: FieldError[] | string[] | string | number | undefined;
 }
 
@@ -83,13 +86,14 @@ const MAX_AVAILABLE = 1_000;
 const isShort = ({ length }: string): boolean => length <= 256;
 
 /** What the system reports when a disk, a quota, a file size or the number of open files is exhausted. */
-const EXHAUSTED: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+const EXHAUSTED: ReadonlySet<unknown> = new Set([...FULL, 'EFBIG', 'EMFILE', 'ENFILE']);
 
 /** Classifies the errors of the HTTP layer and of the system; any other error is internal, and its text stays here. */
 export function classifyHttpError(error: unknown): ErrorView {
   if (error instanceof RequestError) {
-    const { code, message, errors, headers } = error;
-    return { code, row: HTTP_PROBLEM_ROWS[code], detail: message, errors, headers };
+    const { code, message, errors, headers, reason } = error;
+    return { code, row: HTTP_PROBLEM_ROWS[code], detail: message, errors, headers, reason };
   }
   if (isExhausted(error)) {
     return {
@@ -97,6 +101,7 @@ export function classifyHttpError(error: unknown): ErrorView {
       row: HTTP_PROBLEM_ROWS.unavailable,
       detail: 'The server is at capacity. Retry later.',
       errors: [],
+      reason: FULL.has((error as { code?: unknown }).code) ? 'full' : undefined,
       headers: { 'Retry-After': '10' },
     };
   }
@@ -147,6 +152,7 @@ export function problem(
       request_id: at.requestId,
       ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
       ...(view.missing === undefined ? {} : { missing: view.missing }),
+      ...(view.reason === undefined ? {} : { reason: view.reason }),
       ...(view.available === undefined
         ? {}
         : { available: view.available.filter(isShort).slice(0, MAX_AVAILABLE).map(redact) }),

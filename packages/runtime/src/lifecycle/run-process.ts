@@ -15,7 +15,7 @@ export interface Running {
 export type StartService = (config: Config, logger: Logger, signal: AbortSignal) => Promise<Running>;
 
 /** The parts of `process` that a service uses; `main.ts` passes them. */
-export type ProcessHandle = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stderr' | 'connected'>;
+export type ProcessHandle = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stdout' | 'stderr' | 'connected'>;
 
 /** Why a process stops. */
 interface Reason {
@@ -37,7 +37,7 @@ const SAME_SIGNAL_MS = 300;
 
 /**
  * Runs a service until the process exits: reads the configuration, starts the service, and drains it within
- * `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel ends. A second signal
+ * `SVC_DRAIN_DELAY_MS` and `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel ends. A second signal
  * ends the process immediately. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a second signal, 78 invalid
  * configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
@@ -55,9 +55,12 @@ export async function runProcess(
     proc.exit(EXIT_CONFIG);
     return;
   }
+  const onTerminal = config.logFormat === 'auto' && proc.stdout.isTTY;
+  const format = onTerminal || config.logFormat === 'text' ? 'text' : 'json';
   const logger = createLogger({
     service,
     level: config.logLevel,
+    format,
     secrets: secretsOf(config).all,
   });
   logger.log('config.loaded', { settings: settingsOf(config) });
@@ -74,8 +77,9 @@ export async function runProcess(
     }
     stoppingSince = now;
     const exitCode = running === undefined ? reason.exitCodeOfStart : reason.exitCode;
-    logger.log('server.drain', { reason: reason.name, timeout_ms: config.drainTimeoutMs });
-    const timeout = AbortSignal.timeout(config.drainTimeoutMs);
+    const timeoutMs = config.drainDelayMs + config.drainTimeoutMs;
+    logger.log('server.drain', { reason: reason.name, timeout_ms: timeoutMs });
+    const timeout = AbortSignal.timeout(timeoutMs);
     try {
       aborted.abort(new Error(`${reason.name} aborted the start.`));
       await (running ?? (await settled(starting, timeout)))?.stop(timeout);
@@ -110,7 +114,8 @@ export async function runProcess(
     void running.failed?.then(onInternalError('running'));
   } catch (error) {
     if (stoppingSince !== undefined) return;
-    logger.log('server.fault', { error, place: 'start' });
+    // On a terminal the sentence alone says it.
+    if (format === 'json') logger.log('server.fault', { error, place: 'start' });
     proc.stderr.write(`Cannot start ${service}: ${(error as Error).message}\n`);
     await logger.close();
     proc.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
@@ -147,9 +152,14 @@ export function secretsOf(config: Config): ConfiguredSecrets {
   return { keys, all: [...keys, ...databases, ...passwords.map(decodeURIComponent)] };
 }
 
-/** The settings by the names of their variables, without secrets. */
+/** The settings that are not the defaults, by the names of their variables; of secrets only that they are set. */
 export function settingsOf(config: Config): Record<string, unknown> {
-  const settings = JSON.parse(JSON.stringify(config)) as Record<string, unknown>;
-  const names = new Map(Object.entries(VARIABLES).map(([key, { name }]) => [key, name]));
-  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [names.get(key) ?? key, value]));
+  const defaults = loadConfig({});
+  const settings: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(config)) {
+    const text = JSON.stringify(value);
+    if (text === JSON.stringify(defaults[key as keyof Config])) continue;
+    settings[VARIABLES[key as keyof typeof VARIABLES]?.name ?? key] = JSON.parse(text);
+  }
+  return settings;
 }

@@ -65,7 +65,7 @@ export const exportDataset: Operation = (command, cli) =>
       'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
       ...(cli.database === null
         ? []
-        : ['DATABASE_URL=postgresql://localhost/svc svc-pkg export GSM8K --database']),
+        : ['DATABASE_URL=postgresql://localhost/svc svc-admin export GSM8K --database']),
     ],
     async run({ dataset, ...options }: { readonly dataset: string } & Options, _, open) {
       if (options.output === '-') refuseTerminal(cli);

@@ -18,9 +18,9 @@ export const migrate: Operation = operation({
     ),
   },
   examples: [
-    'DATABASE_URL=postgresql://svc@db.example.org/svc svc-pkg migrate',
-    'svc-pkg migrate --database-url postgresql://localhost/svc',
-    'svc-pkg migrate --distributed --database-url postgresql://coordinator.example.org/svc',
+    'DATABASE_URL=postgresql://svc@db.example.org/svc svc-admin migrate',
+    'svc-admin migrate --database-url postgresql://localhost/svc',
+    'svc-admin migrate --distributed --database-url postgresql://coordinator.example.org/svc',
   ],
   async run({ url, distributed = false }, cli) {
     const outcome = await cli.database?.migrate(databaseUrl(cli, url), { distributed });

@@ -26,9 +26,10 @@ export const CLI_ERROR_CODES = {
     'the scores of the baseline are all equal and neither 0 nor 1, or there are fewer than two',
   not_detectable:
     'the items of the dataset, run 100 times each, do not see the drop; the message says what they see',
-  database_refused: 'the database refuses the login; check the user and the password',
+  database_refused:
+    'the database refuses the login or the TLS; check the user, the password, `sslmode` and `sslrootcert`',
   database_not_found: 'the server has no database of this name',
-  database_not_migrated: 'the schema of the database is older; run `svc-pkg migrate`',
+  database_not_migrated: 'the schema of the database is older; run `svc-admin migrate`',
   not_confirmed: 'the name that you typed is another one; nothing was changed',
   interrupted: 'SIGINT',
   terminated: 'SIGTERM',

@@ -116,17 +116,20 @@ export function errorLine({ location, message, code }: LocatedMessage, fallback 
 export async function printError(
   stderr: Writable,
   failure: Failure,
-  options: { readonly json: boolean; readonly hint?: string },
+  options: { readonly json: boolean; readonly program?: string; readonly hint?: string },
 ): Promise<void> {
   if (failure.code === 'broken_pipe') return;
   const text = options.json
     ? `${printableJson(JSON.stringify({ error: errorDocument(failure) }))}\n`
-    : errorText(failure, options.hint);
+    : errorText(failure, options);
   // If standard error is closed, the exit code has to do.
   await writeText(stderr, text).catch(() => undefined);
 }
 
-function errorText(failure: Failure, hint: string | undefined): string {
+function errorText(
+  failure: Failure,
+  { program, hint }: { readonly program?: string; readonly hint?: string },
+): string {
   const { response, errors = [], errorsTotal = errors.length } = failure;
   const details = errors.map(({ message, code, count, ...location }) => ({
     message: count === undefined ? message : `${count} x ${message}`,
@@ -136,7 +139,7 @@ function errorText(failure: Failure, hint: string | undefined): string {
   }));
   // The failure is the first of the errors, in a response perhaps without its location.
   const isRepeated = details[0]?.message === failure.message;
-  const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line));
+  const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line, program));
   const more = errorsTotal - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
   if (response?.retryAfterSeconds !== undefined)

@@ -271,8 +271,13 @@ export const PROBLEM: Schema = shape(
       items: TEXT,
       description: 'valid names, such as the subsets of a dataset; the first 1,000',
     },
+    reason: {
+      type: 'string',
+      description:
+        'of 503: what makes the service unavailable, as `/readyz` names it: `not_migrated`, `unreachable`, `refused`, `tls`, `full`, `draining`; absent where it is only busy',
+    },
   },
-  ['errors', 'errors_total', 'available'],
+  ['errors', 'errors_total', 'available', 'reason'],
 );
 
 /** Query parameters of every list. */

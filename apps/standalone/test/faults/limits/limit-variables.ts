@@ -28,6 +28,9 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_HUB_FILES_BYTES',
   'SVC_PROVIDER_ALLOWED_HOSTS',
   'SVC_LOG_LEVEL',
+  'SVC_LOG_FORMAT',
+  // Nothing is refused in this time.
+  'SVC_DRAIN_DELAY_MS',
   'SVC_TELEMETRY',
   'SVC_CONSOLE_NAME',
   'SVC_CORS_ORIGINS',

@@ -39,6 +39,8 @@ export class RequestError extends Error {
   readonly errors: readonly FieldError[];
   /** Response headers, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What makes the service unavailable, as `/readyz` names it. */
+  readonly reason: string | undefined;
 
   constructor(
     code: RequestErrorCode,
@@ -47,12 +49,14 @@ export class RequestError extends Error {
       readonly errors?: readonly FieldError[];
       readonly headers?: Readonly<Record<string, string>>;
       readonly cause?: unknown;
+      readonly reason?: string;
     } = {},
   ) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined);
     this.code = code;
     this.errors = details.errors ?? [];
     this.headers = details.headers ?? {};
+    this.reason = details.reason;
   }
 }
 
@@ -61,10 +65,10 @@ export function retryLater(
   code: 'rate_limited' | 'unavailable',
   message: string,
   seconds: number,
-  cause?: unknown,
+  details: { readonly cause?: unknown; readonly reason?: string } = {},
 ): RequestError {
   const headers = { 'Retry-After': String(seconds) };
-  return new RequestError(code, message, { headers, ...(cause === undefined ? {} : { cause }) });
+  return new RequestError(code, message, { headers, ...details });
 }
 
 /** The error for one member of a request. @param path JSON Pointer into the body, or the name of a parameter, field or header */

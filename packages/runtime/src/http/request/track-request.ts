@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { type ObservedRequest, observeRequest, runWithContext } from '@svc/observability';
+import { type ObservedRequest, observeRequest, type RequestFields, runWithContext } from '@svc/observability';
 import type { RequestHandler } from 'express';
 import { ANONYMOUS, type Caller } from '../access/authenticate.ts';
 import { RequestError } from './request-error.ts';
@@ -9,6 +9,9 @@ import { RequestError } from './request-error.ts';
 export class ClientDisconnectedError extends Error {
   override readonly name = 'ClientDisconnectedError';
 }
+
+/** Routes that programs ask every few seconds. */
+const PROBED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 const key = Symbol('request state');
 
@@ -28,9 +31,13 @@ export function requestState(request: IncomingMessage): RequestState {
  */
 export function trackRequest(logger: Logger, metrics: Metrics, stopSignal: AbortSignal): RequestHandler {
   const stop = new StopList(stopSignal);
+  const quietly = {
+    log: (event: 'http.request', fields: RequestFields) =>
+      logger.log(PROBED.has(fields.route) ? 'http.probe' : event, fields),
+  };
   return (request, response, next) => {
     response.once('close', () => requestState(request).end());
-    const observed = observeRequest(request, response, { logger, metrics });
+    const observed = observeRequest(request, response, { logger: quietly, metrics });
     (request as Tracked)[key] = new RequestState(observed, response, stop);
     runWithContext(observed.context, next);
   };

@@ -113,7 +113,21 @@ function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServer
   return server;
 }
 
-async function listen(server: Server, { host, port, variables }: HttpServerOptions): Promise<void> {
+type Address = Pick<HttpServerOptions, 'host' | 'port' | 'variables'>;
+
+/**
+ * Finds out whether a server could listen on an address, before anything else is made.
+ *
+ * @throws Error like {@link startHttpServer}
+ */
+export async function checkAddress(address: Address): Promise<void> {
+  const server = createServer();
+  await listen(server, address);
+  server.close();
+  await once(server, 'close');
+}
+
+async function listen(server: Server, { host, port, variables }: Address): Promise<void> {
   server.listen(port, host);
   try {
     await once(server, 'listening');

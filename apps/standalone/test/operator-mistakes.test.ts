@@ -1,0 +1,291 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { throughLine } from '../../../prisma/test/server-address.ts';
+import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
+import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { NO_TLS, startTlsServer, type TlsServer } from '../../../prisma/test/tls-server.ts';
+import { runService } from './faults/run-service.ts';
+
+const SVC_ADMIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
+const STANDALONE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const PATH = process.env['PATH'] ?? '';
+
+let cleanUp: AsyncDisposableStack;
+let folder: string;
+/** A migrated database, and an address of it that has no TLS. */
+let migrated: string;
+let plain: string;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  folder = await mkdtemp(join(tmpdir(), 'svc-mistakes-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  const database = await createTestDatabase();
+  cleanUp.defer(() => database.drop());
+  migrated = database.url;
+  plain = throughLine(migrated, cleanUp.use(await startTcpProxy(migrated)));
+});
+afterAll(() => cleanUp.disposeAsync());
+
+/** What a person reads: in a terminal, in the log, and from `/readyz`. */
+interface Told {
+  readonly terminal: string;
+  readonly log: string;
+  readonly readyz: unknown;
+}
+
+/** `svc-admin migrate` of a database, and an API on it. */
+async function mistake(url: string): Promise<Told> {
+  const terminal = new Promise<string>((resolve) => {
+    execFile(
+      process.execPath,
+      [SVC_ADMIN, 'migrate'],
+      { env: { PATH, DATABASE_URL: url } },
+      (error, _, stderr) => resolve(`${error?.code ?? 0} ${stderr}`),
+    );
+  });
+  await using service = await runService({
+    app: 'api',
+    dataDir: join(folder, 'api'),
+    env: { DATABASE_URL: url },
+  });
+  const response = await fetch(`${service.url}/readyz`);
+  const { database } = ((await response.json()) as { checks: { database: unknown } }).checks;
+  const line = service.log().find(({ event }) => event === 'database.unready');
+  const list = await fetch(`${service.url}/datasets`);
+  const { reason } = (await list.json()) as { reason?: string };
+  expect(list.status === 200 || (list.status === 503 && reason === line?.['reason'])).toBe(true);
+  return { terminal: await terminal, log: String(line?.['message']), readyz: [response.status, database] };
+}
+
+const check = (reason: string, detail: RegExp): unknown => [
+  503,
+  { ok: false, reason, detail: expect.stringMatching(detail) },
+];
+
+describe('a mistake with the database', () => {
+  it('wrong password', async () => {
+    const url = new URL(plain);
+    url.password = 'not-the-password';
+    const { terminal, log, readyz } = await mistake(url.href);
+    const where = `Cannot connect to the database "${url.pathname.slice(1)}" at 127.0.0.1:${url.port} as "${url.username}"`;
+    const sentence = `${where}: password authentication failed for user "${url.username}" (28P01).`;
+    expect(log).toBe(`${sentence} ${REFUSED}`);
+    expect(terminal).toBe(`1 svc-admin: ${sentence} ${REFUSED.replace(/\.$/, '')} (database_refused)\n`);
+    expect(readyz).toEqual(
+      check('refused', /^The database refuses the service\. Check the user, the password/),
+    );
+  });
+
+  it('wrong host', async () => {
+    const { terminal, log, readyz } = await mistake('postgresql://svc:x@db.invalid/svc');
+    expect(log).toMatch(
+      /"svc" at db\.invalid:5432 as "svc": the host is unknown \(ENOTFOUND\)\. The database cannot/,
+    );
+    expect(terminal).toMatch(/^1 svc-admin: .* the host is unknown \(ENOTFOUND\)\. .* \(unavailable\)\n$/);
+    expect(readyz).toEqual(
+      check('unreachable', /^The database cannot be reached.*host and port of DATABASE_URL\.$/),
+    );
+  });
+
+  it('no TLS', async () => {
+    const { terminal, log, readyz } = await mistake(`${plain}?sslmode=require`);
+    expect(log).toMatch(
+      /: The server does not support SSL connections\. The database and the service do not agree/,
+    );
+    expect(terminal).toMatch(/^1 svc-admin: .*does not support SSL connections.* \(database_refused\)\n$/);
+    expect(readyz).toEqual(check('tls', /sslmode and sslrootcert of DATABASE_URL\.$/));
+  });
+
+  it.skipIf(NO_TLS !== undefined)(
+    `a certificate of no authority${NO_TLS === undefined ? '' : `: ${NO_TLS}`}`,
+    async () => {
+      await using server: TlsServer = await startTlsServer();
+      const { terminal, log, readyz } = await mistake(`${server.url}?sslmode=verify-full`);
+      expect(log).toMatch(/: no authority that is known has signed its certificate \(UNABLE_TO_\w+\)\. /);
+      expect(terminal).toMatch(/^1 svc-admin: .*signed its certificate.* \(database_refused\)\n$/);
+      expect(readyz).toEqual(check('tls', /sslrootcert/));
+    },
+  );
+
+  it('not migrated', async () => {
+    await using database = await createEmptyDatabase();
+    await using service = await runService({
+      app: 'api',
+      dataDir: join(folder, 'api'),
+      env: { DATABASE_URL: database.url },
+    });
+    const ready = async (): Promise<unknown> => {
+      const response = await fetch(`${service.url}/readyz`);
+      return [
+        response.status,
+        ((await response.json()) as { checks: { database: unknown } }).checks.database,
+      ];
+    };
+    expect(await ready()).toEqual(check('not_migrated', /Run `svc-admin migrate`\.$/));
+    const list = await fetch(`${service.url}/datasets`);
+    expect([list.status, await list.json()]).toMatchObject([
+      503,
+      { code: 'unavailable', reason: 'not_migrated' },
+    ]);
+    await run(SVC_ADMIN, ['migrate'], { DATABASE_URL: database.url });
+    await expect.poll(ready).toEqual([200, { ok: true }]);
+    expect(service.log().filter(({ event }) => /^database\.(un)?ready$/.test(String(event)))).toMatchObject([
+      { event: 'database.unready', reason: 'not_migrated' },
+      { event: 'database.ready' },
+    ]);
+  });
+
+  it('an old schema: what works is served', async () => {
+    const database = await createTestDatabase();
+    cleanUp.defer(() => database.drop());
+    await queryDatabase(
+      database.url,
+      `UPDATE _prisma_migrations SET rolled_back_at = now()
+         WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`,
+    );
+    await using service = await runService({
+      app: 'api',
+      dataDir: join(folder, 'api'),
+      env: { DATABASE_URL: database.url },
+    });
+    const response = await fetch(`${service.url}/readyz`);
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      {
+        checks: {
+          database: { reason: 'not_migrated', detail: expect.stringContaining('svc-admin migrate') },
+          queue: { ok: true },
+        },
+      },
+    ]);
+    expect((await fetch(`${service.url}/datasets`)).status).toBe(200);
+  });
+
+  it('a full disk: what is stored can be read', async () => {
+    const database = await createTestDatabase();
+    cleanUp.defer(() => database.drop());
+    // What the server says when a disk is full, of every row and of the room that the probe takes.
+    const fill = (tag: string): string => `CREATE FUNCTION full_${tag}() RETURNS ${tag} LANGUAGE plpgsql AS
+      'BEGIN RAISE disk_full USING MESSAGE = ''could not extend file: No space left on device''; END'`;
+    for (const sql of [
+      fill('trigger'),
+      fill('event_trigger'),
+      'CREATE TRIGGER full_disk BEFORE UPDATE OR INSERT ON settings FOR EACH ROW EXECUTE FUNCTION full_trigger()',
+      `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION full_event_trigger()`,
+    ]) {
+      await queryDatabase(database.url, sql);
+    }
+    await using service = await runService({
+      app: 'api',
+      dataDir: join(folder, 'api'),
+      env: { DATABASE_URL: database.url },
+    });
+    const ready = async (): Promise<unknown> => {
+      const response = await fetch(`${service.url}/readyz`);
+      return [
+        response.status,
+        ((await response.json()) as { checks: { database: unknown } }).checks.database,
+      ];
+    };
+    expect(await ready()).toEqual([200, { ok: true }]);
+    const write = await fetch(`${service.url}/settings`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: '{"cancellation_check_interval_ms":1000}',
+    });
+    expect([write.status, await write.json()]).toMatchObject([503, { code: 'unavailable', reason: 'full' }]);
+    expect((await fetch(`${service.url}/datasets`)).status).toBe(200);
+    await expect.poll(ready).toEqual(check('full', /^The database has no room left on its disk\. /));
+    await queryDatabase(database.url, 'DROP EVENT TRIGGER full_disk');
+    await expect.poll(ready).toEqual([200, { ok: true }]);
+  });
+});
+
+const REFUSED =
+  'The database refuses the service. Check the user, the password, the name of the database and its rights in DATABASE_URL.';
+
+/** The exit code of a program, and what it says on standard error. */
+async function run(program: string, args: readonly string[], env: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return `${code} ${said}`;
+}
+
+describe('a mistake that ends a start', () => {
+  const start = (env: Record<string, string>): Promise<string> =>
+    run(STANDALONE, [], { SVC_PORT: '0', SVC_DATA_DIR: join(folder, 'data'), ...env });
+
+  it('a port that is used: no database is made', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const dataDir = join(folder, 'none');
+    expect(await start({ SVC_PORT: String(port), SVC_DATA_DIR: dataDir })).toBe(
+      `1 Cannot start svc-standalone: Cannot listen on 127.0.0.1:${port}: the port is in use. ` +
+        'Stop the process that uses it, or set SVC_PORT to another port.\n',
+    );
+    await expect(rm(dataDir, { recursive: true })).rejects.toThrow('ENOENT');
+    other.close();
+  });
+
+  it('a wrong variable', async () => {
+    expect(await start({ SVC_PROT: '1', SVC_PORT: 'x' })).toBe(
+      '78 Invalid configuration:\n  SVC_PORT must be a whole number from 0 to 65535, got "x"\n' +
+        '  SVC_PROT is an unknown environment variable\n',
+    );
+  });
+
+  it('a wrong key', async () => {
+    expect(
+      await start({
+        SVC_API_KEYS: 'admin:short',
+        SVC_PROVIDER_OPENAI: 'k',
+        SVC_PROVIDER_OPENAI_ORIGINS: 'https://api.openai.com/v1',
+      }),
+    ).toBe(
+      '78 Invalid configuration:\n  SVC_API_KEYS the key of entry 1 must be visible ASCII, 16 to 512 characters\n' +
+        '  SVC_PROVIDER_OPENAI_ORIGINS must be origins, which have no path: write https://api.openai.com as entry 1\n',
+    );
+  });
+
+  it('a wrong sslmode', async () => {
+    expect(await start({ DATABASE_URL: `${migrated}?sslmode=no-verify` })).toMatch(
+      /^78 Invalid configuration:\n {2}DATABASE_URL must have one of disable, .* as sslmode, got no-verify\n$/,
+    );
+  });
+
+  it('a folder that cannot be made', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect(await start({ SVC_DATA_DIR: join(file, 'data') })).toBe(
+      `1 Cannot start svc-standalone: Cannot create the data folder ${file}/data: ENOTDIR: not a directory, mkdir '${file}/data'.\n`,
+    );
+  });
+
+  it('two services on one folder', async () => {
+    await using first = await runService({ app: 'standalone', dataDir: join(folder, 'shared') });
+    expect(await start({ SVC_DATA_DIR: join(folder, 'shared') })).toContain(
+      `1 Cannot start svc-standalone: Process ${first.child.pid} is using the data folder ${join(folder, 'shared')}`,
+    );
+  });
+
+  it('a database that refuses', async () => {
+    expect(await start({ DATABASE_URL: 'postgresql://svc:x@127.0.0.1:1/svc' })).toBe(
+      '1 Cannot start svc-standalone: Cannot connect to the database "svc" at 127.0.0.1:1 as "svc": nothing listens on that port ' +
+        '(ECONNREFUSED). The database cannot be reached at the moment. Check that it runs, and the host and port of DATABASE_URL.\n',
+    );
+  });
+});
