@@ -104,15 +104,10 @@ export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts
 export type { OpenRun } from './runs/open-run.ts';
 export type { ResultName } from './runs/results/find-result.ts';
 export type { ItemOfResult } from './runs/results/item-of-result.ts';
-export {
-  RESULTS_SORTS,
-  type ResultsPage,
-  type ResultsRequest,
-  type ResultsSort,
-  type ResultWithItem,
-} from './runs/results/list-results.ts';
+export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
+export { RESULTS_SORTS } from './runs/results/sort-results.ts';
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';

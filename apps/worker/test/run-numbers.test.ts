@@ -329,10 +329,12 @@ it('lists results in any order and by values of their items, page after page', a
   const price = { input_per_million: 1, output_per_million: 5 };
   const ended = await run({ repetitions: 2, price, checker: 'includes', checker_mode: 'override' });
   const results = await resultsOf(service, ended.id);
-  const list = async (query: string): Promise<Body[]> => {
+  const list = async (query: string, limit = 17): Promise<Body[]> => {
     const found: Body[] = [];
     for (let cursor = ''; ; ) {
-      const { status, body } = await service.get(`/runs/${ended.id}/results?limit=17&${query}${cursor}`);
+      const { status, body } = await service.get(
+        `/runs/${ended.id}/results?limit=${limit}&${query}${cursor}`,
+      );
       expect(status, JSON.stringify(body)).toBe(200);
       found.push(...body.data);
       if (body.meta.next_cursor === null) {
@@ -367,7 +369,63 @@ it('lists results in any order and by values of their items, page after page', a
     12,
   );
 
+  // by texts, which no index has: numbers by size before other texts
+  const textOf: Record<string, (result: Body) => unknown> = {
+    question: ({ order_index }) => items[order_index]?.inputs.prompt,
+    expected: ({ order_index }) => items[order_index]?.answer,
+    got: ({ output }) => output,
+    tags: ({ order_index }) => items[order_index]?.tags.join(', '),
+    type: ({ order_index }) => (items[order_index] as Body).type ?? null,
+    label: () => null,
+    'meta./level': ({ order_index }) => items[order_index]?.meta.level,
+    'meta./passage': ({ order_index }) => items[order_index]?.meta.passage,
+    'meta./none': () => null,
+  };
+  const rank = (value: unknown): string => {
+    if (value == null) return '';
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return /^\d+$/.test(text) ? `1${text.padStart(9, '0')}` : `2${text.toLowerCase()}`;
+  };
+  for (const [name, of] of Object.entries(textOf)) {
+    for (const sign of [1, -1]) {
+      const sorted = results.toSorted((one, two) => {
+        const [a, b] = [rank(of(one)), rank(of(two))];
+        if ((a === '') !== (b === '')) return a === '' ? 1 : -1;
+        return sign * (a < b ? -1 : a > b ? 1 : at(one) - at(two));
+      });
+      const order = `sort=${sign === 1 ? '' : '-'}${name}`;
+      expect((await list(order, 70)).map(at), order).toEqual(sorted.map(at));
+      const { body } = await service.get(`/runs/${ended.id}/results?limit=3&offset=4&${order}`);
+      expect(body.data.map(at), order).toEqual(sorted.slice(4, 7).map(at));
+    }
+  }
+
+  expect((await list('sort=-meta./level&passed=true&q=item', 50)).length).toBe(
+    results.filter(({ passed }) => passed).length,
+  );
+
   const where = (test: (result: Body) => boolean): number[] => results.filter(test).map(at);
+  const bounds: Record<string, (result: Body) => number | null> = {
+    latency: ({ latency_ms }) => latency_ms,
+    output_tokens: ({ usage }) => usage?.completion_tokens ?? null,
+    cost: ({ cost }) => cost,
+  };
+  for (const [name, of] of Object.entries(bounds)) {
+    const middle = of(results[5] as Body) ?? 0;
+    const isIn = (test: (value: number) => boolean) => (result: Body) => {
+      const value = of(result);
+      return value !== null && test(value);
+    };
+    expect((await list(`min_${name}=${middle}`)).map(at)).toEqual(where(isIn((value) => value >= middle)));
+    expect((await list(`max_${name}=${middle}`)).map(at)).toEqual(where(isIn((value) => value <= middle)));
+  }
+  expect((await list('expected=5')).map(at)).toEqual(
+    where(({ order_index }) => String(items[order_index]?.answer) === '5'),
+  );
+  const { output } = results[5] as Body;
+  expect((await list(`got=${encodeURIComponent(output)}`)).map(at)).toEqual(
+    where((result) => result.output === output),
+  );
   const metaOf = ({ order_index }: Body): Body => items[order_index]?.meta;
   expect((await list('min_score=0.5')).map(at)).toEqual(where(({ score }) => score !== null && score >= 0.5));
   expect((await list('max_score=0.5&min_score=-1e0')).map(at)).toEqual(where(({ score }) => score === 0));
@@ -388,7 +446,9 @@ it('lists results in any order and by values of their items, page after page', a
     });
   }
   for (const query of [
-    'sort=label',
+    'sort=note',
+    'sort=meta.a',
+    'sort=meta./~2',
     'min_score=x',
     'error=1',
     'meta.=1',

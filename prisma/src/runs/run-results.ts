@@ -13,7 +13,7 @@ export interface StoredResult extends ResultTexts {
   /** SHA-256 of the output, which its labels belong to; null without an output. */
   readonly outputHash: Uint8Array | null;
   /** What the list is sorted by; null without a value, or in item order. */
-  readonly sortValue?: number | null;
+  readonly sortValue?: number | string | null;
 }
 
 /** A result with what people say of its output, the newest label first. */
@@ -77,8 +77,8 @@ const NO_FILTER: ResultsFilter = { sql: '', joins: '', values: [] };
 
 /** The order of a list of results. Those without a value come last in either direction; equal ones are in item order. */
 export interface ResultsOrder {
-  /** SQL about `run_results result`, with an index; null for item order. */
-  readonly value: { readonly sql: string; readonly type: 'float8' | 'int' } | null;
+  /** SQL about `run_results result`, with an index unless the results are few; null for item order. */
+  readonly value: { readonly sql: string; readonly type: 'float8' | 'int' | 'text' } | null;
   /** Reverses the whole order, but for results without a value. */
   readonly isDescending: boolean;
 }

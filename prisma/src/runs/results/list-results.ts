@@ -13,7 +13,6 @@ import {
   positionOf,
   type ResultPosition,
   type ResultsFilter,
-  type ResultsOrder,
   readPlannedResults,
 } from '../run-results.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
@@ -22,6 +21,14 @@ import { countResults, type ResultsTotal, type RunTotals } from './count-results
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';
 import { findMatchingAt, findMatchingBehind, lastSampleKey, type Matching } from './search-results.ts';
+import {
+  filterBySorted,
+  findSorted,
+  isSortedByText,
+  type ResultsSort,
+  type ResultsSorting,
+  sortingOf,
+} from './sort-results.ts';
 
 export interface ResultsRequest extends PlacedPageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
@@ -30,30 +37,6 @@ export interface ResultsRequest extends PlacedPageRequest, Omit<ResultsCondition
   readonly includeItems?: boolean | undefined;
   /** Default: `order`. */
   readonly sort?: ResultsSort | undefined;
-}
-
-type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost' | `scorer:${string}`;
-/** What a list of results is sorted by; `-` before it for descending. */
-export type ResultsSort = Column | `-${Column}`;
-const SORT_VALUES: Readonly<Record<string, ResultsOrder['value']>> = {
-  order: null,
-  score: { sql: 'result.score', type: 'float8' },
-  latency: { sql: 'result.latency_ms', type: 'float8' },
-  output_tokens: { sql: 'result.output_tokens', type: 'int' },
-  cost: { sql: 'result.cost', type: 'float8' },
-};
-/** What results can be sorted by, besides the score of a scorer. */
-export const RESULTS_SORTS: readonly string[] = Object.keys(SORT_VALUES);
-
-function orderOf(sort: ResultsSort, scorerNames: string | null): ResultsOrder {
-  const isDescending = sort.startsWith('-');
-  const column = isDescending ? sort.slice(1) : sort;
-  const scorer = /^scorer:(.+)$/s.exec(column)?.[1];
-  const number = scorer === undefined ? null : scorerNumber(scorerNames, scorer);
-  const named = SORT_VALUES[scorer === undefined ? column : 'score'] ?? null;
-  const value =
-    number === null ? named : ({ sql: `result.scorer_scores[${number}]`, type: 'float8' } as const);
-  return { value, isDescending };
 }
 
 /** A result of a page, with its item where that was asked for. */
@@ -92,17 +75,22 @@ export async function listResults(
   const { before, ...afterCursor } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRunColumns<CountedRun>(query, id, COUNTED_RUN);
-  const order: ResultsOrder =
+  const { order, text }: ResultsSorting =
     sample === undefined
-      ? orderOf(sort, run.scorerNames)
-      : { value: { sql: sampleKey(sample.seed), type: 'float8' }, isDescending: false };
+      ? sortingOf(sort, run.scorerNames)
+      : {
+          order: { value: { sql: sampleKey(sample.seed), type: 'float8' }, isDescending: false },
+          text: null,
+        };
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
   const unsampled = {
     ...stated,
     ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
   };
   const hasItemConditions = stated.q !== undefined || (stated.values?.length ?? 0) > 0;
-  const items = hasItemConditions ? await readJoinedVersion(query, versionOf(run)) : null;
+  const joined =
+    hasItemConditions || text?.ofItem !== undefined ? await readJoinedVersion(query, versionOf(run)) : null;
+  const items = hasItemConditions ? joined : null;
   const conditions =
     sample === undefined
       ? unsampled
@@ -113,22 +101,33 @@ export async function listResults(
     keys === undefined ? resultsFilter(conditions, first) : filterByKeys(keys, first);
   const isAt = cursor === undefined && offset > 0;
   const searched = keys === undefined && items !== null ? { runId: id, conditions, items } : null;
+  const isEmpty = total === 0;
+  const sorted =
+    text === null || isEmpty
+      ? null
+      : await inTurn(searches, signal, () =>
+          findSorted(query, { runId: id, conditions, items: joined }, text, {
+            ...{ ...afterCursor, index: isAt ? offset : 0, limit: limit + 1, order },
+          }),
+        );
   // A search that finds nothing need not be done twice.
-  const start =
-    total === 0
-      ? undefined
+  const start = isEmpty
+    ? undefined
+    : sorted !== null
+      ? BEGINNING
       : isAt
         ? searched === null
           ? await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order })
           : await findMatchingAt(query, searched, { index: offset - 1, order })
-        : afterCursor;
+        : (afterCursor as typeof BEGINNING);
   const found =
-    searched === null || start === undefined
+    sorted !== null || searched === null || start === undefined
       ? null
       : await findMatchingBehind(query, searched, { ...start, limit: limit + 1, order });
-  const filter = found === null ? filterFrom(7) : filterByKeys(found, 7);
+  const filter =
+    sorted !== null ? filterBySorted(sorted, 7) : found === null ? filterFrom(7) : filterByKeys(found, 7);
   const plan =
-    start === undefined || found?.length === 0
+    start === undefined || (sorted ?? found)?.length === 0
       ? { results: [], hasMore: false, unreadBytes: 0 }
       : await planResults(query, {
           ...{ runId: id, ...start, limit, filter, order, maxBytes: maxItemBytes },
@@ -147,7 +146,7 @@ export async function listResults(
   return {
     data: shown,
     nextCursor: cursorAfter(list, shown, page.hasMore, (last) => [
-      ...[...positionOf(last), JSON.stringify(last.sortValue ?? null)],
+      ...[...positionOf(last), cursorValue(last.sortValue)],
       ...[total, counted.countedFor],
     ]),
     totalItems: total,
@@ -190,23 +189,43 @@ function readCursor(
 ): {
   readonly after: ResultPosition;
   /** Null without a value; undefined at the beginning. */
-  readonly afterValue: number | null | undefined;
+  readonly afterValue: number | string | null | undefined;
   readonly before: ResultsTotal | undefined;
 } {
   if (cursor === undefined) {
     const start = sort.startsWith('-') ? 0x7fff_ffff : -1;
     return { after: [start, start, start], afterValue: undefined, before: undefined };
   }
-  const [section, item, repetition, value, total, countedFor] = decodeCursor(
+  const [section, item, repetition, stated, total, countedFor] = decodeCursor(
     list,
-    ['index', 'index', 'index', 'number', 'count', 'text'],
+    ['index', 'index', 'index', isSortedByText(sort) ? 'text' : 'number', 'count', 'text'],
     cursor,
   );
   return {
     after: [section, item, repetition],
-    afterValue: value === 'null' ? null : Number(value),
+    afterValue: stated === 'null' ? null : stated.startsWith('=') ? stated.slice(1) : Number(stated),
     before: { total, countedFor },
   };
+}
+
+/** What a list is sorted by at a position, as a cursor has it. */
+const cursorValue = (value: number | string | null = null): string =>
+  typeof value === 'string' ? `=${value}` : JSON.stringify(value);
+
+/** Before everything, in an order that its results have with them. */
+const BEGINNING: { readonly after: ResultPosition; readonly afterValue: number | null | undefined } = {
+  after: [-1, -1, -1],
+  afterValue: undefined,
+};
+
+/** Does what looks at many results when it is its turn. */
+async function inTurn<T>(
+  searches: StoreContext['searches'],
+  signal: AbortSignal | undefined,
+  search: () => Promise<T>,
+): Promise<T> {
+  using _permit = await searches.acquire(signal);
+  return await search();
 }
 
 type CountedRun = RunTotals & {

@@ -34,6 +34,15 @@ export interface ResultsConditions {
   /** Bounds of the score, inclusive. */
   readonly minScore?: number | undefined;
   readonly maxScore?: number | undefined;
+  /** Bounds of the milliseconds, tokens and costs of the output, inclusive. */
+  readonly minLatency?: number | undefined;
+  readonly maxLatency?: number | undefined;
+  readonly minOutputTokens?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly minCost?: number | undefined;
+  readonly maxCost?: number | undefined;
+  /** What was read of the output, or the whole output: a text, number, boolean or null as text. */
+  readonly got?: string | undefined;
   /** The newest verdict on the output, or that of `labelBy`; `none` without one. */
   readonly label?: Verdict | 'none' | undefined;
   /** Name of a person whose labels alone count; without `label` and `labelType`, results with a label of this person. */
@@ -69,6 +78,12 @@ const UNKNOWN_TEXTS: TextTraits = { mostContainIt: false, mostAreAscii: false };
 
 /** The text of `q` as the texts of results contain it. */
 export const wantedText = (q: string): string => insideJsonString(searchableText(q));
+
+/** SQL for what the checker read of an output, else the output itself, as JSON text. */
+export const GOT = `coalesce(
+  CASE WHEN result.scored_by = 'checker' THEN coalesce(
+    substring(result.explanation from '^"Read (\\S+) from'), substring(result.explanation from '^"Picked ([^:]+):')) END,
+  result.output)`;
 
 /** SQL: whether a model gave nothing but white space or null. Long texts are not read. */
 const IS_EMPTY = `(result.status <> 'failed' AND CASE
@@ -111,8 +126,20 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
     const said = Object.values(UNREADABLE).map((text) => JSON.stringify(text));
     add((value) => `result.explanation = ANY(${value}::text[])`, said);
   }
-  if (minScore !== undefined) add((value) => `result.${score} >= ${value}::float8`, minScore);
-  if (maxScore !== undefined) add((value) => `result.${score} <= ${value}::float8`, maxScore);
+  const bounds = [
+    [score, minScore, maxScore],
+    ['latency_ms', conditions.minLatency, conditions.maxLatency],
+    ['output_tokens', conditions.minOutputTokens, conditions.maxOutputTokens],
+    ['cost', conditions.minCost, conditions.maxCost],
+  ] as const;
+  for (const [column, least, most] of bounds) {
+    if (least !== undefined) add((value) => `result.${column} >= ${value}::float8`, least);
+    if (most !== undefined) add((value) => `result.${column} <= ${value}::float8`, most);
+  }
+  if (conditions.got !== undefined) {
+    const text = searchableText(conditions.got);
+    add((value) => `${GOT} = ANY(${value}::text[])`, [text, JSON.stringify(text)]);
+  }
   if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
   const labels = labelConditions(conditions, (value) => parameter(searchableText(value)));
   for (const condition of labels.conditions) parts.push(`AND ${condition}`);
@@ -152,7 +179,7 @@ export function itemSearch(
     // To find the value anywhere in the item costs a fraction of reading it.
     const hasEscapes = JSON.stringify(text) !== `"${text}"`;
     const isAnywhere = (hasEscapes ? stated : stated.slice(1))
-      .map((one) => `position(${one}::text IN i.payload::text) > 0`)
+      .map((one) => `position(${one}::text IN i.${pointer === '/answer' ? 'answer' : 'payload'}::text) > 0`)
       .join(' OR ');
     return `CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`;
   });

@@ -35,24 +35,27 @@ const KEY = 'result.section_order_index, result.order_index, result.repetition';
 interface KeyRow extends ResultKey {
   readonly sortValue: number | null;
 }
-const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"`;
+/** The columns of a position and what its list is sorted by, as rows of {@link allMatching} have them. */
+export const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"`;
 
 /**
  * SQL for all results that pass, in no order: rows with `section_order_index`, `order_index`, `repetition` and `sort_value`.
  *
  * @param parameters whose first one is the run
+ * @param joins tables that `value` needs
  */
 export function allMatching(
   { conditions, items }: Matching,
   parameters: Parameters,
   value = 'NULL::float8',
   traits?: TextTraits,
+  joins = '',
 ): string {
   const filter = resultsFilter(conditions, parameters.values.length + 1);
   for (const given of filter.values) parameters.add(given);
   const search = itemSearch(conditions, parameters.add, traits);
   const select = (others: string): string =>
-    `SELECT ${KEY}, ${value} AS sort_value${others} FROM run_results result ${filter.joins} WHERE result.run_id = $1 ${filter.sql}`;
+    `SELECT ${KEY}, ${value} AS sort_value${others} FROM run_results result ${filter.joins} ${joins} WHERE result.run_id = $1 ${filter.sql}`;
   if (search === null || items === null) return select('');
   const all = select(`, ${search.hasText ?? 'false'} AS has_text`);
   return searchItems(search, all, items, parameters.add, { withCandidates: false });

@@ -25,6 +25,17 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   item_hash: { ...STATED_HASH, description: 'results of the item with this hash' },
   min_score: { type: 'number', description: 'results with at least this score' },
   max_score: { type: 'number', description: 'results with at most this score' },
+  min_latency: { type: 'number', description: 'results that took at least so many milliseconds' },
+  max_latency: { type: 'number', description: 'results that took at most so many milliseconds' },
+  min_output_tokens: { type: 'number', description: 'results with at least so many tokens of output' },
+  max_output_tokens: { type: 'number', description: 'results with at most so many tokens of output' },
+  min_cost: { type: 'number', description: 'results that cost at least so much' },
+  max_cost: { type: 'number', description: 'results that cost at most so much' },
+  got: {
+    type: 'string',
+    description: 'results whose output is this, or in which the checker read this; numbers as in JSON',
+  },
+  expected: { type: 'string', description: 'results of items with this `answer`; numbers as in JSON' },
   label: {
     type: 'string',
     enum: [...VERDICTS, 'none'],
@@ -61,10 +72,11 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
   ...RESULTS_FILTERS,
   sort: {
     type: 'string',
-    pattern: `^-?(?:${RESULTS_SORTS.join('|')}|scorer:[A-Za-z0-9_.,-]{1,64})$`,
-    'x-rule': `must be ${RESULTS_SORTS.join(', ')} or scorer: and the name of a scorer, and may begin with -`,
+    pattern: `^-?(?:${RESULTS_SORTS.join('|')}|scorer:[A-Za-z0-9_.,-]{1,64}|meta[.](?:/(?:[^~/]|~[01])*)+)$`,
+    maxLength: 1100,
+    'x-rule': `must be ${RESULTS_SORTS.join(', ')}, scorer: and the name of a scorer, or meta. and a JSON Pointer such as /level, and may begin with -`,
     default: 'order',
-    description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
+    description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} \`scorer:<name>\` for the score of one scorer, or \`meta.<pointer>\` for the value of the items' \`meta\` at a JSON Pointer; ascending, or descending after \`-\`; results without the value come last`,
   },
   include: { type: 'string', enum: ['item'], description: 'include the item of each result' },
   sample: {
@@ -124,12 +136,26 @@ export function resultsConditions(
     labelType: text('label_type'),
     sample: sampleOf(query),
     errorGroup: text('error'),
-    values: metaValues(query['meta'] as Readonly<Record<string, string>> | undefined),
+    minLatency: query['min_latency'] as number | undefined,
+    maxLatency: query['max_latency'] as number | undefined,
+    minOutputTokens: query['min_output_tokens'] as number | undefined,
+    maxOutputTokens: query['max_output_tokens'] as number | undefined,
+    minCost: query['min_cost'] as number | undefined,
+    maxCost: query['max_cost'] as number | undefined,
+    got: text('got'),
+    values: itemValues(query),
     q: text('q'),
   };
 }
 
 const POINTER = /^(?:\/(?:[^~]|~[01])*)$/;
+
+/** Values that the items must have. */
+function itemValues(query: RouteRequest['query']): ResultsConditions['values'] {
+  const expected = query['expected'] as string | undefined;
+  const ofMeta = metaValues(query['meta'] as Readonly<Record<string, string>> | undefined);
+  return expected === undefined ? ofMeta : [...(ofMeta ?? []), { pointer: '/answer', value: expected }];
+}
 
 /** The parameters `meta.<pointer>`; a name without a slash is that of a member. */
 function metaValues(meta: Readonly<Record<string, string>> | undefined): ResultsConditions['values'] {

@@ -1,6 +1,6 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, toJsonText } from '@svc/runtime';
-import { type ResultsSort, RUNS_SORTS, type RunStatus, type RunsSort } from '@svc/store';
+import { RUNS_SORTS, type RunStatus, type RunsSort } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
@@ -121,7 +121,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           ...pageOf(query),
           ...conditions,
           includeItems: query['include'] === 'item',
-          sort: query['sort'] as ResultsSort,
+          sort: query['sort'] as string | undefined,
           signal,
         });
         const run = query['include'] === 'item' ? await runs.get(idOf(params)) : null;
