@@ -6,6 +6,7 @@ import {
   memberText,
   readableJson,
 } from '../database/values.ts';
+import { hasValue, type StatedValue } from './item-value.ts';
 import { ofVersion, versionNumber } from './version-sql.ts';
 
 /** Placeholders of the position to continue after, and of how many items to leave out behind it, and to find. */
@@ -92,13 +93,14 @@ interface ItemCondition {
   readonly itemId?: string | undefined;
   readonly itemHash?: string | undefined;
   readonly q?: string | undefined;
+  readonly values?: readonly StatedValue[] | undefined;
 }
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,99})$/;
 
 /** The condition on `items i` of a request; empty where it has none. */
 export function itemFilter(
-  { type, tag, itemId, itemHash, q }: ItemCondition,
+  { type, tag, itemId, itemHash, q, values = [] }: ItemCondition,
   maxItemBytes: number,
   parameter: (value: unknown) => string,
 ): string {
@@ -114,6 +116,11 @@ export function itemFilter(
     const tags = `CASE WHEN json_typeof(${stated}) = 'array' THEN ${stated} END`;
     const hasTag = `EXISTS (SELECT FROM json_array_elements(${tags}) one WHERE ${memberText('one')} = ${parameter(`"${insideJsonString(tag)}"`)})`;
     filters.push(`AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${hasTag} ELSE false END`);
+  }
+  for (const value of values) {
+    filters.push(
+      `AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${hasValue(value, parameter)} ELSE false END`,
+    );
   }
   if (q !== undefined) {
     const wanted = insideJsonString(q);

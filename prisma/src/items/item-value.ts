@@ -1,5 +1,5 @@
 import { isIndex, pointerSteps } from '@svc/evaluation';
-import { memberText, readableJson, readableText } from '../database/values.ts';
+import { memberText, readableJson, readableText, searchableText } from '../database/values.ts';
 
 /** Parts of an item that have a separate column. */
 const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
@@ -26,4 +26,25 @@ export function itemValue(pointer: string, add: (value: unknown) => string): str
     }
   }
   return memberText(`${value} #> ${add(path)}::text[]`);
+}
+
+/** A value of an item: a JSON Pointer into it, and a text, number, boolean or null as text. */
+export interface StatedValue {
+  readonly pointer: string;
+  readonly value: string;
+}
+
+/** SQL that says whether item `i` has a value. */
+export function hasValue({ pointer, value }: StatedValue, add: (value: unknown) => string): string {
+  const found = itemValue(pointer, add);
+  const text = searchableText(value);
+  const stated = [add(JSON.stringify(text)), add(text)];
+  // To find the value anywhere in the item costs a fraction of reading it.
+  const hasEscapes = JSON.stringify(text) !== `"${text}"`;
+  const [first = ''] = pointerSteps(pointer);
+  const column = COLUMNS.has(first) ? first : 'payload';
+  const isAnywhere = (hasEscapes ? stated : stated.slice(1))
+    .map((one) => `position(${one}::text IN i.${column}::text) > 0`)
+    .join(' OR ');
+  return `CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`;
 }

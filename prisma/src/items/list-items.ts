@@ -18,6 +18,7 @@ import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
 import { itemsInRanges, readRanges } from './item-ranges.ts';
+import type { StatedValue } from './item-value.ts';
 import { type ItemCandidate, planItems, readPlannedItems, readSizedItems } from './read-item-texts.ts';
 import { ofVersion } from './version-sql.ts';
 
@@ -52,6 +53,8 @@ export interface ItemsRequest extends PlacedPageRequest {
   readonly from?: readonly [section: number, item: number] | undefined;
   /** Part of the item's JSON text without its assets, case-insensitive. */
   readonly q?: string | undefined;
+  /** Values that the items have. */
+  readonly values?: readonly StatedValue[] | undefined;
   /** Whether files are sent with the items, the default, or links: the size of a page depends on it. */
   readonly form?: 'embed' | 'link' | undefined;
 }

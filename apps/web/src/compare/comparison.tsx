@@ -10,7 +10,7 @@ import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';

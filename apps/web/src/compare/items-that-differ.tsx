@@ -11,7 +11,7 @@ import { questionOf } from '../datasets/items/item-reading.ts';
 import { Mark } from '../runs/results/mark.tsx';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { QueryState } from '../ui/query-state.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore } from '../ui/text/formats.ts';

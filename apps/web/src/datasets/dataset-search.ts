@@ -1,12 +1,21 @@
-import { oneOf, searchParser, text } from '../ui/search-params.ts';
+import {
+  type MetaFilters,
+  metaFiltersOf,
+  oneOf,
+  type RawSearch,
+  searchParser,
+  text,
+} from '../ui/search-params.ts';
 import { isItemHash } from './items/item-hash.ts';
 
 export const CHANGES = ['changed', 'added', 'removed'] as const;
 
 /** What the address of a dataset's page states. */
-export type DatasetSearch = ReturnType<typeof parseDatasetSearch>;
+export type DatasetSearch = ReturnType<typeof parseNamed> & MetaFilters;
 
-export const parseDatasetSearch = searchParser({
+const parseNamed = searchParser({
+  columns: text,
+  widths: text,
   tab: oneOf('items', 'runs', 'overview', 'history', 'provenance', 'diff'),
   /** Number of the version that is shown, or the beginning of its hash; by default the newest. */
   version: text,
@@ -14,6 +23,8 @@ export const parseDatasetSearch = searchParser({
   type: text,
   tag: text,
   q: text,
+  /** The expected answer, whole. */
+  expected: text,
   /** The open item: its hash, or in older links its position, `<section order>-<item order>`. */
   item: (stated) => {
     const item = text(stated);
@@ -27,4 +38,10 @@ export const parseDatasetSearch = searchParser({
   to: text,
   /** Kind of the differences that are listed. */
   only: oneOf(...CHANGES),
+});
+
+/** Reads the address of a dataset's page: also filters of the metadata, which have names of their own. */
+export const parseDatasetSearch = (search: RawSearch): DatasetSearch => ({
+  ...parseNamed(search),
+  ...metaFiltersOf(search),
 });

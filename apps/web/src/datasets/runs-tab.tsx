@@ -9,7 +9,7 @@ import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { QueryState } from '../ui/query-state.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';

@@ -14,7 +14,7 @@ import { useCan } from '../session/session.tsx';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog } from '../ui/form/form-dialog.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { plainText, textOrJson } from '../ui/text/pretty-json.ts';
 import { answerIn } from './results/listed-result.ts';
 import { nameOf, type Result, type Run } from './use-run.ts';

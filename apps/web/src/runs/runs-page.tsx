@@ -9,7 +9,7 @@ import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';

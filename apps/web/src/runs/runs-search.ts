@@ -1,5 +1,13 @@
-import { pointerOf } from '../ui/pointer-of.ts';
-import { number, oneOf, type RawSearch, searchParser, text, wholeNumber } from '../ui/search-params.ts';
+import {
+  type MetaFilters,
+  metaFiltersOf,
+  number,
+  oneOf,
+  type RawSearch,
+  searchParser,
+  text,
+  wholeNumber,
+} from '../ui/search-params.ts';
 
 export const RUN_STATUSES = [
   'queued',
@@ -34,20 +42,6 @@ export const parseRunsSearch = searchParser({
   /** Ids of the runs to compare, joined by commas. */
   chosen: text,
 });
-
-/** Values that the metadata of items must have, by `meta.` and a JSON Pointer into it, as the API takes them. */
-interface MetaFilters {
-  readonly [name: `meta.${string}`]: string | undefined;
-}
-
-/** Values of metadata that one list can be filtered by. */
-const MAX_META = 8;
-
-/** The filter of the value of a member of the metadata. */
-export const metaFilter = (key: string, value: string): MetaFilters => ({ [metaName(key)]: value });
-
-/** The name in an address of the value that a member of the metadata must have. */
-const metaName = (key: string): `meta.${string}` => `meta.${pointerOf(key)}`;
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
@@ -103,13 +97,10 @@ const parseNamed = searchParser({
 export type RunSearch = ReturnType<typeof parseNamed> & MetaFilters;
 
 /** Reads the address of a run's page: also filters of the metadata, which have names of their own. */
-export function parseRunSearch(search: RawSearch): RunSearch {
-  const ofMeta = Object.entries(search)
-    .filter(([name]) => name.startsWith('meta.'))
-    .slice(0, MAX_META)
-    .map(([name, stated]) => [name, text(stated)]);
-  return { ...parseNamed(search), ...Object.fromEntries(ofMeta) };
-}
+export const parseRunSearch = (search: RawSearch): RunSearch => ({
+  ...parseNamed(search),
+  ...metaFiltersOf(search),
+});
 
 /** Reads the address of the page for a new run: a dataset and its version, or the run to copy. */
 export const parseNewRunSearch = searchParser({ dataset: text, version: text, copy: text });

@@ -14,7 +14,7 @@ import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
-import { SmallButton } from '../ui/small-button.ts';
+import { SmallButton } from '../ui/small-button.tsx';
 import { formatTime } from '../ui/text/formats.ts';
 import { ImagesPart, TelemetryPart } from './browser-parts.tsx';
 

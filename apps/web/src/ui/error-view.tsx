@@ -2,7 +2,7 @@ import { Alert, Group, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
 import { LinkButton } from './layout/links.tsx';
-import { SmallButton } from './small-button.ts';
+import { SmallButton } from './small-button.tsx';
 import { CopyText } from './text/copy-text.tsx';
 import { Dimmed } from './text/dimmed.ts';
 

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { SmallButton } from './small-button.ts';
+import { SmallButton } from './small-button.tsx';
 
 /** A button of a page that opens a menu; its children are the entries. */
 export function MenuButton({

@@ -36,3 +36,14 @@ export function leavesOf(
       : [[pointer, value] as const];
   });
 }
+
+/** The object with a value at a pointer through objects. */
+export function withValueAt(object: JsonObject, pointer: string, value: JsonValue): JsonObject {
+  const [step = '', ...rest] = stepsOf(pointer);
+  if (rest.length === 0) return { ...object, [step]: value };
+  const inner = getMember(object, step);
+  return {
+    ...object,
+    [step]: withValueAt(inner !== undefined && isJsonObject(inner) ? inner : {}, pointerOf(...rest), value),
+  };
+}

@@ -41,3 +41,35 @@ export const oneOf =
   <Word extends string>(...words: readonly Word[]): Reader<Word> =>
   (stated) =>
     words.find((word) => word === stated);
+
+/** Values that the metadata of items must have, by `meta.` and a JSON Pointer into it, as the API takes them. */
+export interface MetaFilters {
+  readonly [name: `meta.${string}`]: string | undefined;
+}
+
+/** Values of metadata that one list can be filtered by. */
+const MAX_META = 8;
+
+/** The filters of the metadata in an address. */
+export const metaFiltersOf = (search: RawSearch): MetaFilters =>
+  Object.fromEntries(
+    Object.entries(search)
+      .filter(([name]) => name.startsWith('meta.'))
+      .slice(0, MAX_META)
+      .map(([name, stated]) => [name, text(stated)]),
+  );
+
+/** The values that the metadata must have. */
+export const metaFilters = (search: object): readonly (readonly [`meta.${string}`, string])[] =>
+  Object.entries(search).flatMap(([name, value]) =>
+    name.startsWith('meta.') && typeof value === 'string' ? [[name as `meta.${string}`, value] as const] : [],
+  );
+
+/** The same as parameters of the API: the client writes their names as they are. */
+export const metaQuery = (search: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    metaFilters(search).map(([name, value]) => [
+      `meta.${encodeURIComponent(name.slice('meta.'.length))}`,
+      value,
+    ]),
+  );

@@ -7,7 +7,7 @@ import {
   readableJson,
   searchableText,
 } from '../../database/values.ts';
-import { itemValue } from '../../items/item-value.ts';
+import { hasValue, type StatedValue } from '../../items/item-value.ts';
 import { ofRun } from '../../items/version-sql.ts';
 import { andSeesLabel, isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
@@ -51,8 +51,8 @@ export interface ResultsConditions {
   readonly labelType?: string | undefined;
   /** A group of errors, see `RunStore.errors`. */
   readonly errorGroup?: string | undefined;
-  /** Values of the item: a JSON Pointer into it, and a text, number, boolean or null as text. */
-  readonly values?: readonly { readonly pointer: string; readonly value: string }[] | undefined;
+  /** Values of the item. */
+  readonly values?: readonly StatedValue[] | undefined;
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;
   /** Selects `n` of the results that have an output and meet the other conditions; the seed alone decides which. */
@@ -172,17 +172,7 @@ export function itemSearch(
   traits: TextTraits = UNKNOWN_TEXTS,
 ): ItemSearch | null {
   if (q === undefined && values.length === 0) return null;
-  const ofValues = values.map(({ pointer, value }) => {
-    const found = itemValue(pointer, add);
-    const text = searchableText(value);
-    const stated = [add(JSON.stringify(text)), add(text)];
-    // To find the value anywhere in the item costs a fraction of reading it.
-    const hasEscapes = JSON.stringify(text) !== `"${text}"`;
-    const isAnywhere = (hasEscapes ? stated : stated.slice(1))
-      .map((one) => `position(${one}::text IN i.${pointer === '/answer' ? 'answer' : 'payload'}::text) > 0`)
-      .join(' OR ');
-    return `CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`;
-  });
+  const ofValues = values.map((value) => hasValue(value, add));
   if (q === undefined) return { hasText: null, ofItem: null, ofValues: ofValues.join(' AND ') };
   const text = wantedText(q);
   const wanted = add(text);

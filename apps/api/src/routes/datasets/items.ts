@@ -11,6 +11,7 @@ import {
   PLACED_PAGE_QUERY,
   page,
 } from '../docs/schemas.ts';
+import { ITEM_VALUES, itemValues } from '../item-values.ts';
 import { pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
@@ -54,6 +55,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         'x-rule': 'must be a position such as 0-12',
         description: 'start at this position, `<section order>-<item order>`; not with a cursor',
       },
+      ...ITEM_VALUES,
       q: { type: 'string', description: 'part of the item’s text, case-insensitive' },
       assets: ASSETS,
     },
@@ -74,6 +76,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         itemHash: query['item_hash'] as string | undefined,
         from: positionOf(query['from'] as string | undefined),
         q: query['q'] as string | undefined,
+        values: itemValues(query),
       });
       return await itemPage(assets, found, { datasetId, version, form, query, signal });
     },

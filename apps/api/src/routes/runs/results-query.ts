@@ -3,6 +3,7 @@ import { invalidMember, type RouteRequest, type Schema } from '@svc/runtime';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
 import { STATED_HASH } from '../docs/scalars.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
+import { ITEM_VALUES, itemValues } from '../item-values.ts';
 
 /** Query parameters that choose results. */
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
@@ -35,7 +36,6 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
     type: 'string',
     description: 'results whose output is this, or in which the checker read this; numbers as in JSON',
   },
-  expected: { type: 'string', description: 'results of items with this `answer`; numbers as in JSON' },
   label: {
     type: 'string',
     enum: [...VERDICTS, 'none'],
@@ -53,13 +53,7 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
     'x-rule': 'must be the `group` of an error of the run',
     description: 'results with an error of this `group` of `/errors`',
   },
-  meta: {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    maxProperties: 8,
-    description:
-      'parameters such as `meta./level=hard`: results of items whose `meta` has this value at this JSON Pointer; numbers, true, false and null as in JSON',
-  },
+  ...ITEM_VALUES,
   q: {
     type: 'string',
     description:
@@ -146,26 +140,4 @@ export function resultsConditions(
     values: itemValues(query),
     q: text('q'),
   };
-}
-
-const POINTER = /^(?:\/(?:[^~]|~[01])*)$/;
-
-/** Values that the items must have. */
-function itemValues(query: RouteRequest['query']): ResultsConditions['values'] {
-  const expected = query['expected'] as string | undefined;
-  const ofMeta = metaValues(query['meta'] as Readonly<Record<string, string>> | undefined);
-  return expected === undefined ? ofMeta : [...(ofMeta ?? []), { pointer: '/answer', value: expected }];
-}
-
-/** The parameters `meta.<pointer>`; a name without a slash is that of a member. */
-function metaValues(meta: Readonly<Record<string, string>> | undefined): ResultsConditions['values'] {
-  if (meta === undefined) return undefined;
-  return Object.entries(meta).map(([name, value]) => {
-    const path = name.slice('meta.'.length);
-    const pointer = path.startsWith('/') ? path : `/${path.replaceAll('~', '~0')}`;
-    if (path === '' || path.length > 1024 || !POINTER.test(pointer)) {
-      throw invalidMember('query', name.slice(0, 100), 'must be `meta.` and a JSON Pointer such as /level');
-    }
-    return { pointer: `/meta${pointer}`, value };
-  });
 }

@@ -7,7 +7,7 @@ import { useCan } from '../../session/session.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { IconButton, SmallButton } from '../../ui/small-button.tsx';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
@@ -66,14 +66,14 @@ export function DatasetActions({
         </SmallButton>
       )}
       {canEdit && (
-        <SmallButton leftSection={<IconPencil size={16} />} onClick={() => setDialog('edit')}>
-          Edit
-        </SmallButton>
+        <IconButton label="Edit" onClick={() => setDialog('edit')}>
+          <IconPencil size={16} />
+        </IconButton>
       )}
       {canDelete && (
-        <SmallButton leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
-          Delete
-        </SmallButton>
+        <IconButton label="Delete" onClick={() => setDialog('delete')}>
+          <IconTrash size={16} />
+        </IconButton>
       )}
       {dialog === 'add' && <AppendItems dataset={dataset} onClose={close} />}
       {dialog === 'edit' && <EditDataset dataset={dataset} onClose={close} />}

@@ -1,7 +1,7 @@
 import { Code, Popover, Stack } from '@mantine/core';
 import { IconBrandPython } from '@tabler/icons-react';
 import { useApi } from '../../api/api-context.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { CopyAction } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import type { Dataset } from '../items/item-windows.ts';

@@ -1,15 +1,15 @@
-import { Group } from '@mantine/core';
+import { Group, Pill, Select } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
 import { Clearable } from '../../ui/clearable.tsx';
-import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCountOf } from '../../ui/text/formats.ts';
+import { pointerName } from '../../ui/pointer-of.ts';
+import { metaFilters } from '../../ui/search-params.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
-import { useOverview } from '../overview/use-overview.ts';
+import type { Overview } from '../overview/read-overview.ts';
 import type { Dataset } from './item-windows.ts';
 
 const route = getRouteApi('/datasets/$id');
@@ -17,31 +17,39 @@ const route = getRouteApi('/datasets/$id');
 /** The filters of a list of items. They are in the address of the page. */
 export function ItemFiltersBar({
   dataset,
-  total,
+  overview,
 }: {
   readonly dataset: Dataset;
-  readonly total: number | undefined;
+  /** What is in the dataset; undefined until it is read. */
+  readonly overview: Overview | undefined;
 }) {
   const search = route.useSearch();
   const changeSearch = useChangeSearch<DatasetSearch>(route);
   const change = (changes: DatasetSearch): void =>
     changeSearch({ item: undefined, ...changes }, { replace: true });
-  const { section, type, tag, q } = search;
-  const [isAsked, setAsked] = useState(false);
-  const found = useOverview(isAsked ? dataset : undefined);
-  const tags = [...(found.data?.tags.keys() ?? [])];
-  const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
+  const { section, type, tag, q, expected } = search;
+  const [pointer, setPointer] = useState<string | null>(null);
+  const stated = [
+    ...(expected === undefined ? [] : [['expected', `answer ${expected}`] as const]),
+    ...metaFilters(search).map(
+      ([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`] as const,
+    ),
+  ];
+  const isFiltered = stated.length > 0 || [section, type, tag, q].some((value) => value !== undefined);
+  const none = Object.fromEntries(stated.map(([name]) => [name, undefined]));
+  const keys = overview?.metaKeys ?? [];
+  const key = pointer === null ? undefined : (`meta.${pointer}` as const);
   return (
-    <Group gap="xs" role="search" aria-label="Items">
+    <Group gap={6} role="search" aria-label="Items" display="contents">
       <Clearable
         isFiltered={isFiltered}
-        onClear={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
+        onClear={() => change({ ...none, section: undefined, type: undefined, tag: undefined, q: undefined })}
       >
         <TypedFilter label="Search items" value={q} onChange={(text) => change({ q: text })} isWide />
         {dataset.section_count > 1 && (
           <ChosenFilter
             label="Section"
-            width={160}
+            width={120}
             isSearchable
             value={section}
             values={dataset.sections.map(({ name }) => name)}
@@ -50,6 +58,7 @@ export function ItemFiltersBar({
         )}
         <ChosenFilter
           label="Type"
+          width={110}
           value={type}
           values={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
           onChange={(value) => change({ type: value })}
@@ -57,12 +66,47 @@ export function ItemFiltersBar({
         <TypedFilter
           label="Tag"
           value={tag}
-          suggestions={tags}
-          onFocus={() => setAsked(true)}
+          suggestions={[...(overview?.tags.keys() ?? [])]}
           onChange={(text) => change({ tag: text })}
         />
+        {keys.length > 0 && (
+          <Select
+            aria-label="Metadata"
+            placeholder="Metadata"
+            size="xs"
+            w={120}
+            searchable
+            clearable
+            value={pointer}
+            onChange={setPointer}
+            data={keys.map((one) => ({ value: one, label: pointerName(one) }))}
+          />
+        )}
+        {key !== undefined && (
+          <TypedFilter
+            key={key}
+            label={`Value of ${pointerName(key.slice('meta.'.length))}`}
+            value={search[key]}
+            suggestions={[...(overview?.values.get(key)?.keys() ?? [])]}
+            onChange={(text) => change({ [key]: text })}
+          />
+        )}
+        {stated.map(([name, text]) => (
+          <Pill
+            key={name}
+            size="md"
+            withRemoveButton
+            removeButtonProps={{
+              'aria-label': `Remove the filter ${text}`,
+              'aria-hidden': false,
+              tabIndex: 0,
+            }}
+            onRemove={() => change({ [name]: undefined })}
+          >
+            <span dir="auto">{text}</span>
+          </Pill>
+        ))}
       </Clearable>
-      <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'item')}</Dimmed>
     </Group>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, CloseButton, Group, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
@@ -8,13 +8,31 @@ import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
-import { RemoveItem } from './edit/remove-item.tsx';
+import { RemoveItems } from './edit/remove-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
-import type { Dataset, ListedItem } from './item-windows.ts';
+import { type Dataset, type ListedItem, positionIn } from './item-windows.ts';
 import { useItem } from './use-item.ts';
 
 /** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane({
+  onClose,
+  ...item
+}: Parameters<typeof ItemContent>[0] & { readonly onClose: () => void }) {
+  return (
+    <>
+      <CloseButton
+        className="wide-only"
+        aria-label="Close the item"
+        m="xs"
+        style={{ float: 'inline-end' }}
+        onClick={onClose}
+      />
+      <ItemContent {...item} />
+    </>
+  );
+}
+
+function ItemContent({
   dataset,
   item: chosen,
   place,
@@ -110,7 +128,14 @@ function Changeable({
         </Button>
       </Group>
       {children}
-      {isRemoving && <RemoveItem dataset={dataset} listed={listed} onClose={() => setRemoving(false)} />}
+      {isRemoving && (
+        <RemoveItems
+          dataset={dataset}
+          items={[listed]}
+          position={positionIn(dataset, listed)}
+          onClose={() => setRemoving(false)}
+        />
+      )}
     </>
   );
 }

@@ -1,10 +1,11 @@
 import type { ApiClient, ResponseOf } from '@svc/client';
-import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
+import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { thumbnailOf } from './asset-list.tsx';
 import { isItemHash } from './item-hash.ts';
-import { assetsOf, questionOf, tagsOf } from './item-reading.ts';
+import { assetsOf, inputOf, questionOf, tagsOf } from './item-reading.ts';
 
 export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
 export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
@@ -18,6 +19,9 @@ export interface ItemFilters {
   readonly type?: string | undefined;
   readonly tag?: string | undefined;
   readonly q?: string | undefined;
+  readonly expected?: string | undefined;
+  /** Values of the metadata. */
+  readonly [name: `meta.${string}`]: string | undefined;
 }
 
 /** What the list keeps of an item. The whole item is read when it is opened. */
@@ -31,6 +35,10 @@ export interface ItemSummary {
   /** Address of an image; undefined without a small one. */
   readonly thumbnail: string | undefined;
   readonly tags: readonly string[];
+  /** What the cells of other columns show, by their keys. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Keys of the columns whose cells show their value whole, so that it can be edited there. */
+  readonly editable: readonly string[];
 }
 
 /** Reads one whole item, its files as links, by its position, `<section order>-<item order>`, or by its hash. */
@@ -70,5 +78,48 @@ export function summaryOf(listed: ListedItem, datasetId: string): ItemSummary {
     question: item === null ? (error?.message ?? 'Too large to be listed') : questionOf(whole),
     thumbnail: thumbnailOf(assetsOf(whole), datasetId),
     tags: tagsOf(whole).slice(0, 5),
+    ...valuesOf(whole),
   };
+}
+
+/** Values of the metadata of an item that the list has. */
+const MAX_META = 100;
+
+function valuesOf(item: JsonObject): Pick<ItemSummary, 'values' | 'editable'> {
+  const meta = getMember(item, 'meta');
+  const values: readonly (readonly [string, JsonValue | undefined])[] = [
+    [PROMPT, inputOf(item, 'prompt')],
+    ['answer', getMember(item, 'answer')],
+    ...(meta !== undefined && isJsonObject(meta) ? leavesOf(meta) : [])
+      .slice(0, MAX_META)
+      .map(([pointer, value]) => [`meta.${pointer}`, value] as const),
+  ];
+  return {
+    values: Object.fromEntries(
+      values.flatMap(([key, value]) => (key === PROMPT ? [] : [[key, plainText(value)] as const])),
+    ),
+    editable: values.flatMap(([key, value]) =>
+      (typeof value === 'string' || typeof value === 'number') && plainText(value) === String(value)
+        ? [key]
+        : [],
+    ),
+  };
+}
+
+/** The key of the column of what an item asks. */
+export const PROMPT = 'prompt';
+
+/** The item with texts in place of values, by the keys of their columns; a number stays one where its text is one. */
+export function withTexts(item: JsonObject, texts: Readonly<Record<string, string>>): JsonObject {
+  return Object.entries(texts).reduce<JsonObject>((edited, [key, text]) => {
+    const pointer =
+      key === PROMPT ? '/inputs/prompt' : key === 'answer' ? '/answer' : `/meta${key.slice('meta.'.length)}`;
+    return withValueAt(edited, pointer, typedAs(valueAt(edited, pointer), text));
+  }, item);
+}
+
+function typedAs(before: JsonValue | undefined, text: string): JsonValue {
+  return typeof before === 'number' && text.trim() !== '' && Number.isFinite(Number(text))
+    ? parseJson(text)
+    : text;
 }

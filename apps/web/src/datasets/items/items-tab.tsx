@@ -1,22 +1,34 @@
-import { Badge, Stack } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { Button, Group, Stack } from '@mantine/core';
+import { IconPencil } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi, type ShouldBlockFn } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { LeaveDialog } from '../../ui/form/leave-dialog.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
+import { SmallButton } from '../../ui/small-button.tsx';
+import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { ItemId } from '../../ui/text/item-id.tsx';
+import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
-import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
+import { useOverview } from '../overview/use-overview.ts';
+import { ChangeError } from '../versions/change-error.tsx';
+import { ChosenItems, itemKey, useItemChanges } from './edit/chosen-items.tsx';
+import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
-import { type Dataset, positionIn } from './item-windows.ts';
+import { type Dataset, type ItemSummary, positionIn, withTexts } from './item-windows.ts';
 import { useItem } from './use-item.ts';
 import { useItems } from './use-items.ts';
 
 const route = getRouteApi('/datasets/$id');
 
-/** The items of a dataset: filters, a list of any length next to the open item. */
+/** The items of a dataset: filters, a table of any length whose cells can be edited, and the open item beside it. */
 export function ItemsTab({
   dataset,
   isNewest,
@@ -25,57 +37,104 @@ export function ItemsTab({
   /** Whether this version can be changed. */
   readonly isNewest: boolean;
 }) {
-  const { section, type, tag, q, item } = route.useSearch();
+  const search = route.useSearch();
+  const { item, version: _, tab: __, ...filters } = search;
   const change = useChangeSearch<DatasetSearch>(route);
-  const items = useItems(dataset, { section, type, tag, q });
+  const items = useItems(dataset, search);
+  const canEdit = useCan('editor') && isNewest;
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const cells = useCellEdits(dataset);
   // an address names an item that may be anywhere in the list
   const isFar = item !== undefined && items.indexOf(item) === undefined;
   const { data: far } = useItem(dataset, isFar ? item : undefined);
   const farPosition = far ? positionIn(dataset, far) : undefined;
   const { selected, select } = useChosenRow({
     keyAt: (index) => items.at(index)?.hash,
-    indexOf: (chosen) => {
-      const index = items.indexOf(chosen);
-      if (index !== undefined || farPosition === undefined || far?.item_hash !== chosen) return index;
+    indexOf: (wanted) => {
+      const index = items.indexOf(wanted);
+      if (index !== undefined || farPosition === undefined || far?.item_hash !== wanted) return index;
       return items.indexOf(farPosition);
     },
     chosen: item,
     onChoose: (hash) => change({ item: hash }, { replace: item !== undefined }),
   });
+  const narrow = (changes: DatasetSearch): void => change({ item: undefined, ...changes }, { replace: true });
+  const show = (view: ColumnsView): void => change({ ...view }, { replace: true });
+  const overview = useOverview(items.total === undefined ? undefined : dataset).data;
+  const read = items.rows().flatMap(({ values }) => Object.keys(values));
+  const pointers = [
+    ...new Set([
+      ...(search.columns ?? '').split(',').filter((key) => key.startsWith('meta.')),
+      ...(overview?.metaKeys ?? []).map((pointer) => `meta.${pointer}`),
+      ...read.filter((key) => key.startsWith('meta.')),
+    ]),
+  ].map((key) => key.slice('meta.'.length));
+  const names = JSON.stringify(pointers);
+  const { edits } = cells;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of the metadata only
+  const columns = useMemo(
+    () => itemColumns(pointers, overview?.values ?? new Map(), edits, narrow),
+    [names, overview, edits],
+  );
   return (
-    <Stack gap="sm">
-      <ItemFiltersBar dataset={dataset} total={items.total} />
+    <Stack gap={6}>
+      <Group gap={6}>
+        <ItemFiltersBar dataset={dataset} overview={overview} />
+        <ColumnsMenu columns={columns} defaults={DEFAULT_ITEM_COLUMNS} view={search} onView={show} />
+        {canEdit && (
+          <SmallButton
+            leftSection={<IconPencil size={16} />}
+            aria-pressed={edits !== undefined}
+            variant={edits === undefined ? 'default' : 'light'}
+            onClick={cells.toggle}
+          >
+            Edit cells
+          </SmallButton>
+        )}
+        <Dimmed aria-live="polite">{items.total !== undefined && formatCountOf(items.total, 'item')}</Dimmed>
+      </Group>
+      {chosen.length > 0 && (
+        <ChosenItems dataset={dataset} chosen={chosen} isNewest={canEdit} onDone={() => setChosen([])} />
+      )}
+      {cells.bar}
       {items.error !== null && <ErrorView error={items.error} />}
       <Panes
         label="Item"
+        isWide
         isOpen={item !== undefined}
         onClose={() => change({ item: undefined })}
         list={
           items.total === 0 ? (
             <Dimmed p="md">No items match.</Dimmed>
           ) : (
-            <VirtualList
-              key={JSON.stringify([dataset.version, section, type, tag, q])}
+            <DataTable
+              key={JSON.stringify([dataset.version, filters])}
               label="Items"
+              columns={columns}
+              defaults={DEFAULT_ITEM_COLUMNS}
+              view={search}
+              onView={show}
               total={items.total ?? 0}
-              selected={selected}
-              onSelect={select}
+              at={items.at}
               onRange={items.onRange}
-              columns="112px minmax(0, 1fr) auto"
-              renderRow={(index) => <Row index={index} items={items} />}
+              keyOf={itemKey}
+              nameOf={({ id, orderIndex }) => id || String(orderIndex)}
+              open={selected ?? null}
+              onOpen={select}
+              {...(canEdit && { chosen, onChoose: setChosen })}
+              fills
             />
           )
         }
         entry={
-          item === undefined ? (
-            <Dimmed p="md">Choose an item from the list. The arrow keys move through it.</Dimmed>
-          ) : (
+          item !== undefined && (
             <ItemPane
               dataset={dataset}
               item={item}
               // of equal items, the one that was chosen
               place={(selected === undefined ? undefined : items.positionOf(selected)) ?? item}
               isNewest={isNewest}
+              onClose={() => change({ item: undefined })}
             />
           )
         }
@@ -84,27 +143,53 @@ export function ItemsTab({
   );
 }
 
-function Row({ index, items }: { readonly index: number; readonly items: ReturnType<typeof useItems> }) {
-  const item = items.at(index);
-  if (item === undefined) return <span>…</span>;
-  return (
-    <>
-      <Dimmed span size="xs" ff="monospace">
-        <ItemId id={item.id || String(index)} />
-      </Dimmed>
-      <span dir="auto">
-        {item.thumbnail !== undefined && (
-          <img className="thumbnail" src={item.thumbnail} alt="" loading="lazy" />
-        )}
-        {item.question}
-      </span>
-      {item.type === 'freeform' ? (
-        <span />
-      ) : (
-        <Badge size="xs" variant="default">
-          {item.type}
-        </Badge>
-      )}
-    </>
+/** Texts that were typed into cells, until they are saved together as a version. */
+function useCellEdits(dataset: Dataset) {
+  const [isEditing, setEditing] = useState(false);
+  const [typed, setTyped] = useState<Readonly<Record<string, Readonly<Record<string, string>>>>>({});
+  const { edit } = useItemChanges(dataset);
+  const keys = Object.keys(typed);
+  const stop = (): void => {
+    setTyped({});
+    setEditing(false);
+  };
+  const save = useMutation({
+    mutationFn: () => edit(keys, (item, key) => withTexts(item, typed[key] ?? {}), ''),
+    onSuccess: stop,
+  });
+  const edits = useMemo(
+    () => ({
+      typed: (item: ItemSummary, key: string) => typed[itemKey(item)]?.[key],
+      onType: (item: ItemSummary, key: string, text: string) =>
+        setTyped((before) => ({
+          ...before,
+          [itemKey(item)]: { ...before[itemKey(item)], [key]: text },
+        })),
+    }),
+    [typed],
   );
+  const bar = keys.length > 0 && (
+    <Group gap="xs" role="group" aria-label="Edited items">
+      <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
+        Save {formatCountOf(keys.length, 'item')} as a version
+      </Button>
+      <Button size="xs" variant="subtle" onClick={stop}>
+        Discard
+      </Button>
+      {save.error !== null && <ChangeError dataset={dataset} error={save.error} />}
+      <LeaveDialog
+        title="Leave what you typed?"
+        action="Discard it and leave"
+        text="The cells are not saved yet. If you leave the list, what you typed is lost."
+        isLost={isElsewhere}
+        onLeave={stop}
+      />
+    </Group>
+  );
+  return { edits: isEditing ? edits : undefined, bar, toggle: () => (isEditing ? stop() : setEditing(true)) };
 }
+
+/** Whether a navigation leaves the list. */
+const isElsewhere: ShouldBlockFn = ({ current, next }) =>
+  current.pathname !== next.pathname ||
+  ['tab', 'version'].some((name) => Reflect.get(current.search, name) !== Reflect.get(next.search, name));

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import { isItemHash } from './item-hash.ts';
 import { type Dataset, type ItemFilters, type ItemSummary, summaryOf } from './item-windows.ts';
@@ -13,6 +14,8 @@ export interface Items {
   readonly isPending: boolean;
   readonly error: unknown;
   readonly at: (index: number) => ItemSummary | undefined;
+  /** All rows in memory. */
+  readonly rows: () => readonly ItemSummary[];
   readonly onRange: (first: number, last: number) => void;
   /** Position of a row in the dataset, `<section order>-<item order>`. */
   readonly positionOf: (index: number) => string | undefined;
@@ -24,7 +27,9 @@ export interface Items {
 export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   const api = useApi();
   const { id, version } = dataset;
-  const { section, type, tag, q } = filters;
+  const { section, type, tag, q, expected } = filters;
+  const ofMeta = metaQuery(filters);
+  const stated = JSON.stringify(ofMeta);
   const sections = useMemo(
     () => dataset.sections.filter(({ name }) => section === undefined || name === section),
     [dataset, section],
@@ -33,17 +38,20 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     type === undefined &&
     tag === undefined &&
     q === undefined &&
+    expected === undefined &&
+    stated === '{}' &&
     dataset.sections.length === dataset.section_count;
   const key = useMemo(
-    () => ['items', id, version, { section, type, tag, q }],
-    [id, version, section, type, tag, q],
+    () => ['items', id, version, { section, type, tag, q, expected, stated }],
+    [id, version, section, type, tag, q, expected, stated],
   );
   const windows = useWindows<ItemSummary>({
     key,
     size: WINDOW_ITEMS,
     read: async (page, signal) => {
       const query = {
-        ...{ section, type, tag, q },
+        ...{ section, type, tag, q, expected },
+        ...ofMeta,
         ...page,
         version: String(version),
         assets: 'link' as const,
@@ -59,6 +67,7 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   return {
     total: isDirect ? sections.reduce((sum, { item_count }) => sum + item_count, 0) : windows.total,
     ...{ isPending, error, at, onRange },
+    rows: () => windows.rows().map(([, row]) => row),
     positionOf: (index) => {
       if (isDirect) return positionOf(sections, index);
       const item = at(index);

@@ -22,6 +22,8 @@ export interface Overview {
   readonly metaKeys: readonly string[];
   /** Those whose values are few and short, so that results can be sliced by them. */
   readonly slicingKeys: readonly string[];
+  /** How often each value is, by the key of its column in the list of items: of those whose values are few or numbers. */
+  readonly values: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 /** Where reading stops without being asked for more. */
@@ -66,8 +68,9 @@ class Counts {
   readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
   readonly #ids: string[] = [];
-  /** Values by key; null where they are too many or too long. */
-  readonly #metaValues = new Map<string, Set<string> | null>();
+  /** How often each value is, by pointer; null where they are too many or too long. */
+  readonly #metaValues = new Map<string, Map<string, number> | null>();
+  readonly #answers = new Map<string, number>();
 
   add(line: string): void {
     const item = parseJson(line);
@@ -83,7 +86,11 @@ class Counts {
       for (const [pointer, value] of leavesOf(meta)) this.#addValue(pointer, value);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
-    if (answer !== undefined && answer !== null) this.#targetLengths.push(textOrJson(answer).length);
+    if (answer !== undefined && answer !== null) {
+      const text = textOrJson(answer);
+      this.#targetLengths.push(text.length);
+      if (text.length < MAX_VALUE) increment(this.#answers, text);
+    }
     const { length } = choicesOf(item);
     if (length > 0) this.#choiceCounts.push(length);
   }
@@ -92,8 +99,10 @@ class Counts {
     const known = this.#metaValues.get(key);
     if (known === null || (known === undefined && this.#metaValues.size >= MAX_META_KEYS)) return;
     const text = plainText(value, MAX_VALUE);
-    const values = (known ?? new Set()).add(text);
-    this.#metaValues.set(key, values.size > MAX_SLICES || text.length >= MAX_VALUE ? null : values);
+    const values = known ?? new Map<string, number>();
+    increment(values, text);
+    const isSliced = values.size <= MAX_SLICES && text.length < MAX_VALUE;
+    this.#metaValues.set(key, isSliced || isNumber(text) ? values : null);
   }
 
   end(isWhole: boolean): Overview {
@@ -107,10 +116,27 @@ class Counts {
       choiceCounts: this.#choiceCounts,
       ids: this.#ids,
       metaKeys: [...this.#metaValues.keys()],
-      slicingKeys: [...this.#metaValues].flatMap(([key, values]) => (values === null ? [] : [key])),
+      slicingKeys: [...this.#metaValues].flatMap(([key, values]) =>
+        values === null || values.size > MAX_SLICES ? [] : [key],
+      ),
+      values: new Map(
+        [
+          ['type', this.#types] as const,
+          ['tags', this.#tags] as const,
+          ['answer', this.#answers] as const,
+          ...[...this.#metaValues].map(([pointer, values]) => [`meta.${pointer}`, values] as const),
+        ].flatMap(([key, values]) =>
+          values !== null && (values.size <= MAX_SLICES || [...values.keys()].every(isNumber))
+            ? [[key, values] as const]
+            : [],
+        ),
+      ),
     };
   }
 }
+
+/** Whether a value is a number, or an index of them. */
+const isNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);
 
 function lengthOf(item: JsonObject): number {
   const inputs = getMember(item, 'inputs');

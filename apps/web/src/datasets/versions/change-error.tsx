@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { useRead } from '../../api/use-read.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { useRefresh } from './use-change.ts';

@@ -6,7 +6,7 @@ import { useCan } from '../../session/session.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';

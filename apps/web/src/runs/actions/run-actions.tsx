@@ -1,7 +1,7 @@
-import { ActionIcon, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { ReportAction } from '../../report/report-action.tsx';
@@ -10,7 +10,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { IconButton, SmallButton } from '../../ui/small-button.tsx';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
@@ -121,22 +121,6 @@ export function RunActions({ run }: { readonly run: Run }) {
       {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
       {dialog === 'add' && <AddScorer run={run} onClose={close} />}
     </>
-  );
-}
-
-function IconButton({
-  label,
-  onClick,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: ReactNode;
-}) {
-  return (
-    <ActionIcon variant="default" size={30} aria-label={label} title={label} onClick={onClick}>
-      {children}
-    </ActionIcon>
   );
 }
 

@@ -2,7 +2,7 @@ import { Select, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
-import { groupScores } from '../../ui/charts/group-scores.ts';
+import { type GroupScore, groupScores } from '../../ui/charts/group-scores.ts';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -64,12 +64,12 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
           <>
             <ScoreBars
               title="Score by section"
-              groups={groupScores(by_section)}
+              groups={several(groupScores(by_section))}
               onChoose={(section) => show({ section })}
             />
             <ScoreBars
               title="Score by type"
-              groups={groupScores(by_type)}
+              groups={several(groupScores(by_type))}
               onChoose={(type) => show({ type })}
             />
             <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
@@ -100,6 +100,9 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
     </Stack>
   );
 }
+
+/** One group has the score of the run. */
+const several = (groups: readonly GroupScore[]): readonly GroupScore[] => (groups.length > 1 ? groups : []);
 
 const round = (value: number): string => formatCount(Math.round(value));
 

@@ -6,7 +6,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';

@@ -2,7 +2,7 @@ import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { Fields } from '../../ui/form/fields.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel, MAX_RUNS } from './matrix.ts';
 import { FURTHER_MODELS } from './run-fields.ts';

@@ -10,7 +10,7 @@ import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { SmallButton } from '../../ui/small-button.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';

@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
 import { Clearable } from '../../ui/clearable.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { SmallButton } from '../../ui/small-button.ts';
+import { metaFilters } from '../../ui/search-params.ts';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { RESULT_OUTPUTS, RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
-import { metaFilters } from './results-query.ts';
 
 /** What narrows the list, and how a pill says so. */
 const FILTERS: Readonly<Record<string, (value: unknown) => string>> = {

@@ -1,4 +1,5 @@
 import type { Paths } from '@svc/client';
+import { metaQuery } from '../../ui/search-params.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { metaPointerOf, SORTED_COLUMNS, scorerKey } from './column-keys.ts';
 
@@ -10,14 +11,7 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
   const { min_latency, max_latency, min_output_tokens, max_output_tokens, min_cost, max_cost } = search;
   const { got, expected } = search;
   const { section, type, tag, label, label_by, label_type, sample, n, seed } = search;
-  // the client writes names as they are
-  const meta = Object.fromEntries(
-    metaFilters(search).map(([name, value]) => [
-      `meta.${encodeURIComponent(name.slice('meta.'.length))}`,
-      value,
-    ]),
-  );
-  const ofItems = { section, type, tag, label, label_by, label_type, ...meta };
+  const ofItems = { section, type, tag, label, label_by, label_type, ...metaQuery(search) };
   // other filters and orders would tell how outputs were scored
   if (sample !== undefined) return { ...ofItems, sample, n, seed };
   return {
@@ -27,12 +21,6 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
     sort: sortOf(search.sort),
   };
 }
-
-/** The values that the metadata must have. */
-export const metaFilters = (search: RunSearch): readonly (readonly [`meta.${string}`, string])[] =>
-  Object.entries(search).flatMap(([name, value]) =>
-    name.startsWith('meta.') && typeof value === 'string' ? [[name as `meta.${string}`, value] as const] : [],
-  );
 
 /** The order of the API for that of a column; undefined for the order of the items. */
 function sortOf(sort: string | undefined): ResultsQuery['sort'] {

@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
-import { SmallButton } from '../small-button.ts';
+import { SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCountOf } from '../text/formats.ts';
 

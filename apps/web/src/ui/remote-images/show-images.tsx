@@ -1,5 +1,5 @@
 import { Alert, Group } from '@mantine/core';
-import { SmallButton } from '../small-button.ts';
+import { SmallButton } from '../small-button.tsx';
 import { formatCountOf } from '../text/formats.ts';
 import { changeShowsImages, showsImages } from './shows-images.ts';
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '@tabler/icons-react';
 import { useState } from 'react';
-import { SmallButton } from '../small-button.ts';
+import { SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';

@@ -4,45 +4,55 @@ import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
+import { formatCountOf } from '../../../ui/text/formats.ts';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
-import { type Dataset, type ListedItem, positionIn } from '../item-windows.ts';
+import type { Dataset, ListedItem } from '../item-windows.ts';
 
-/** Removes an item from the newest version, after a confirmation. Older versions keep it. */
-export function RemoveItem({
+/** Removes items from the newest version, after a confirmation. Older versions keep them. */
+export function RemoveItems({
   dataset,
-  listed,
+  items,
+  position,
   onClose,
 }: {
   readonly dataset: Dataset;
-  readonly listed: ListedItem;
+  readonly items: readonly Pick<ListedItem, 'item_hash' | 'section'>[];
+  /** Where the item was that is open; the one that is there afterwards opens. */
+  readonly position?: string | undefined;
   readonly onClose: () => void;
 }) {
   const api = useApi();
-  const { item_hash, section } = listed;
   const change = useChange();
   const form = useForm({ initialValues: { message: '' } });
+  const what = items.length === 1 ? 'the item' : formatCountOf(items.length, 'item');
   const remove = (): Promise<void> =>
     change(
       dataOf(
         api.PATCH('/datasets/{id}/items', {
           params: { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-          body: { edits: [{ item_hash, section, remove: true }], message: form.values.message || null },
+          body: {
+            edits: items.map(({ item_hash, section }) => ({ item_hash, section, remove: true as const })),
+            message: form.values.message || null,
+          },
         }),
       ),
-      positionIn(dataset, listed),
+      position,
     );
   return (
     <FormDialog
-      title="Remove the item"
+      title={`Remove ${what}`}
       action="Remove"
       isDangerous
       submit={remove}
       onClose={onClose}
       showError={(error) => <ChangeError dataset={dataset} error={error} />}
     >
-      <Text size="sm">The next version of the dataset does not have it. Older versions keep it.</Text>
+      <Text size="sm">
+        The next version of the dataset does not have {items.length === 1 ? 'it' : 'them'}. Older versions
+        keep {items.length === 1 ? 'it' : 'them'}.
+      </Text>
       <Fields form={form} fields={[MESSAGE_FIELD]} />
     </FormDialog>
   );

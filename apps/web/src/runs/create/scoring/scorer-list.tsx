@@ -2,7 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { Fields } from '../../../ui/form/fields.tsx';
-import { SmallButton } from '../../../ui/small-button.ts';
+import { SmallButton } from '../../../ui/small-button.tsx';
 import type { RunForm } from '../run-form.ts';
 import { scorerFields } from './scorer-fields.ts';
 import { EMPTY_ROW, MAX_SCORERS, severalOf } from './scorer-rows.ts';

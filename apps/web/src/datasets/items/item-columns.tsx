@@ -1,0 +1,163 @@
+import { Badge, Group } from '@mantine/core';
+import { binsOf } from '../../ui/charts/bins.ts';
+import { pointerName } from '../../ui/pointer-of.ts';
+import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
+import { formatCountOf } from '../../ui/text/formats.ts';
+import { ItemId } from '../../ui/text/item-id.tsx';
+import type { DatasetSearch } from '../dataset-search.ts';
+import { type ItemSummary, PROMPT } from './item-windows.ts';
+
+/** How the list of items is edited in its cells. */
+export interface CellEdits {
+  /** The text of a cell that was typed; undefined without one. */
+  readonly typed: (item: ItemSummary, key: string) => string | undefined;
+  readonly onType: (item: ItemSummary, key: string, text: string) => void;
+}
+
+export const DEFAULT_ITEM_COLUMNS: readonly string[] = ['id', PROMPT, 'answer', 'tags', 'type'];
+
+/**
+ * What the list of items can show: also each of some pointers into the metadata, with a histogram of its values.
+ *
+ * @param counts how often each value is, by the key of its column
+ * @param edits undefined while cells are not edited
+ */
+export function itemColumns(
+  pointers: readonly string[],
+  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  edits: CellEdits | undefined,
+  onFilter: (changes: DatasetSearch) => void,
+): readonly KeyedColumn<ItemSummary>[] {
+  const value = (key: string, text: (item: ItemSummary) => React.ReactNode) => (item: ItemSummary) =>
+    edits !== undefined && item.editable.includes(key) ? (
+      <input
+        className="cell-input"
+        aria-label={`${key} of ${item.id || item.orderIndex}`}
+        value={edits.typed(item, key) ?? (key === PROMPT ? item.question : (item.values[key] ?? ''))}
+        onChange={({ currentTarget }) => edits.onType(item, key, currentTarget.value)}
+        onClick={(event) => event.stopPropagation()}
+      />
+    ) : (
+      text(item)
+    );
+  const columns: readonly Column<ItemSummary>[] = [
+    {
+      key: 'id',
+      label: 'Id',
+      size: 110,
+      cell: ({ id, orderIndex }) => <ItemId id={id || String(orderIndex)} />,
+    },
+    {
+      key: PROMPT,
+      label: 'Prompt',
+      size: 180,
+      share: 4,
+      cell: value(PROMPT, ({ question, thumbnail }) => (
+        <>
+          {thumbnail !== undefined && <img className="thumbnail" src={thumbnail} alt="" loading="lazy" />}
+          {question}
+        </>
+      )),
+    },
+    {
+      key: 'answer',
+      label: 'Answer',
+      size: 100,
+      share: 1,
+      cell: value('answer', ({ values }) => values['answer'] ?? ''),
+    },
+    {
+      key: 'tags',
+      label: 'Tags',
+      size: 110,
+      share: 0.5,
+      isOptional: true,
+      cell: ({ tags }) => (
+        <Group gap={4} wrap="nowrap">
+          {tags.map((tag) => (
+            <Badge key={tag} size="xs" variant="default">
+              {tag}
+            </Badge>
+          ))}
+        </Group>
+      ),
+    },
+    { key: 'type', label: 'Type', size: 110, isOptional: true, cell: ({ type }) => type },
+    { key: 'section', label: 'Section', size: 110, cell: ({ section }) => section },
+    ...pointers.map((pointer) => ({
+      key: `meta.${pointer}`,
+      label: pointerName(pointer),
+      size: 110,
+      share: 0.7,
+      cell: value(`meta.${pointer}`, ({ values }) => values[`meta.${pointer}`] ?? ''),
+    })),
+  ];
+  return columns.map((column) => {
+    const { key, label } = keyed(column);
+    const found = counts.get(key);
+    return keyed({
+      ...column,
+      ...(found !== undefined &&
+        found.size > 1 && {
+          note: (
+            <ValueBars
+              label={label}
+              counts={found}
+              onChoose={(one) => onFilter({ [FILTERS[key] ?? key]: one })}
+            />
+          ),
+        }),
+    });
+  });
+}
+
+/** The filters of columns that have another name. */
+const FILTERS: Readonly<Record<string, string>> = { answer: 'expected', tags: 'tag' };
+
+/** Values that have a bar each. */
+const MAX_BARS = 20;
+
+/** How often the values of a column are: a bar for each, which lists its items, or a histogram of many numbers. */
+function ValueBars({
+  label,
+  counts,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly onChoose: (value: string) => void;
+}) {
+  const numbers = [...counts].map(([text, count]) => [Number(text), count] as const);
+  const isNumeric = counts.size > MAX_BARS && numbers.every(([value]) => Number.isFinite(value));
+  const bars = isNumeric
+    ? binsOf(
+        numbers.flatMap(([value, count]) => new Array<number>(count).fill(value)),
+        String,
+      ).map((bin) => [bin.label, bin.count] as const)
+    : [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_BARS);
+  const most = Math.max(...bars.map(([, count]) => count));
+  return (
+    <span className="value-bars">
+      {bars.map(([text, count]) => {
+        const title = `${label} ${text}: ${formatCountOf(count, 'item')}`;
+        const bar = <span key="bar" style={{ height: `${Math.max(8, (100 * count) / most)}%` }} />;
+        return isNumeric ? (
+          <span key={text} title={title}>
+            {bar}
+          </span>
+        ) : (
+          <button
+            key={text}
+            type="button"
+            tabIndex={-1}
+            title={title}
+            aria-label={title}
+            onClick={() => onChoose(text)}
+          >
+            {bar}
+          </button>
+        );
+      })}
+    </span>
+  );
+}
