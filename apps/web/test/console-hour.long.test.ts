@@ -72,10 +72,10 @@ describe('the hour after a run', () => {
     expect(await factOf('Score').textContent()).toMatch(
       /^0\.685 ± 0\.1\d\d95 %: 0\.5\d\d to 0\.[78]\d\d, of 54 scored$/,
     );
-    const list = page.getByRole('listbox', { name: 'Results' });
+    const list = page.getByRole('grid', { name: 'Results' });
     for (const header of ['Question', 'Expected', 'Got', 'Why', 'Score'])
       await page.locator('.list-header').getByText(header, { exact: true }).waitFor();
-    const row = list.getByRole('option', { name: /^wrong sum-3 What is 3 plus 3\?/ });
+    const row = list.getByRole('row', { name: /^wrong sum-3 What is 3 plus 3\?/ });
     await row.getByText('What is 3 plus 3?').waitFor();
     expect(await row.textContent()).toMatch(/sum-3\s*What is 3 plus 3\?\s*6\s*3\s*Read 3 from ".*3"/);
     // the errors by what they say; one click lists their results, the second one shows the reason
@@ -87,7 +87,7 @@ describe('the hour after a run', () => {
     await page.getByText('17 results', { exact: true }).waitFor();
     await errors.getByRole('button', { name: 'unreadable output' }).click();
     await page.getByText('1 result', { exact: true }).waitFor();
-    await list.getByRole('option', { name: /^wrong sum-54 .*No number in the output/ }).waitFor();
+    await list.getByRole('row', { name: /^wrong sum-54 .*No number in the output/ }).waitFor();
     expect(await errors.getByRole('button', { name: 'empty output' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Remove the filter unreadable output' }).click();
     await page.getByText('17 results', { exact: true }).waitFor();
@@ -95,7 +95,7 @@ describe('the hour after a run', () => {
     const clicks = await countClicks(page);
     await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
-    const failed = list.getByRole('option', { name: /^no answer sum-7 / });
+    const failed = list.getByRole('row', { name: /^no answer sum-7 / });
     await failed.waitFor();
     // nothing came; the provider's words are the reason
     expect((await failed.locator(':scope > *').allTextContents()).slice(3, 6)).toEqual([
@@ -118,7 +118,7 @@ describe('the hour after a run', () => {
   it('shows what was expected next to what was read, then why and the output, and keeps filters between tabs and in charts', async () => {
     await using opened = await own.browser.open(`/console/runs/${first}?passed=false`);
     const { page, faults } = opened;
-    const list = page.getByRole('listbox', { name: 'Results' });
+    const list = page.getByRole('grid', { name: 'Results' });
     await list.getByRole('option', { name: /^wrong sum-3 / }).click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
     await pane.getByRole('heading', { name: 'Expected' }).waitFor();
@@ -423,7 +423,7 @@ describe('the hour after a run', () => {
     await page.getByText(/^0\.\d{3} ± 0\.\d{3}/).waitFor();
     await page.getByText(/^median, 99th percentile \d/).waitFor();
     // below an open result nothing moves by itself
-    await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
+    await page.getByRole('grid', { name: 'Results' }).getByRole('option').first().click();
     await push(id, 5, 11);
     const news = page.getByRole('button', { name: '6 new', exact: true });
     await news.waitFor();

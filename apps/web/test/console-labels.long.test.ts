@@ -27,12 +27,12 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
     key: KEYS.editor,
   });
   const { page, faults } = opened;
-  const rows = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
+  const rows = page.getByRole('grid', { name: 'Results' }).getByRole('row');
   await rows.first().waitFor();
   const clicks = await countClicks(page);
   const isChosen = (index: number): Promise<void> =>
     page
-      .getByRole('option', { selected: true })
+      .getByRole('row', { selected: true })
       .filter({ hasText: `What is ${index} + 0?` })
       .waitFor();
   for (let index = 0; index < COUNT; index += 1) {

@@ -150,7 +150,7 @@ describe('the console', () => {
     const directionOf = (text: string) =>
       item.getByText(text).evaluate((element) => getComputedStyle(element).direction);
     expect(await directionOf('ما الطقس')).toBe('rtl');
-    const list = page.getByRole('listbox', { name: 'Items' });
+    const list = page.getByRole('grid', { name: 'Items' });
     expect(await list.getByText('ما الطقس').evaluate((element) => getComputedStyle(element).direction)).toBe(
       'rtl',
     );
@@ -198,7 +198,7 @@ describe('the console', () => {
     const id = await own.upload(items, 'Long list');
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });
     const { page, faults } = opened;
-    const list = page.getByRole('listbox', { name: 'Items' });
+    const list = page.getByRole('grid', { name: 'Items' });
     const hasFocus = () => list.evaluate((element) => element === document.activeElement);
     await list.getByText('P 0', { exact: true }).waitFor();
     await page.keyboard.press('j');
@@ -352,7 +352,7 @@ describe('the console', () => {
     await tour.getByRole('button', { name: 'Add the example' }).click();
     await page.getByText('2 of 4: Look at an item').waitFor();
     const id = page.url().split('/').at(-1);
-    await page.getByRole('listbox', { name: 'Items' }).getByRole('option').first().click();
+    await page.getByRole('grid', { name: 'Items' }).getByRole('row').first().click();
     await page.getByText('3 of 4: Run it').waitFor();
     // what the items hold may be known only after the first choice
     const held = Promise.withResolvers<void>();
@@ -372,7 +372,7 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Run on all' }).click();
     await page.getByText('4 of 4: See the score').waitFor();
     await page.getByText(/^0\.714 ± /).waitFor();
-    await page.getByRole('option', { name: /^wrong af-2 .* Dakar Banjul/ }).click();
+    await page.getByRole('row', { name: /^wrong af-2 .* Dakar Banjul/ }).click();
     await page.getByRole('region', { name: 'Result', exact: true }).getByText('Banjul').first().waitFor();
     expect(faults).toEqual([]);
     for (const run of (await own.call<{ data: { id: string }[] }>('GET', `/runs?dataset_id=${id}`)).data)

@@ -39,7 +39,7 @@ describe('a list of 10,000 results', () => {
     ] as const) {
       await using opened = await own.browser.open(`/console/runs/${run}${sort}`);
       const { page, faults, requests } = opened;
-      const list = page.getByRole('listbox', { name: 'Results' });
+      const list = page.getByRole('grid', { name: 'Results' });
       await focusList(page, 'Results');
       await page.keyboard.press('End');
       await page.getByRole('heading', { name: last, exact: true }).waitFor();
@@ -73,7 +73,7 @@ describe('a list of a million results', () => {
       });
       await page.goto(`${own.url}/console/runs/${run}`);
       await page.getByText(`${total.toLocaleString('en')} results`, { exact: true }).waitFor();
-      const list = page.getByRole('listbox', { name: 'Results' });
+      const list = page.getByRole('grid', { name: 'Results' });
       const chosen = list.locator(`[role=option][aria-selected=true][aria-setsize="${total}"]`);
       await focusList(page, 'Results');
       for (const [key, place, id] of [

@@ -137,7 +137,7 @@ describe('the story of the documents', () => {
       `${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score,meta.subject`,
     );
     await page.getByText('66.7 %').waitFor();
-    await page.getByRole('option', { name: /^wrong A shirt of 40 euros/ }).click();
+    await page.getByRole('row', { name: /^wrong A shirt of 40 euros/ }).click();
     await page.getByText('Read 25 from').first().waitFor();
     await look(page, 'run');
 
@@ -196,14 +196,14 @@ describe('the console of a service with keys', () => {
     await page.getByLabel('Search items').fill('In which year');
     await page.getByText('8 items').waitFor();
     await page.context().clearCookies();
-    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByRole('tab', { name: 'Runs' }).click();
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     expect(await barriersOf(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await signIn(KEYS.editor);
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByText('Length of prompts, in characters').first().waitFor();
+    await page.getByRole('grid', { name: 'Table of runs' }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).waitFor();
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
 

@@ -378,7 +378,7 @@ describe('a table of questions', () => {
     expect(await barriersOf(page)).toEqual([]);
     const choice = page.getByRole('combobox', { name: 'Dataset' });
     await choice.click();
-    await page.getByRole('option', { name: /^Far down / }).click();
+    await page.getByRole('row', { name: /^Far down / }).click();
     await page.getByText('This dataset is not here any more').waitFor({ state: 'detached' });
     await page.goto(`${own.url}/console/runs/new?dataset=${dataset}&version=7`);
     await page.getByText('This version is not here any more. Choose another one.').waitFor();

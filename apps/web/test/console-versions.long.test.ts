@@ -73,7 +73,7 @@ describe('versions of a dataset', () => {
     await page.getByText('3 items', { exact: true }).first().waitFor();
 
     // a typing error
-    await page.getByRole('option', { name: TYPING_ERROR }).click();
+    await page.getByRole('row', { name: TYPING_ERROR }).click();
     const pane = page.getByRole('region', { name: 'Item', exact: true });
     await pane.getByRole('button', { name: 'Edit item' }).click();
     const editor = pane.getByRole('group', { name: 'Edit the item' });
@@ -134,7 +134,7 @@ describe('versions of a dataset', () => {
     await page.goto(`${own.url}/console/datasets/capitals?version=1`);
     await page.getByText(/^This is version 1\./).waitFor();
     await page.getByText('2 items', { exact: true }).first().waitFor();
-    await page.getByRole('option', { name: TYPING_ERROR }).click();
+    await page.getByRole('row', { name: TYPING_ERROR }).click();
     await pane.getByText(TYPING_ERROR).waitFor();
     expect(await page.getByRole('button', { name: 'Edit item' }).count()).toBe(0);
     expect(await barriersOf(page)).toEqual([]);
@@ -153,9 +153,9 @@ describe('versions of a dataset', () => {
     await page.getByRole('combobox', { name: 'Version' }).click();
     await page.getByRole('option', { name: '2: the failure of last night' }).click();
     await page.getByText('3 items', { exact: true }).first().waitFor();
-    await page.getByRole('option', { name: TYPING_ERROR }).waitFor();
+    await page.getByRole('row', { name: TYPING_ERROR }).waitFor();
     await page.getByRole('link', { name: 'version 3' }).click();
-    await page.getByRole('option', { name: 'What is the capital of France?' }).waitFor();
+    await page.getByRole('row', { name: 'What is the capital of France?' }).waitFor();
     for (const width of [390, 768, 1360]) {
       await page.setViewportSize({ width, height: 900 });
       expect([width, await overflowOf(page)]).toEqual([width, 0]);
@@ -228,7 +228,7 @@ describe('versions of a dataset', () => {
     const id = await own.upload([itemOf('France'), itemOf('Japan'), itemOf('Peru')], 'Both edit');
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
     const { page, faults } = opened;
-    await page.getByRole('option', { name: 'What is the capital of Japan?' }).click();
+    await page.getByRole('row', { name: 'What is the capital of Japan?' }).click();
     await page.getByRole('button', { name: 'Edit item' }).click();
     const editor = page.getByRole('group', { name: 'Edit the item' });
     const prompt = editor.getByLabel('Prompt');
@@ -275,8 +275,8 @@ describe('versions of a dataset', () => {
     const id = await own.upload([itemOf('France'), itemOf('Japan')], 'Left');
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
     const { page, faults } = opened;
-    const france = page.getByRole('option', { name: 'What is the capital of France?' });
-    const japan = page.getByRole('option', { name: 'What is the capital of Japan?' });
+    const france = page.getByRole('row', { name: 'What is the capital of France?' });
+    const japan = page.getByRole('row', { name: 'What is the capital of Japan?' });
     const prompt = page.getByRole('group', { name: 'Edit the item' }).getByLabel('Prompt');
     const question = page.getByRole('dialog', { name: 'Leave what you typed?' });
     await france.click();
@@ -313,7 +313,7 @@ describe('versions of a dataset', () => {
     const id = await own.upload([itemOf('Japan'), equal, equal, itemOf('Kenya')], 'Linked');
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
     const { page, faults } = opened;
-    const chosen = page.getByRole('listbox', { name: 'Items' }).getByRole('option', { selected: true });
+    const chosen = page.getByRole('grid', { name: 'Items' }).getByRole('row', { selected: true });
     const isAt = (row: number): Promise<void> =>
       expect.poll(() => chosen.getAttribute('aria-posinset')).toBe(String(row));
     await focusList(page, 'Items');

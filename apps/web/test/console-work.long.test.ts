@@ -139,7 +139,7 @@ describe('the console of a service with keys', () => {
     const path = `/console/datasets/${numbers}`;
     await using opened = await browser.open(path, { key: KEYS.editor, hasClock: true });
     const { page, faults } = opened;
-    await page.getByRole('option').first().click();
+    await page.getByRole('row').first().click();
     await page.getByRole('button', { name: 'Edit item' }).click();
     const prompt = page.getByRole('group', { name: 'Edit the item' }).getByLabel('Prompt');
     await prompt.fill('Typed before');
@@ -167,7 +167,7 @@ describe('the console of a service with keys', () => {
     const path = `/console/datasets/${numbers}`;
     await using opened = await browser.open(path, { key: KEYS.admin, hasClock: true });
     const { page } = opened;
-    const first = page.getByRole('listbox').getByRole('option').first();
+    const first = page.getByRole('listbox').getByRole('row').first();
     await first.waitFor();
     await page.context().setOffline(true);
     const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
@@ -373,7 +373,7 @@ describe('the console of a service with keys', () => {
     await using opened = await browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });
     const { page, faults, requests } = opened;
     const reads = (): string[] => requests.filter((request) => /\/items\?.*offset=/.test(request));
-    const list = page.getByRole('listbox', { name: 'Items' });
+    const list = page.getByRole('grid', { name: 'Items' });
     await list.getByText('P 0', { exact: true }).waitFor();
     await list.focus();
     await page.keyboard.press('End');
@@ -381,7 +381,7 @@ describe('the console of a service with keys', () => {
     await list.getByText(`P ${LONG_LIST - 1}`).waitFor();
     // nothing between the two ends was read
     expect(reads().length).toBeLessThanOrEqual(4);
-    expect(await list.getByRole('option').count()).toBeLessThan(60);
+    expect(await list.getByRole('row').count()).toBeLessThan(60);
     await page.keyboard.press('Home');
     await list.getByText('P 0', { exact: true }).waitFor();
     // what is far away is not kept

@@ -1,10 +1,13 @@
 import { Box, Group, Stack, Title } from '@mantine/core';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { loadedAgain } from '../../api/service-responds.ts';
 import { consoleName } from '../../brand.ts';
 import { Dimmed } from '../text/dimmed.ts';
-import { SwitchedTexts, TextSwitch } from '../text/rich-text.tsx';
+import { SwitchedTexts } from '../text/rich-text.tsx';
 import { keepPlace } from '../visits.ts';
 import { useNavigated } from './navigated.ts';
+
+const TextSwitch = lazy(loadedAgain(() => import('../text/text-switch.tsx')));
 
 /** The address of one dataset or run. */
 const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
@@ -52,7 +55,11 @@ export function Page({
           )}
         </Box>
         <Group gap="xs">
-          {texts > 0 && <TextSwitch />}
+          {texts > 0 && (
+            <Suspense>
+              <TextSwitch />
+            </Suspense>
+          )}
           {actions}
         </Group>
       </Group>

@@ -1,4 +1,4 @@
-import { Box, SegmentedControl, Text } from '@mantine/core';
+import { Box, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { createContext, lazy, Suspense, useContext, useEffect } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
@@ -12,25 +12,9 @@ const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 /** Counts the texts of a page that `TextSwitch` changes. */
 export const SwitchedTexts = createContext<(change: 1 | -1) => void>(() => {});
 
-const useTextView = () =>
+/** How texts are shown, which one switch changes. */
+export const useTextView = () =>
   useLocalStorage({ key: 'svc.text-view', defaultValue: 'rendered', getInitialValueInEffect: false });
-
-/** The one switch of a page, and of the whole console, for how texts are shown. */
-export function TextSwitch() {
-  const [view, setView] = useTextView();
-  return (
-    <SegmentedControl
-      size="xs"
-      value={view}
-      onChange={setView}
-      aria-label="How texts are shown"
-      data={[
-        { value: 'rendered', label: 'Rendered' },
-        { value: 'raw', label: 'Raw' },
-      ]}
-    />
-  );
-}
 
 /** A text character by character, or rendered where it surely is Markdown or code, unless the page shows all texts raw. */
 export function RichText({

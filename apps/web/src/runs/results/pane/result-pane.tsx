@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Text } from '@mantine/core';
+import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Text, Title } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -49,10 +49,16 @@ export function ResultPane({
   return (
     <div className="result-pane">
       <Group gap={6} className="result-head" wrap="nowrap">
-        <Text fw={600} size="sm" className="ellipsis" dir="auto" title={plainText(item_id as JsonValue)}>
+        <Title
+          order={2}
+          size="sm"
+          className="ellipsis"
+          dir="auto"
+          title={plainText((item_id ?? order_index) as JsonValue)}
+        >
           {plainText((item_id ?? order_index) as JsonValue)}
           {repetition > 1 && `, repetition ${repetition}`}
-        </Text>
+        </Title>
         {!isBlind && <Outcome result={result} />}
         <Group gap={2} ms="auto" wrap="nowrap">
           {place !== undefined && (
