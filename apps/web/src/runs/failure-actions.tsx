@@ -42,7 +42,7 @@ export function FailureActions(props: FailureActionsProps) {
         Copy to dataset
       </SmallButton>
       {dialog === 'correct' && <CorrectAnswer {...props} onClose={close} />}
-      {dialog === 'copy' && <CopyItems items={[props.item]} onClose={close} />}
+      {dialog === 'copy' && <CopyItems items={async () => [props.item]} onClose={close} />}
     </Group>
   );
 }
@@ -132,7 +132,8 @@ export function CopyItems({
   items,
   onClose,
 }: {
-  readonly items: readonly JsonObject[];
+  /** Reads them when they are copied. */
+  readonly items: () => Promise<readonly JsonObject[]>;
   readonly onClose: () => void;
 }) {
   const api = useApi();
@@ -143,7 +144,8 @@ export function CopyItems({
   const form = useForm({ initialValues: { name: '', message: '' } });
   const { name, message } = form.values;
   const copy = async (): Promise<void> => {
-    const lines = items.map((item) => canonicalJson(item)).join('\n');
+    const copied = await items();
+    const lines = copied.map((item) => canonicalJson(item)).join('\n');
     const files = [new File([`${lines}\n`], 'default.jsonl')];
     if (into === 'new')
       await dataOf(api.POST('/datasets/upload', uploadBody({ files, name: name.trim(), message })));
@@ -155,7 +157,7 @@ export function CopyItems({
         }),
       );
     await refresh();
-    notify(items.length === 1 ? 'The item is copied.' : `${items.length} items are copied.`);
+    notify(copied.length === 1 ? 'The item is copied.' : `${copied.length} items are copied.`);
   };
   return (
     <FormDialog

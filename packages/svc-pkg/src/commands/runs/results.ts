@@ -19,7 +19,23 @@ import { push } from './push-results.ts';
 
 const RUN = ['<run>', 'id of the run'] as const;
 
-const SORT = /^-?(?:order|score|latency|output_tokens|cost|scorer:.+)$/s;
+const SORTS = [
+  ...[
+    'order',
+    'score',
+    'latency',
+    'output_tokens',
+    'cost',
+    'question',
+    'expected',
+    'got',
+    'tags',
+    'type',
+    'label',
+  ],
+];
+const SORT = new RegExp(`^-?(?:${SORTS.join('|')}|scorer:.+|meta[.]/.*)$`, 's');
+const SORT_HELP = `${SORTS.join(', ')}, scorer:<name> or meta.<pointer>`;
 
 const list: Operation = operation({
   summary: 'list results of a run in any order',
@@ -29,8 +45,8 @@ const list: Operation = operation({
     // The service checks the name of the scorer.
     sort: parsed(
       '--sort <order>',
-      'order, score, latency, output_tokens, cost or scorer:<name>, descending after - (default: order)',
-      'It must be order, score, latency, output_tokens, cost or scorer:<name>, perhaps after -.',
+      `${SORT_HELP}, descending after - (default: order)`,
+      `It must be ${SORT_HELP}, perhaps after -.`,
       (text) => (SORT.test(text) ? text : undefined),
     ),
     scorer: text('--scorer <name>', 'whose score is shown and has bounds; the main one by default'),

@@ -4,15 +4,13 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
-import { uploadBody } from '../../../api/upload-body.ts';
+import { CopyItems } from '../../../runs/failure-actions.tsx';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
-import { useNotify } from '../../../ui/layout/notices.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';
-import { DatasetSelect } from '../../dataset-select.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
-import { useChange, useRefresh } from '../../versions/use-change.ts';
+import { useChange } from '../../versions/use-change.ts';
 import { tagsOf } from '../item-reading.ts';
 import { type Dataset, type ItemSummary, readItem } from '../item-windows.ts';
 import { RemoveItems } from './remove-item.tsx';
@@ -78,6 +76,7 @@ export function ChosenItems({
   readonly isNewest: boolean;
   readonly onDone: () => void;
 }) {
+  const { read } = useItemChanges(dataset);
   const [dialog, setDialog] = useState<'tag' | 'remove' | 'copy' | null>(null);
   const close = (): void => setDialog(null);
   const act = (name: 'tag' | 'remove' | 'copy', label: string) => (
@@ -98,7 +97,9 @@ export function ChosenItems({
       </Button>
       {dialog === 'tag' && <TagItems {...{ dataset, chosen, onDone }} onClose={close} />}
       {dialog === 'remove' && <RemoveItems dataset={dataset} items={chosen.map(named)} onClose={close} />}
-      {dialog === 'copy' && <CopyItems {...{ dataset, chosen, onDone }} onClose={close} />}
+      {dialog === 'copy' && (
+        <CopyItems items={async () => (await read(chosen)).map(([, item]) => item)} onClose={close} />
+      )}
     </Group>
   );
 }
@@ -144,40 +145,6 @@ function TagItems({ dataset, chosen, onDone, onClose }: DialogProps) {
           MESSAGE_FIELD,
         ]}
       />
-    </FormDialog>
-  );
-}
-
-function CopyItems({ dataset, chosen, onDone, onClose }: DialogProps) {
-  const api = useApi();
-  const notify = useNotify();
-  const refresh = useRefresh();
-  const { read } = useItemChanges(dataset);
-  const [target, setTarget] = useState<string | null>(null);
-  const form = useForm({ initialValues: { message: `from ${dataset.name}` } });
-  const copy = async (): Promise<void> => {
-    if (target === null) return;
-    const lines = (await read(chosen)).map(([, item]) => canonicalJson(item)).join('\n');
-    await dataOf(
-      api.POST('/datasets/{id}/items', {
-        params: { path: { id: target }, query: { mode: 'append' } },
-        ...uploadBody({ files: [new File([lines], 'items.jsonl')], message: form.values.message }),
-      }),
-    );
-    await refresh();
-    notify(`${formatCountOf(chosen.length, 'item')} copied.`);
-    onDone();
-  };
-  return (
-    <FormDialog
-      title={`Copy ${formatCountOf(chosen.length, 'item')} to a dataset`}
-      action="Copy"
-      isReady={target !== null}
-      submit={copy}
-      onClose={onClose}
-    >
-      <DatasetSelect label="Dataset" value={target} without={dataset.id} onChange={setTarget} />
-      <Fields form={form} fields={[MESSAGE_FIELD]} />
     </FormDialog>
   );
 }

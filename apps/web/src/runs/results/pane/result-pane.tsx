@@ -10,6 +10,7 @@ import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/value.tsx';
+import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../use-run.ts';
 import { answerIn, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
 import { outcomeText } from '../mark.tsx';
@@ -102,6 +103,7 @@ export function ResultPane({
         <Folded title="Reasoning" of={reasoningOf(result)}>
           {(text) => <Value value={text} />}
         </Folded>
+        {!isBlind && item !== null && <FailureActions run={run} result={result} item={item} />}
         <ScoresOfResult result={result} />
         {!isBlind && <SentRequest run={run} result={result} />}
         {!isBlind && item_hash !== null && <ItemHistory run={run} itemHash={item_hash} />}
