@@ -309,14 +309,15 @@ describe('the console', () => {
     await focusList(page, 'Results');
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { name: 'Output' }).waitFor();
-    await page.getByRole('heading', { name: 'train-0' }).waitFor();
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    await pane.getByText('train-0', { exact: true }).first().waitFor();
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
     // an address of a result that is not among those of the first page
     const late = await fetch(`${url}/datasets/${ids['hub']}/items?item_id=train-110`);
     const { data } = (await late.json()) as { data: { item_hash: string }[] };
     await page.goto(`${url}/console/runs/${ids['run']}?result=${data[0]?.item_hash}`);
-    await page.getByRole('heading', { name: 'train-110' }).waitFor();
+    await pane.getByText('train-110', { exact: true }).first().waitFor();
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
     await page.getByText(/^A trial is worse by \d+\.\d points, 95 % CI .* items, against /).waitFor();
     await page.getByRole('tab', { name: /^Worse 1\d\d$/ }).waitFor();
