@@ -717,6 +717,21 @@ describe('an upload', () => {
     });
   });
 
+  it('lists the columns that no key of the mapping uses', async () => {
+    const file = { 'a.csv': 'q,a,n\nx,1,2\n' };
+    const fields = (more: object) => ({ mapping: JSON.stringify({ prompt_column: 'q', ...more }) });
+    const unused_columns = ['a', 'n'];
+    for (const path of ['/datasets/upload?dry_run=true', '/datasets/upload']) {
+      expect(await post(path, file, fields({}))).toMatchObject({ body: { unused_columns } });
+      const kept = await post(path, file, fields({ keep_unmapped: true, types: { n: 'string' } }));
+      expect(kept.body).not.toHaveProperty('unused_columns');
+    }
+    const [names] = [Array.from({ length: 120 }, (_, index) => `c${index}`)];
+    const wide = { 'a.csv': `q,${names}\nx,${names}\n` };
+    const { body } = await upload(wide, fields({}));
+    expect(body).toMatchObject({ unused_columns: names.slice(0, 100), unused_columns_total: 120 });
+  });
+
   it('skips invalid rows on request, and says which', async () => {
     const file = { 'a.csv': 'q,a\nx,1\ny,b\nz,3\n', 'b.csv': 'q,a\nx,no\n' };
     const mapping = { prompt_column: 'q', answer_column: 'a', types: { a: 'int64' } };

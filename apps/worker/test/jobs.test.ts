@@ -408,6 +408,28 @@ describe('an asynchronous upload', () => {
     expect(await query(service, 'SELECT FROM job_chunks')).toEqual([]);
   });
 
+  it('says with its job what the response of an upload says besides the dataset', async () => {
+    const service = await serve();
+    for (const [name, content, mapping] of [
+      ['a.jsonl', '{"inputs":{"prompt":"p"}}\n{"inputs":{"x":1}}\n', undefined],
+      ['a.csv', 'q,a\nx,1\n', '{"prompt_column":"q"}'],
+      ['a.csv', 'q\nx\n', '{"prompt_column":"q"}'],
+    ] as const) {
+      const form = (): FormData => {
+        const body = new FormData();
+        body.append('file', new Blob([content]), name);
+        if (mapping !== undefined) body.append('mapping', mapping);
+        return body;
+      };
+      const { body: waited } = await service.post('/datasets/upload', form());
+      const { body } = await service.post('/datasets/upload', form(), ASYNC);
+      const { notes } = await jobEnded(service, body.id);
+      const said = Object.entries(waited).filter(([key]) => ['warnings', 'unused_columns'].includes(key));
+      expect(notes).toEqual(said.length === 0 ? null : Object.fromEntries(said));
+      expect([content, said.length]).toEqual([content, content === 'q\nx\n' ? 0 : 1]);
+    }
+  });
+
   it('takes an older archive that is converted on upload', async () => {
     const archive = await makePackage({ 'data/a.jsonl': `${lines.join('\n')}\n` });
     const service = await serve();

@@ -1,6 +1,7 @@
 import type { ChangeMode, EventFields, Logger, Metrics } from '@svc/instrumentation';
 import { formatLocation, type JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import { ImportErrors } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageError } from '@svc/pkg-format';
 import type {
   ChangedDataset,
@@ -12,7 +13,12 @@ import type {
   ImportTarget,
   StoredImport,
 } from '@svc/store';
-import { promptWarnings, type SkippedFiles } from '@svc/tabular/internal';
+import {
+  promptWarnings,
+  type SkippedFiles,
+  skippedFilesJson,
+  unusedColumnsJson,
+} from '@svc/tabular/internal';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -64,6 +70,7 @@ const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[]
 /** What is to be said of an import besides its items. */
 export interface ImportNotes {
   readonly warnings: readonly string[];
+  readonly unusedColumns: Iterable<string>;
   readonly skippedFiles: SkippedFiles | undefined;
 }
 
@@ -106,13 +113,24 @@ export async function dryRun(
     errors: errorsOf(source, report),
     errorsTotal: faults.total,
     skipped,
-    warnings: importWarnings(report),
-    skippedFiles: source.skippedFiles,
+    ...importNotes(source, report),
   };
 }
 
-/** What is probably a mistake in the items of an import, one sentence each. */
-export const importWarnings = ({ unaskedCount }: ImportReport): string[] => promptWarnings(unaskedCount);
+/** What is to be said of an import when it has read its source. */
+export const importNotes = (
+  { skippedFiles }: Pick<ImportSource, 'skippedFiles'>,
+  { unaskedCount, unusedColumns }: ImportReport,
+): ImportNotes => ({ warnings: promptWarnings(unaskedCount), unusedColumns, skippedFiles });
+
+/** The same as members of a response; none where there is nothing to say. */
+export function importNotesJson({ warnings, unusedColumns, skippedFiles }: ImportNotes): JsonObject {
+  return {
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...unusedColumnsJson(unusedColumns),
+    ...(skippedFiles === undefined ? {} : skippedFilesJson(skippedFiles)),
+  };
+}
 
 /**
  * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is

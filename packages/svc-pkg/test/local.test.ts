@@ -137,6 +137,13 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
     sections: [{ name: 'default', item_count: 2 }],
   });
   expect((await svcPkg(['hash', join(folder, 'b.pkg.zip')])).stdout).toBe(`${version_hash}\n`);
+  expect(one.document()).not.toHaveProperty('unused_columns');
+  const few = await svcPkg(['pack', csv, '--prompt-column', 'question', '-o', join(folder, 'few.pkg.zip')]);
+  expect(few.stdout).toMatch(/^not used +answer, level, code \(--keep-unmapped\)$/m);
+  const unaskedItems = join(folder, 'unasked.jsonl');
+  await writeFile(unaskedItems, '{"inputs":{"prompt":"p"}}\n{"inputs":{"x":1}}\n');
+  const unasked = await svcPkg(['pack', unaskedItems]);
+  expect(unasked.stdout).toMatch(/^warning +1 item has neither a prompt nor messages/m);
   await using pkg = await openPackageFile(join(folder, 'b.pkg.zip'));
   const bytes = pkg.sections[0]?.bytes() ?? [];
   expect(Buffer.concat(await Array.fromAsync(bytes)).toString()).toBe(

@@ -7,7 +7,12 @@ export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { baseName, compressionOf, type DataFormat, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
 export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
-export { mappingWarnings, promptWarnings, withWarnings } from './preview/mapping-warnings.ts';
+export {
+  mappingWarnings,
+  promptWarnings,
+  unusedColumnsJson,
+  withWarnings,
+} from './preview/mapping-warnings.ts';
 export { type FilesPreview, kindOf, type PreviewOptions, previewFiles } from './preview/preview-files.ts';
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';

@@ -57,8 +57,8 @@ export interface DraftContent {
 }
 
 export interface DraftCommit extends DraftContent {
-  /** The job that imports the dataset, which succeeds with it. */
-  readonly job?: TaskClaim | undefined;
+  /** The job that imports the dataset, which succeeds with it; with what it says besides, JSON text of an object. */
+  readonly job?: (TaskClaim & { readonly notes?: string | undefined }) | undefined;
   /** The idempotent request that imports the dataset, and its response. */
   readonly response?:
     | { readonly claim: IdempotencyClaim; readonly of: (stored: StoredImport) => StoredResponse }

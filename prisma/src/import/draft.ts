@@ -283,6 +283,8 @@ export class ImportReport {
   #skipped: FaultList | null = null;
   /** Items without a prompt or messages. */
   unaskedCount = 0;
+  /** Columns of tables that the mapping does not use. */
+  readonly unusedColumns: Set<string> = new Set();
 
   /** Lines and rows that refuse the dataset. */
   get faults(): FaultList {
@@ -306,6 +308,7 @@ export class ImportReport {
     this.#faults = new FaultList();
     this.#skipped = null;
     this.unaskedCount = 0;
+    this.unusedColumns.clear();
   }
 }
 

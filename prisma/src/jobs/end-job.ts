@@ -8,13 +8,17 @@ import { jobNotFound } from './job-row.ts';
  *
  * @throws StoreError `superseded`, `job_finished`: the dataset must not be stored then
  */
-export async function completeJob(client: pg.ClientBase, claim: TaskClaim, datasetId: string): Promise<void> {
+export async function completeJob(
+  client: pg.ClientBase,
+  claim: TaskClaim & { readonly notes?: string | undefined },
+  datasetId: string,
+): Promise<void> {
   const { rowCount } = await client.query(
-    `UPDATE jobs SET status = 'succeeded', dataset_id = $3, finished_at = clock_timestamp(), sealed_token = NULL,
+    `UPDATE jobs SET status = 'succeeded', dataset_id = $3, notes = $4, finished_at = clock_timestamp(), sealed_token = NULL,
        rows_total = coalesce(rows_total, rows_done), bytes_done = coalesce(bytes_total, bytes_done),
        bytes_total = coalesce(bytes_total, bytes_done)
      WHERE id = $1 AND attempt = $2 AND finished_at IS NULL AND cancel_requested_at IS NULL`,
-    [claim.id, claim.attempt, datasetId],
+    [claim.id, claim.attempt, datasetId, claim.notes ?? null],
   );
   if (rowCount === 0) throw await lostClaim(client, claim);
   await deleteArchive(client, claim.id);

@@ -18,6 +18,8 @@ export interface Job {
   readonly datasetId: string | null;
   /** Error body as JSON text. */
   readonly error: string | null;
+  /** What the import of a job that succeeded says besides its dataset: JSON text of an object; null if nothing. */
+  readonly notes: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -63,7 +65,7 @@ const SUBJECT_SQL = `CASE WHEN octet_length(request) <= ${MAX_SUBJECT_BYTES} THE
 export const JOB_COLUMNS: string = `id, kind, status, rows_done::float8 AS "rowsDone", rows_total::float8 AS "rowsTotal",
   bytes_done::float8 AS "bytesDone", bytes_total::float8 AS "bytesTotal", dataset_id AS "datasetId",
   ${SUBJECT_SQL} AS subject,
-  ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error,
+  ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error, notes,
   ${boundedText('request_id', 16_384)} AS "requestId",
   created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 

@@ -1,4 +1,11 @@
-import { type ImportFailure, type ImportSource, importDataset, observeImport } from '@svc/flows';
+import {
+  type ImportFailure,
+  type ImportSource,
+  importDataset,
+  importNotes,
+  importNotesJson,
+  observeImport,
+} from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
@@ -167,7 +174,9 @@ async function importIntoJob(
       const content = await importDataset(source, draft, report, signal);
       // The next statement locks the job's row.
       await progress.flush();
-      observed.finished(await draft.commit({ ...content, job: claim }));
+      const notes = canonicalJson(importNotesJson(importNotes(source, report)));
+      const job = { ...claim, notes: notes === '{}' ? undefined : notes };
+      observed.finished(await draft.commit({ ...content, job }));
     } catch (error) {
       const failure = failureOf(error);
       if (failure !== null) observed.failed(error, failure);

@@ -141,13 +141,14 @@ async function writeItems(
 
 async function writeTable(
   file: TableFile,
-  { draft, read, areNamed: isNamed, signal }: Target,
+  { draft, report, read, areNamed: isNamed, signal }: Target,
   mapping: Mapping,
   plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
 ): Promise<Table> {
   const { name, section } = file;
-  const { table, columns, ...planned } = await openSection(file, mapping, { wholeFile, signal });
+  const { table, columns, unused, ...planned } = await openSection(file, mapping, { wholeFile, signal });
+  for (const column of unused) report.unusedColumns.add(column);
   const plan = { ...planned, maxItemBytes };
   const writer = draft.section(section, { itemsTotal: table.rowCount, isNamed, file: name, read });
   // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.

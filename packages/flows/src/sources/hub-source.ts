@@ -47,7 +47,9 @@ export function hubSource(
             skipsInvalid: true,
           });
           const tagged = subsets === 'tags' ? { tags: [...(mapping.tags ?? []), reader.subset] } : {};
-          const { columns, ...planned } = planMapping({ ...mapping, ...tagged }, reader.features, reader);
+          const wanted = { ...mapping, ...tagged };
+          const { columns, unused, ...planned } = planMapping(wanted, reader.features, reader);
+          for (const column of unused) report.unusedColumns.add(column);
           const options = { itemsTotal: reader.numRows, isNamed: subsets === 'sections', read: dataset };
           if (subsets === 'sections' || section === undefined)
             section = draft.section(subsets === 'sections' ? reader.subset : SECTION_NAME, options);

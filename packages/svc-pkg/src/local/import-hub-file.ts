@@ -8,6 +8,7 @@ import { type Cli, generatorOf } from '../cli-context.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { showProgress } from '../output/progress.ts';
 import { ErrorCollector, mapRows, SkippedCounter } from './map-rows.ts';
+import type { PackedRows } from './pack-files.ts';
 
 /** What to read of the hub. */
 export interface DatasetRef {
@@ -33,7 +34,7 @@ export async function importHubFile(
   { mapping, wire }: GivenMapping,
   facts: { readonly name: string; readonly description: string | undefined },
   target: { readonly path: string; readonly force: boolean },
-): Promise<WrittenPackage & { readonly skipped: number }> {
+): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'unusedColumns'>> {
   const { path, split, subset, revision, token } = selection;
   const { signal } = cli;
   const endpoint = cli.env['HUB_ENDPOINT'];
@@ -45,7 +46,7 @@ export async function importHubFile(
   const dataset = await hub.openDataset({ path, revision, token, signal });
   const textColumns = typedColumns(mapping);
   const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
-  const { columns, features } = planMapping(mapping, reader.features, reader);
+  const { columns, features, unused: unusedColumns } = planMapping(mapping, reader.features, reader);
   const toItem = compileMapping(mapping, features);
   const skipped = mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const errors = new ErrorCollector();
@@ -74,5 +75,5 @@ export async function importHubFile(
       onProgress: (items) => progress.update(items, reader.numRows),
     },
   );
-  return { ...written, skipped: skipped?.count ?? 0 };
+  return { ...written, skipped: skipped?.count ?? 0, unusedColumns };
 }

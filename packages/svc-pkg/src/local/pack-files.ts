@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { checkItems, type Item } from '@svc/jsonl-v23';
-import { type ImportLimits, ImportMeter, jsonText, NO_REASON } from '@svc/jsonl-v23/internal';
+import { hasPrompt, type ImportLimits, ImportMeter, jsonText, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageGenerator } from '@svc/pkg-format';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
@@ -9,12 +9,14 @@ import {
   fileSchema,
   mergeFeatures,
   openSection,
+  promptWarnings,
   readTextFile,
   type SkippedFiles,
   skippedFilesJson,
   sourceOf,
   type TableFile,
   toMappable,
+  unusedColumnsJson,
 } from '@svc/tabular/internal';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import type { Result } from '../output/print.ts';
@@ -53,13 +55,14 @@ export async function packFiles(
   { name, description }: PackedFacts,
   { path, force, generator, signal, onProgress }: PackTarget,
   limits?: ImportLimits,
-): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles'>> {
+): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles' | 'unaskedCount' | 'unusedColumns'>> {
   const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const features: Features[] = [];
   const errors = new ErrorCollector();
   const meter = new ImportMeter(limits);
   meter.setFileBytes(sentBytes);
-  const context = { skipped, errors, meter, features, signal };
+  const notes = { unaskedCount: 0, unusedColumns: new Set<string>() };
+  const context = { skipped, errors, meter, features, notes, signal };
   const sections = files.map((file, index) => ({
     name: file.section,
     items: errors.atEndOf(
@@ -84,7 +87,7 @@ export async function packFiles(
     },
     { force, generator, signal, onProgress },
   );
-  return { ...written, skipped: skipped?.count ?? 0, skippedFiles };
+  return { ...written, skipped: skipped?.count ?? 0, skippedFiles, ...notes };
 }
 
 interface PackContext {
@@ -94,16 +97,22 @@ interface PackContext {
   readonly meter: ImportMeter;
   /** Receives the columns of each table. */
   readonly features: Features[];
+  /** What is said of the items and the columns. */
+  readonly notes: { unaskedCount: number; readonly unusedColumns: Set<string> };
   readonly signal: AbortSignal;
 }
 
 /** The lines of a file as items. */
-async function* lineItems(file: LocalTable, { errors, meter, signal }: PackContext): AsyncGenerator<Item> {
+async function* lineItems(
+  file: LocalTable,
+  { errors, meter, notes, signal }: PackContext,
+): AsyncGenerator<Item> {
   const content = readTextFile(sourceOf(file), file.detected, { signal });
   for await (const { item, errors: found, location } of checkItems(content, { file: file.label, signal })) {
     meter.addRows(1, location);
     if (found === undefined) {
       meterItem(meter, item, location);
+      if (!hasPrompt(item)) notes.unaskedCount += 1;
       yield item;
     } else {
       meter.addItems({ bytes: 0, skippedRows: 1 }, location);
@@ -116,10 +125,12 @@ async function* lineItems(file: LocalTable, { errors, meter, signal }: PackConte
 async function* rowItems(
   file: LocalTable,
   mapping: Mapping,
-  { skipped, errors, meter, features, signal }: PackContext,
+  { skipped, errors, meter, features, notes, signal }: PackContext,
 ): AsyncGenerator<Item> {
   const { name, label, section: split } = file;
-  const { table, columns, features: mapped } = await openSection(file, mapping, { wholeFile: true, signal });
+  const opened = await openSection(file, mapping, { wholeFile: true, signal });
+  const { table, columns, features: mapped, unused } = opened;
+  for (const column of unused) notes.unusedColumns.add(column);
   features.push(table.features);
   const toItem = compileMapping(mapping, mapped, { split });
   async function* rows(): AsyncGenerator<LocatedRow[]> {
@@ -153,6 +164,10 @@ export interface PackedRows extends WrittenPackage {
   readonly skipped: number;
   /** Files that are no tables. */
   readonly skippedFiles?: SkippedFiles;
+  /** Items without a prompt or messages. */
+  readonly unaskedCount?: number;
+  /** Columns that no key of the mapping uses. */
+  readonly unusedColumns?: Iterable<string>;
 }
 
 /** The report on a package that was made of rows. */
@@ -165,7 +180,11 @@ export function writtenResult({
   sections,
   skipped,
   skippedFiles = { first: [], total: 0 },
+  unaskedCount = 0,
+  unusedColumns = [],
 }: PackedRows): Result {
+  const warnings = promptWarnings(unaskedCount);
+  const unused = unusedColumnsJson(unusedColumns);
   return {
     text: () =>
       formatFacts([
@@ -174,7 +193,12 @@ export function writtenResult({
         ['version hash', versionHash],
         ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
         ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
-        ...noteFacts({ skipped_files: skippedFiles.first, skipped_files_total: skippedFiles.total }),
+        ...noteFacts({
+          warnings,
+          ...unused,
+          skipped_files: skippedFiles.first,
+          skipped_files_total: skippedFiles.total,
+        }),
       ]),
     json: () =>
       jsonText({
@@ -185,6 +209,8 @@ export function writtenResult({
         item_count: itemCount,
         sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
         skipped_count: skipped,
+        ...(warnings.length === 0 ? {} : { warnings }),
+        ...unused,
         ...skippedFilesJson(skippedFiles),
       }),
   };

@@ -94,25 +94,40 @@ export function formatBytes(bytes: number): string {
 /** What a response says besides its main facts. */
 interface Notes {
   readonly warnings?: readonly string[] | undefined;
+  readonly unused_columns?: readonly string[] | undefined;
+  readonly unused_columns_total?: number | undefined;
   readonly skipped_files?: readonly { readonly name: string; readonly reason: string }[] | undefined;
   readonly skipped_files_total?: number | undefined;
 }
 
-/** Files that a text for people names. */
+/** Files and columns that a text for people names. */
 const MAX_NAMED = 10;
 
-/** Warnings, a line each, and in a line the files that are passed over. */
+/** Warnings, a line each, and in a line the columns that no key uses and the files that are passed over. */
 export function noteFacts({
   warnings = [],
+  unused_columns: columns = [],
+  unused_columns_total: columnCount = columns.length,
   skipped_files: files = [],
   skipped_files_total: total = files.length,
 }: Notes): [name: string, value: string][] {
   const named = files.slice(0, MAX_NAMED).map(({ name, reason }) => printableValue(`${name} (${reason})`));
-  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  const unused = columns.slice(0, MAX_NAMED).map(printableValue);
   return [
     ...warnings.map((warning): [string, string] => ['warning', printableValue(warning)]),
-    ...(total === 0 ? [] : [['passed over', `${named.join(', ')}${more}`] satisfies [string, string]]),
+    ...listFact('not used', unused, columnCount, ' (--keep-unmapped)'),
+    ...listFact('passed over', named, total),
   ];
+}
+
+function listFact(
+  name: string,
+  named: readonly string[],
+  total: number,
+  hint = '',
+): [name: string, value: string][] {
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  return total === 0 ? [] : [[name, `${named.join(', ')}${more}${hint}`]];
 }
 
 /** The bounds of an interval. */

@@ -30,6 +30,17 @@ export function promptWarnings(count: number, among?: string): string[] {
   ];
 }
 
+/** Names that a response lists. */
+const MAX_LISTED = 100;
+
+/** What responses say of columns that no key of a mapping uses: nothing if there are none. */
+export function unusedColumnsJson(columns: Iterable<string>): JsonObject {
+  const names = [...columns];
+  if (names.length === 0) return {};
+  const total = names.length > MAX_LISTED ? { unused_columns_total: names.length } : {};
+  return { unused_columns: names.slice(0, MAX_LISTED), ...total };
+}
+
 /** Adds to the `warnings` of a preview's `info`. */
 export function withWarnings(info: JsonObject, warnings: readonly string[]): JsonObject {
   if (warnings.length === 0) return info;

@@ -10,6 +10,8 @@ export interface MappedColumns {
   readonly columns: readonly string[];
   /** Those columns, and those whose types the mapping gives, with their types. */
   readonly features: readonly MappableFeature[];
+  /** Columns that no key uses. */
+  readonly unused: readonly string[];
 }
 
 /** Facts of a table other than its columns. */
@@ -42,7 +44,7 @@ export function planMapping(
   // A table may have many columns that the mapping does not use.
   const known = features.filter(({ name }) => used.has(name)).map(({ name, dtype }) => ({ name, dtype }));
   compileMapping(mapping, known);
-  return { mapping, columns, features: known };
+  return { mapping, columns, features: known, unused: names.filter((name) => !used.has(name)) };
 }
 
 /** The columns whose types the mapping gives. */

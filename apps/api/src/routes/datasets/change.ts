@@ -4,7 +4,7 @@ import {
   type ImportNotes,
   type ImportSource,
   importDataset,
-  importWarnings,
+  importNotes,
   observeImport,
   requestFailure,
 } from '@svc/flows';
@@ -267,8 +267,7 @@ async function importOne(
     const content = await importDataset(source, draft, report, signal);
     const doneWith = (stored: StoredImport): ImportDone => ({
       stored,
-      warnings: importWarnings(report),
-      skippedFiles: source.skippedFiles,
+      ...importNotes(source, report),
     });
     const answer = response && {
       claim: response.claim,
@@ -304,7 +303,7 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
   const [first] = done as readonly [ImportDone];
   const { dataset, changed, isNew, runId } = first.stored;
   const warnings = [...new Set(done.flatMap((one) => one.warnings))];
-  const notes = { warnings, skippedFiles: first.skippedFiles };
+  const notes = { ...first, warnings };
   if (changed !== null) return datasetChanged(dataset, changed, notes, runId);
   const runs = done.map(({ stored }) => ({ dataset_id: stored.dataset.id, run_id: stored.runId }));
   return {

@@ -80,6 +80,12 @@ export const IMPORT_NOTES: Readonly<Record<string, Schema>> = {
     items: TEXT,
     description: 'what is probably a mistake, such as items without a prompt; absent if nothing is',
   },
+  unused_columns: {
+    type: 'array',
+    items: TEXT,
+    description: 'the first 100 columns that no key of the mapping uses; absent if there are none',
+  },
+  unused_columns_total: { ...COUNT, description: 'set if there are more' },
   ...SKIPPED_FILES,
 };
 export const NOTE_NAMES: readonly string[] = Object.keys(IMPORT_NOTES);

@@ -2,6 +2,7 @@ import {
   type DryRun,
   type ImportError,
   type ImportNotes,
+  importNotesJson,
   type Preview,
   type PreviewItem,
   type PreviewRows,
@@ -77,13 +78,9 @@ export function serializeDryRun({
   };
 }
 
-/** What the response to an import says besides; nothing where there is nothing to say. */
-export function serializeNotes({ warnings, skippedFiles }: ImportNotes): Record<string, JsonBody> {
-  return {
-    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
-    ...serializeSkippedFiles(skippedFiles),
-  };
-}
+/** What the response to an import says besides. */
+export const serializeNotes = (notes: ImportNotes): Record<string, JsonBody> =>
+  importNotesJson(notes) as Record<string, JsonBody>;
 
 /** Files that are passed over, as members of a response; none if there are none. */
 export function serializeSkippedFiles(skipped: SkippedFiles | undefined): Record<string, JsonBody> {

@@ -4,7 +4,7 @@ import { serializeProblem } from '../../http/problem.ts';
 import { ASYNC_APPLIED } from '../../http/request-headers.ts';
 import { record, storedJson } from '../docs/record.ts';
 import { COUNT, COUNT_OR_NULL, TEXT_OR_NULL, TIME, TIME_OR_NULL, UUID } from '../docs/scalars.ts';
-import { PROBLEM } from '../docs/schemas.ts';
+import { IMPORT_NOTES, NOTE_NAMES, PROBLEM } from '../docs/schemas.ts';
 
 export const JOB_KINDS = ['import', 'upload'] as const;
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
@@ -34,6 +34,11 @@ const RECORD = record<Job & { readonly request: string | null }>({
     description: 'the request in short; null if it is too long to show',
   }),
   dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that the job created' },
+  notes: storedJson({
+    ...shape(IMPORT_NOTES, NOTE_NAMES),
+    type: ['object', 'null'],
+    description: 'what the response to the same import without `respond-async` says besides; null if nothing',
+  }),
   error: storedJson(orNull(PROBLEM, 'why it failed')),
   created_at: TIME,
   started_at: TIME_OR_NULL,
