@@ -223,6 +223,36 @@ it('sends files whole whose version is deleted meanwhile, also when what it had 
   expect((await read(fileOf('cut', paths[1] ?? '', 'v2'))).status).toBe(404);
 });
 
+it('serves 520 sections directly after they are stored, and whole when they are deleted meanwhile', async () => {
+  const small = Array.from({ length: 519 }, (_, n) => [`s${n}`, some(1, n)] as const);
+  await upload('fresh', { large: some(30_000), ...Object.fromEntries(small) });
+  await send('/datasets/fresh/items?mode=append&section=large', {
+    method: 'POST',
+    body: lines(some(1, 30_000)),
+    headers: { 'content-type': 'application/jsonl' },
+  });
+  const paths = ['s0', 's258', 's518'].flatMap((name) => [
+    `items/${name}.jsonl`,
+    `data/${name}-00000-of-00001.parquet`,
+  ]);
+  const answers = await Promise.all(
+    ['README.md', 'items/large.jsonl', ...paths].map(async (path) => ({
+      path,
+      response: await fetch(`${api.url}${fileOf('fresh', path, 'v1')}`),
+    })),
+  );
+  await send('/datasets/fresh/versions/1', { method: 'DELETE' });
+  await api.store.datasets.collect();
+  for (const { path, response } of answers) {
+    expect([path, response.status]).toEqual([path, 200]);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect([path, bytes.byteLength]).toEqual([path, Number(response.headers.get('content-length'))]);
+    if (path === 'items/large.jsonl') expect(bytes.toString().trimEnd().split('\n')).toHaveLength(30_000);
+    if (path.startsWith('data/')) expect((await rowsOf(bytes)).length).toBeGreaterThan(0);
+  }
+  expect((await read(fileOf('fresh', 'README.md', 'v1'))).status).toBe(404);
+});
+
 it('uses the tables of another version that has them', async () => {
   const { id } = await upload('shared', { train: some(12_000) });
   const before = await treeOf('shared');
