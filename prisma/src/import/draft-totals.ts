@@ -38,7 +38,8 @@ export class DraftTotals {
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
-  readonly #profiles = new ProfileBlocks();
+  /** Made for the first batch that a thread encodes. */
+  #profiles: ProfileBlocks | undefined;
 
   constructor(limits: ImportLimits) {
     this.#meter = new ImportMeter(limits, LIMIT_NAMES);
@@ -64,6 +65,7 @@ export class DraftTotals {
 
   /** What the items are, as far as it is known of whole blocks; to be taken once, at the end. */
   takeProfiles(): readonly StoredProfile[] {
+    if (this.#profiles === undefined) return [];
     const parts = this.#sections.flatMap((section) => section.parts.ranges);
     return this.#profiles.take(new Map(parts.map(({ partId, count }) => [partId, count])));
   }
@@ -107,7 +109,10 @@ export class DraftTotals {
     const { itemCount, itemBytes, embeddedBytes, failures } = encoded;
     this.#meter.addItems({ bytes: itemBytes, embeddedBytes, skippedRows: failures?.total ?? 0 }, location);
     section.add(encoded);
-    for (const profile of encoded.profiles) this.#profiles.add(profile);
+    for (const profile of encoded.profiles) {
+      this.#profiles ??= new ProfileBlocks();
+      this.#profiles.add(profile);
+    }
     this.#items += itemCount;
     this.#assets += encoded.assetCount;
     this.#bytes += bytes;

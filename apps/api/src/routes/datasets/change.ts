@@ -5,6 +5,7 @@ import {
   type ImportSource,
   importDataset,
   importNotes,
+  importNotesJson,
   observeImport,
   requestFailure,
 } from '@svc/flows';
@@ -34,7 +35,7 @@ import {
   StoreError,
 } from '@svc/store';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
-import { serializeDryRun, serializeNotes } from '../hub/serialize.ts';
+import { serializeDryRun } from '../hub/serialize.ts';
 
 /** What the history says of a change. */
 export const MESSAGE: Schema = {
@@ -311,7 +312,7 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
     headers: { Location: `/datasets/${dataset.id}` },
     body: toJsonText({
       ...serializeSummary(dataset),
-      ...serializeNotes(notes),
+      ...importNotesJson(notes),
       ...(isNew || runId === null ? {} : { dataset_id: dataset.id, run_id: runId }),
       ...(runs.length === 1 ? {} : { runs }),
     }),
@@ -337,7 +338,7 @@ export function datasetChanged(
       ...serializeSummary(dataset),
       change: { ...change },
       ...(runId === null ? {} : { run_id: runId }),
-      ...(notes === undefined ? {} : serializeNotes(notes)),
+      ...(notes === undefined ? {} : importNotesJson(notes)),
     }),
   };
 }

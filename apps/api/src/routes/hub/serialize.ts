@@ -1,7 +1,6 @@
 import {
   type DryRun,
   type ImportError,
-  type ImportNotes,
   importNotesJson,
   type Preview,
   type PreviewItem,
@@ -74,13 +73,9 @@ export function serializeDryRun({
     ...(skipped === null
       ? {}
       : { skipped: { count: skipped.total, rows: skipped.first.map(serializeSkippedRow) } }),
-    ...serializeNotes(notes),
+    ...importNotesJson(notes),
   };
 }
-
-/** What the response to an import says besides. */
-export const serializeNotes = (notes: ImportNotes): Record<string, JsonBody> =>
-  importNotesJson(notes) as Record<string, JsonBody>;
 
 /** Files that are passed over, as members of a response; none if there are none. */
 export function serializeSkippedFiles(skipped: SkippedFiles | undefined): Record<string, JsonBody> {
