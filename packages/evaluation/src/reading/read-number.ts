@@ -175,7 +175,7 @@ function readSentences(text: string, decimal: DecimalSign): ReadNumber | undefin
   for (let at = statement.units.length - 1; at >= 0; at -= 1) {
     const name = statement.units[at]?.name;
     if (name == null || quantities[name.of]?.isInName || statement.isDenied[at] === 1) continue;
-    return found(at, 'last');
+    return isUnclear(statement, quantities, at) ? undefined : found(at, 'last');
   }
   return undefined;
 
@@ -221,6 +221,17 @@ function lastStated(statement: Statement, quantities: readonly Quantity[]): numb
     }
   }
   return undefined;
+}
+
+/** Whether a number is one of several that a conclusion names without saying which: "so she makes 18 dollars in 2 days". */
+function isUnclear(statement: Statement, quantities: readonly Quantity[], at: number): boolean {
+  const { units, rolesAt, sentenceStart } = statement;
+  for (let index = sentenceStart[at] ?? 0; index < at; index += 1) {
+    const from = rolesAt(index).get('so');
+    const isStart = index === sentenceStart[index] || units[index - 1]?.isMark === true;
+    if (from !== undefined && isStart) return numberFrom(statement, quantities, from, true) === undefined;
+  }
+  return false;
 }
 
 /** The number right after a verb in a sentence without "answer": "so the total is 55 of 60". */
