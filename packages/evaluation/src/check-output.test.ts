@@ -348,6 +348,13 @@ describe('an output that calls tools beside its text', () => {
     expect(await verdict({ answer, checker: 'tool_calls' }, output)).toBe(true);
     expect(await verdict({ answer: [], checker: 'tool_calls' }, output)).toBe(false);
   });
+
+  it('is the same JSON as an answer of that form', async () => {
+    const checker = 'json_equal';
+    expect(await verdict({ answer: output, checker }, output)).toBe(true);
+    expect(await verdict({ answer: { ...output, content: '42' }, checker }, output)).toBe(false);
+    expect(await verdict({ answer: { a: 1 }, checker }, { ...output, content: '{"a": 1.0}' })).toBe(true);
+  });
 });
 
 describe('reasoning', () => {

@@ -48,6 +48,8 @@ export interface ToolResult {
   readonly part?: { readonly source: number; readonly name: string };
   /** Null for none. */
   readonly output: JsonValue;
+  /** What the model thought before it, where the tool keeps it apart. */
+  readonly reasoning?: string | null;
   readonly error: string | null;
   /** By name; the first is the main one, unless the run names another. */
   readonly scores: ReadonlyMap<string, ToolScore>;

@@ -76,6 +76,18 @@ it('reads its JSON, and images', async () => {
   });
 });
 
+it('reads what a model thought before its output', async () => {
+  const content = [
+    { type: 'reasoning', reasoning: 'one' },
+    { type: 'reasoning', reasoning: 'two', signature: 's' },
+    { type: 'text', text: '2' },
+  ];
+  const output = { choices: [{ message: { role: 'assistant', content }, stop_reason: 'stop' }] };
+  const { results, lost } = await convert({ 'a.json': document([sample(1, { output })]) });
+  expect(results).toMatchObject([{ output: '2', reasoning: 'one\n\ntwo' }]);
+  expect(lost).toEqual([]);
+});
+
 it('reads zstd entries, and a log that has only its journal', async () => {
   const files = {
     '_journal/start.json': { version: 2, eval: SPEC, plan: {} },

@@ -321,7 +321,8 @@ it.each(['inspect', 'inspect-json'] as const)(
       alpha: { score: 1, passed: true, explanation: 'a' },
       zeta: { score: 0, passed: false, explanation: 'z' },
     };
-    const run = runOf([{ score: 0, passed: false, explanation: 'z', scores }], {
+    const result = { output: '4', reasoning: 'two and two', score: 0, passed: false };
+    const run = runOf([{ ...result, explanation: 'z', scores }], {
       model: 'm',
       scorers: [{ name: 'zeta' }, { name: 'alpha' }],
     });
@@ -332,7 +333,7 @@ it.each(['inspect', 'inspect-json'] as const)(
     expect(text.indexOf('"zeta"')).toBeLessThan(text.indexOf('"alpha"'));
     if (tool === 'inspect') return;
     const back = await convert({ 'log.json': files['export.json'] ?? '' });
-    expect(back.results).toMatchObject([{ score: 0, passed: false, scores }]);
+    expect(back.results).toMatchObject([{ ...result, scores }]);
   },
 );
 

@@ -88,7 +88,10 @@ export function planCheck({ output, item, reasoning: mode, thoughts, judge }: Pl
   const chosen = chooseCheck(item, judge);
   if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
   const { checker, options } = chosen;
-  const read = checker === TOOL_CALLS ? output : saidIn(output);
+  const reference = referenceAnswer(item) ?? null;
+  // An answer that has calls beside its text is compared with all of the output.
+  const isWhole = checker === TOOL_CALLS || saidIn(reference) !== reference;
+  const read = isWhole ? output : saidIn(output);
   const { scored, reasoning, isOnlyReasoning } = scoredOutput(read, mode);
   if (checker === null) {
     const isAllBeside = mode === 'strip' && scored === '' && thoughts !== null;

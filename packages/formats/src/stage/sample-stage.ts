@@ -433,6 +433,7 @@ function toResult(
 function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
   const {
     output,
+    reasoning = null,
     error,
     scores,
     latencyMs = null,
@@ -443,6 +444,7 @@ function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
   const id = getMember(item, 'id') ?? null;
   return {
     output,
+    ...(reasoning === null ? {} : { reasoning }),
     ...(error === null ? {} : { error: toolError(error) }),
     item_id: typeof id === 'string' || Number.isInteger(id) ? id : null,
     latency_ms: latencyMs !== null && latencyMs >= 0 ? Math.round(latencyMs * 10) / 10 : null,

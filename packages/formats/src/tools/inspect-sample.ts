@@ -115,7 +115,13 @@ function toResult(
   const message = memberOf(choices[0], 'message');
   const content = memberOf(message, 'content');
   lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
-  const others = elementsOf(content).filter((part) => memberOf(part, 'type') !== 'text').length;
+  const thoughts = elementsOf(content)
+    .filter((part) => memberOf(part, 'type') === 'reasoning')
+    .map((part) => textOf(memberOf(part, 'reasoning')) ?? '')
+    .filter((text) => text !== '');
+  const others = elementsOf(content).filter(
+    (part) => !['text', 'reasoning'].includes(textOf(memberOf(part, 'type')) ?? ''),
+  ).length;
   lost.add('output that is not text', location, others);
   const calls = elementsOf(messages).reduce<number>(
     (sum, one) => sum + elementsOf(memberOf(one, 'tool_calls')).length,
@@ -139,6 +145,7 @@ function toResult(
   return {
     repetition: epoch ?? 1,
     output: choices.length === 0 ? null : contentText(content),
+    reasoning: thoughts.length === 0 ? null : thoughts.join('\n\n'),
     error: failure ?? (isFilled(error) ? 'The sample failed.' : null),
     scores: list.scores,
     latencyMs: seconds === null ? null : seconds * 1000,

@@ -150,7 +150,15 @@ function resultOf(result: ExportResult, scores: ReturnType<typeof namedScores>, 
   const { repetition = 1, output = null, error = null, latency_ms: latency = null, usage = null } = result;
   const text = output === null ? null : plainText(output);
   const seconds = numberOf(latency);
-  const message = { role: 'assistant', content: text ?? '', source: 'generate' };
+  const reasoning = textOf(result.reasoning ?? null);
+  const content =
+    reasoning === null
+      ? (text ?? '')
+      : [
+          { type: 'reasoning', reasoning },
+          { type: 'text', text: text ?? '' },
+        ];
+  const message = { role: 'assistant', content, source: 'generate' };
   const reason = textOf(result.finish_reason);
   const failure = {
     message: textOf(memberOf(error, 'message')) ?? 'failed',
