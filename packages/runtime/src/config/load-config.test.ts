@@ -212,7 +212,7 @@ it('takes secrets from files', () => {
       HUB_TOKEN_FILE: join(folder, 'url'),
       SVC_JOB_KEY_FILE: join(folder, 'none'),
       SVC_METRICS_KEY_FILE: file('empty', ' '),
-      DATABASE_READ_URL_FILE: file('long', 'x'.repeat(70_000)),
+      DATABASE_DIRECT_URL_FILE: file('long', 'x'.repeat(70_000)),
     }),
   ).toThrow(
     expect.objectContaining({
@@ -220,7 +220,7 @@ it('takes secrets from files', () => {
         'HUB_TOKEN_FILE and HUB_TOKEN are both set: remove one',
         expect.stringMatching(/^SVC_JOB_KEY_FILE cannot be read: ENOENT/),
         expect.stringMatching(/^SVC_METRICS_KEY_FILE names an empty file/),
-        'DATABASE_READ_URL_FILE cannot be read: it has more than 65536 bytes',
+        'DATABASE_DIRECT_URL_FILE cannot be read: it has more than 65536 bytes',
       ],
     }),
   );

@@ -16,6 +16,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_DATA_DIR',
   'SVC_API_KEYS',
   'SVC_METRICS_KEY',
+  'SVC_API_KEYS_FILE',
   'SVC_JOB_KEY',
   'SVC_ASSET_STORE_URL',
   'HUB_ENDPOINT',
@@ -29,6 +30,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_PROVIDER_ALLOWED_HOSTS',
   'SVC_LOG_LEVEL',
   'SVC_LOG_FORMAT',
+  'SVC_AUDIT_DAYS',
   // Nothing is refused in this time.
   'SVC_DRAIN_DELAY_MS',
   'SVC_TELEMETRY',
