@@ -256,7 +256,7 @@ describe('a mistake that ends a start', () => {
         SVC_PROVIDER_OPENAI_ORIGINS: 'https://api.openai.com/v1',
       }),
     ).toBe(
-      '78 Invalid configuration:\n  SVC_API_KEYS the key of entry 1 must be visible ASCII, 16 to 512 characters\n' +
+      '78 Invalid configuration:\n  SVC_API_KEYS the key of entry 1 must be visible ASCII, 16 to 512 characters without a colon, comma or semicolon\n' +
         '  SVC_PROVIDER_OPENAI_ORIGINS must be origins, which have no path: write https://api.openai.com as entry 1\n',
     );
   });

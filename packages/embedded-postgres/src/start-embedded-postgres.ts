@@ -52,7 +52,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   signal.throwIfAborted();
   const layout = layoutOf(resolve(options.dataDir));
   await mkdir(layout.dataDir, { recursive: true }).catch((cause: Error) => {
-    throw new EmbeddedPostgresError(`Cannot create the data folder ${layout.dataDir}: ${cause.message}.`, cause);
+    throw new EmbeddedPostgresError(
+      `Cannot create the data folder ${layout.dataDir}: ${cause.message}.`,
+      cause,
+    );
   });
   const account = await choosePostgresAccount(layout.data);
   const binaries = await reachableBinaries(await findPostgresBinaries(), account);

@@ -30,6 +30,8 @@ export interface CliContext {
   dispatcher(): Promise<Dispatcher>;
   /** Adds the commands that read a database; null for none. */
   readonly database: DatabasePort | null;
+  /** What the program is called that has a database too; default `svc-pkg`. */
+  readonly program?: 'svc-admin';
   /** Version of this program. */
   readonly version: string;
 }

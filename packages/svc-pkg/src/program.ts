@@ -7,10 +7,6 @@ import type { Failure } from './errors/failure.ts';
 import { writeText } from './output/print.ts';
 import { printableValue } from './text/format.ts';
 
-/** What the program is called: the commands of a deployment's database are in a separate one. */
-export const programName = ({ database }: Pick<Cli, 'database'>): string =>
-  database === null ? 'svc-pkg' : 'svc-admin';
-
 /** The commands in the order of the help, by group and name. Each is loaded when it is used. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Operation>>>>> = {
   'Packages:': {
@@ -88,7 +84,7 @@ export async function createProgram(
   write: { out(text: string): void; err(text: string): void },
   only?: readonly string[],
 ): Promise<Command> {
-  const program = new Command(programName(cli))
+  const program = new Command(cli.program ?? 'svc-pkg')
     .description('Converts, checks and moves dataset packages (.pkg.zip).')
     .version(cli.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help; "svc-pkg <command> --help" for one command')
@@ -124,9 +120,9 @@ export async function createProgram(
 
   withExamples(
     program,
-    cli.database === null
-      ? ['svc-pkg convert old.zip', 'svc-pkg check old.pkg.zip', 'svc-pkg upload old.pkg.zip']
-      : ['svc-admin migrate', 'svc-admin export GSM8K --database'],
+    cli.program === 'svc-admin'
+      ? ['svc-admin migrate', 'svc-admin export GSM8K --database']
+      : ['svc-pkg convert old.zip', 'svc-pkg check old.pkg.zip', 'svc-pkg upload old.pkg.zip'],
   );
   program.addHelpText('after', `Exit codes:\n${exitCodeLines()}`);
   return program;
@@ -199,7 +195,10 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     program.outputHelp();
     return;
   }
-  if ([command, command === 'help' ? topic : undefined].includes('migrate') && !isCommand(program, 'migrate')) {
+  if (
+    [command, command === 'help' ? topic : undefined].includes('migrate') &&
+    !isCommand(program, 'migrate')
+  ) {
     throw new CliError('usage', 'Databases are migrated by svc-admin migrate', {
       hint: 'It belongs to a deployment: image svc-cli, or apps/cli of a built workspace',
     });

@@ -55,6 +55,7 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
       return made;
     },
     database,
+    ...(database === null ? {} : { program: 'svc-admin' as const }),
     version,
   });
   // Idle connections would keep the process alive for some seconds.

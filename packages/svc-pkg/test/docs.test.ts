@@ -52,8 +52,9 @@ describe.each(program.commands.map((command) => [command.name(), command] as con
       const usage = [name, ...command.registeredArguments.map((argument) => `<${argument.name()}>`)].join(
         ' ',
       );
-      expect(text).toContain(`\`svc-pkg ${usage}`);
-      expect(text).toMatch(new RegExp(`\`\`\`sh\\n(?:[^\`]*\\n)?(?:\\S+=\\S+ )?svc-pkg ${name} `));
+      const program = name === 'migrate' ? 'svc-admin' : 'svc-pkg';
+      expect(text).toContain(`\`${program} ${usage}`);
+      expect(text).toMatch(new RegExp(`\`\`\`sh\\n(?:[^\`]*\\n)?(?:\\S+=\\S+ )?${program} ${name} `));
     });
   },
 );

@@ -42,7 +42,7 @@ it.each(COMMANDS)('explains %s with examples and --json', async (command) => {
   const { exitCode, stdout, stderr } = await svcPkg([command, '--help']);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toContain(`Usage: svc-pkg ${command}`);
-  expect(stdout).toMatch(new RegExp(`^  \\$ (?:\\S+=\\S+ )?svc-pkg ${command}`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^  \\$ (?:\\S+=\\S+ )?svc-(?:pkg|admin) ${command}`, 'm'));
   expect(stdout).toContain('--json');
 });
 
@@ -144,4 +144,13 @@ it('refuses a key with characters that are invalid in a header, and does not rep
   expect(outcome.exitCode).toBe(2);
   expect(outcome.stderr).toContain('SVC_API_KEY must hold 1 to 512 visible ASCII characters');
   expect(outcome.stderr).not.toContain('geheim');
+});
+
+it.each([['migrate'], ['help', 'migrate']])('says where %s lives', async (...argv) => {
+  expect(await svcPkg(argv, { database: null })).toMatchObject({
+    exitCode: 2,
+    stderr:
+      'svc-pkg: Databases are migrated by svc-admin migrate (usage)\n' +
+      'It belongs to a deployment: image svc-cli, or apps/cli of a built workspace\n',
+  });
 });

@@ -100,10 +100,12 @@ describe('a connection whose server has fallen silent', () => {
 describe('a database that does not answer', () => {
   it('keeps neither probes nor metrics waiting', async () => {
     await using store = createStore({ url, poolSize: 4 });
-    expect(await store.ready()).toEqual({ database: true, queue: true });
+    expect(await store.ready()).toMatchObject({ database: { ok: true }, queue: { ok: true } });
     line.line = 'stalls';
     // a good answer lasts for a second
-    await expect.poll(() => store.ready(), { timeout: 10_000 }).toEqual({ database: false, queue: false });
+    await expect
+      .poll(() => store.ready(), { timeout: 10_000 })
+      .toMatchObject({ database: { reason: 'unreachable' }, queue: { reason: 'unreachable' } });
     await expect(store.queueSizes()).rejects.toMatchObject({ code: 'unavailable' });
     line.line = 'passes';
   });

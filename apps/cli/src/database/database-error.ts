@@ -7,7 +7,9 @@ export function toDatabaseError(error: unknown): unknown {
   const message = operatorMessage(error);
   switch (error.reason) {
     case 'refused':
-      return new CliError(isUnknown(error) ? 'database_not_found' : 'database_refused', message, { cause: error });
+      return new CliError(isUnknown(error) ? 'database_not_found' : 'database_refused', message, {
+        cause: error,
+      });
     case 'tls':
       return new CliError('database_refused', message, { cause: error });
     case 'not_migrated':

@@ -115,7 +115,11 @@ describe('two instances on one database and one data folder', () => {
 
 /** A balancer that asks `/readyz` every 100 ms, keeps its connections, and repeats nothing. */
 async function startBalancer(): Promise<
-  AsyncDisposable & { readonly url: string; readonly targets: Set<string>; readonly isReady: (url: string) => boolean }
+  AsyncDisposable & {
+    readonly url: string;
+    readonly targets: Set<string>;
+    readonly isReady: (url: string) => boolean;
+  }
 > {
   const targets = new Set<string>();
   const ready = new Set<string>();
@@ -123,7 +127,9 @@ async function startBalancer(): Promise<
   let turn = 0;
   const probing = setInterval(() => {
     for (const url of targets) {
-      const known = fetch(`${url}/readyz`).then(({ ok }) => ok).catch(() => false);
+      const known = fetch(`${url}/readyz`)
+        .then(({ ok }) => ok)
+        .catch(() => false);
       void known.then((ok) => (ok && targets.has(url) ? ready.add(url) : ready.delete(url)));
     }
   }, 100);
@@ -178,7 +184,12 @@ it('a rolling restart behind a balancer fails no request', async (context) => {
               await response.arrayBuffer();
               return { status: response.status, body: {} };
             });
-      found.push(await asked.then(({ status }) => String(status), (error: Error) => error.message));
+      found.push(
+        await asked.then(
+          ({ status }) => String(status),
+          (error: Error) => error.message,
+        ),
+      );
     }
   };
   const clients = Array.from({ length: 8 }, (_, number) => client(number));
