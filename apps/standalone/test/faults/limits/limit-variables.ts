@@ -15,6 +15,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_DISTRIBUTED',
   'SVC_DATA_DIR',
   'SVC_API_KEYS',
+  'SVC_API_KEYS_FILE',
   'SVC_METRICS_KEY',
   'SVC_API_KEYS_FILE',
   'SVC_JOB_KEY',
@@ -29,6 +30,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_HUB_FILES_BYTES',
   'SVC_PROVIDER_ALLOWED_HOSTS',
   'SVC_LOG_LEVEL',
+  'SVC_AUDIT_DAYS',
   'SVC_LOG_FORMAT',
   'SVC_AUDIT_DAYS',
   // Nothing is refused in this time.
