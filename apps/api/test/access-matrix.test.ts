@@ -419,6 +419,21 @@ it('finds nothing of other datasets by any id that a request can hold', async ()
   expect((await outside({ path: `/audit?object=${own.dataset}` })).body.meta.total_items).toBe(0);
   expect((await outside({ path: '/providers' })).status).toBe(200);
 
+  // The log of another tool joins the dataset that has its items, if the key sees that.
+  const exported = await fetch(`${api.url}/runs/${own.run}/export?format=inspect`, {
+    headers: { authorization: `Bearer ${KEYS.inside}` },
+  });
+  const log = new Uint8Array(await exported.arrayBuffer());
+  const uploadAs = (caller: Caller) =>
+    send(caller, post('/datasets/upload', uploadForm(log, {}, 'log.eval')));
+  expect((await uploadAs('inside')).body).toMatchObject({ id: own.dataset, run_id: expect.any(String) });
+  const refused = await uploadAs('outside');
+  expect(refused.body).toMatchObject({
+    code: 'invalid_request',
+    detail: expect.stringContaining('"team-b-"'),
+  });
+  expect(refused.text).not.toContain(own.dataset);
+
   // A label of the same output of the same item.
   const question = JSON.stringify({ id: 'same', inputs: { prompt: 'Same?' } });
   const runOf = async (handle: string): Promise<string> => {
