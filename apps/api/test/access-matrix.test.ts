@@ -173,6 +173,7 @@ const DECISIONS: Readonly<Record<string, Decision>> = {
     post('/datasets/upload/preview', uploadForm(await makePackage({ 'sections/s.jsonl': ITEM }))),
   ),
   previewHubDataset: free(() => post('/datasets/hub/preview', { path: 'a/b' })),
+  findHubDatasets: free(() => ({ path: '/hub/datasets?q=a' })),
   importHubDataset: free(({ handle }) => post('/datasets/hub/import', hubImport(`${handle}-hub`))),
   uploadDataset: free((world) => uploaded(world, '/datasets/upload')),
   listDatasets: list('/datasets?limit=100'),
@@ -384,6 +385,14 @@ it('finds nothing of other datasets by any id that a request can hold', async ()
   });
   const { next_cursor: cursor } = (await send('admin', { path: '/datasets?limit=1' })).body.meta;
   const same = '{"section":"s","order_index":0,"output":"yes"}';
+  const model = { type: 'openai_compatible', base_url: 'http://127.0.0.1:9/v1', model: 'm' };
+  const bar = { metric: 'mean', max_drop: 0.1, baseline: own.run };
+  const waiting = { provider: { type: 'external', label: 'x' } };
+  const { id: compared } = await made(
+    post('/runs', { dataset_id: foreign.dataset, config: waiting, bar }),
+    202,
+  );
+  await made(post(`/runs/${compared}/finish`, { allow_missing: true }), 200);
   const absent: readonly (readonly [string, Asked])[] = [
     ['the other dataset of a diff', { path: `/datasets/${foreign.dataset}/diff/${own.dataset}` }],
     [
@@ -391,22 +400,33 @@ it('finds nothing of other datasets by any id that a request can hold', async ()
       { path: `/datasets/${foreign.dataset}/diff/${own.handle.toUpperCase()}` },
     ],
     ['the other run of a comparison', { path: `/runs/${foreign.run}/compare/${own.run}` }],
-    [
-      'the other run of compared slices',
-      { path: `/runs/${foreign.run}/compare/${own.run}/slices?by=section` },
-    ],
+    ['the other run of compared slices', { path: `/runs/${foreign.run}/compare/${own.run}/slices?by=tag` }],
     ['a version of a dataset', { path: `/datasets/${own.dataset}?version=1` }],
     ['a version that is not there', { path: `/datasets/${own.handle}?version=99` }],
     ['the runs of a dataset', { path: `/runs?dataset_id=${own.handle}` }],
     ['the run of an export', { path: `/datasets/${foreign.dataset}/export?run_id=${own.run}` }],
-    ['a run to reuse', post('/runs', { dataset_id: foreign.dataset, config: { ...config, reuse: own.run } })],
+    [
+      'a run to reuse',
+      post('/runs', {
+        dataset_id: foreign.dataset,
+        config: { ...config, provider: model, reuse: { run_id: own.run } },
+      }),
+    ],
+    [
+      'a run as a baseline',
+      post('/runs', { dataset_id: foreign.dataset, config, bar: { ...bar, baseline: own.run } }),
+    ],
+    [
+      'the baseline of a run',
+      { path: `/datasets/${foreign.dataset}/export?run_id=${compared}&include_baseline=true` },
+    ],
     ['a run in upper case', { path: `/runs/${own.run.toUpperCase()}` }],
     ['a dataset without its prefix', { path: `/api/datasets/${own.handle}` }],
     ['a file of a dataset without its prefix', { path: `/datasets/${own.dataset}/resolve/main/README.md` }],
   ];
   for (const [what, asked] of absent) {
     const { status, text } = await outside(asked);
-    expect([400, 404], `${what}: ${status} ${text}`).toContain(status);
+    expect.soft(status, `${what}: ${text}`).toBe(404);
     // The same as for what has never been.
     const never = asked.path.replaceAll(own.run, randomUUID()).replaceAll(own.dataset, randomUUID());
     if (never !== asked.path) expect((await outside({ ...asked, path: never })).status, what).toBe(status);
