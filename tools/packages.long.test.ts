@@ -73,7 +73,8 @@ it('svc-pkg is small', async () => {
   const { packages: installed, bytes } = await installSize('svc-pkg', packages);
   console.log(`svc-pkg installs ${installed.length} packages of ${bytes} bytes`);
   expect(installed.length, installed.join(' ')).toBeLessThanOrEqual(30);
-  expect(bytes).toBeLessThan(12_000_000);
+  // with the checkers, and RE2JS for their patterns
+  expect(bytes).toBeLessThan(12_500_000);
 });
 
 describe('in an empty project', () => {

@@ -9,6 +9,8 @@ export default defineConfig({
     target: 'node20',
     minify: false,
     rollupOptions: {
+      // Nothing of this repository works at import time.
+      treeshake: { moduleSideEffects: false },
       external: (id) => !/^[./]|^@svc\/(?:evaluation|concurrency)$/.test(id),
     },
   },

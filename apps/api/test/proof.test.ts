@@ -121,6 +121,26 @@ describe('the hash of a run', () => {
     expect((await get(`/runs/${run.id}`)).run_hash).toBe(scored.run_hash);
   });
 
+  it('changes with a retry', async () => {
+    const config = { ...CONFIG, provider: { type: 'external', label: 'x' } };
+    const created = await send('POST', '/runs', { dataset_id: await dataset(), config }, 202);
+    const line = (output: object): string => JSON.stringify({ section: 's', order_index: 0, ...output });
+    await send(
+      'POST',
+      `/runs/${created.id}/results`,
+      line({ error: { code: 'lost', message: 'no answer' } }),
+      200,
+    );
+    const failed = await send('POST', `/runs/${created.id}/finish`, { allow_missing: true }, 200);
+    expect(failed.run_hash).toBe(await expectedHash(failed));
+    const retried = await send('POST', `/runs/${created.id}/retry`, { only: 'failed' }, 202);
+    expect(retried.run_hash).toBeNull();
+    await send('POST', `/runs/${created.id}/results`, line({ output: 'a' }), 200);
+    const again = await send('POST', `/runs/${created.id}/finish`, { allow_missing: true }, 200);
+    expect(again.run_hash).toBe(await expectedHash(again));
+    expect(again.run_hash).not.toBe(failed.run_hash);
+  });
+
   it('has the score of a run that names no scorers as main, and is there for a cancelled one', async () => {
     const { scorers: _, ...config } = CONFIG;
     const run = await runOf(await dataset(), 2, {}, config);

@@ -72,7 +72,7 @@ export { estimateRun, outputLimit } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { type ProviderResponse, readProviderResponse } from './read-provider-response.ts';
-export { recheckOutput } from './recheck-output.ts';
+export { recheckOutput, type StoredScoring, storedScoring } from './recheck-output.ts';
 export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { modelRequest } from './request/model-request.ts';

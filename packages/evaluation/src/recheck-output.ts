@@ -1,12 +1,38 @@
 import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
-import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { ScorerPlan } from './config/run-config.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type RunConfig, type ScorerPlan, scorersOf } from './config/run-config.ts';
 import { isLargeItem, readItem, readLargeItem } from './item/large-item.ts';
 import { withChecker } from './item/with-checker.ts';
 import type { ReasoningMode } from './reading/scored-output.ts';
 import { RunError } from './run-error.ts';
 import { runCheck } from './scoring/check-task.ts';
 import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
+
+/** What a stored configuration says of scoring. */
+export interface StoredScoring {
+  readonly plans: readonly ScorerPlan[];
+  readonly reasoning: ReasoningMode;
+  /** Whether clients sent the results. */
+  readonly isExternal: boolean;
+}
+
+/** Reads it without checking the rest; null for a configuration of another tool. */
+export function storedScoring(config: JsonObject): StoredScoring | null {
+  const { provider = null, judge, reasoning, scorers = [], added_scorers: added = [] } = config;
+  const isObject = (value: JsonValue | undefined): boolean => value === undefined || isJsonObject(value);
+  const areScorers = [scorers, added].every(
+    (list) =>
+      Array.isArray(list) &&
+      list.every((one) => isJsonObject(one) && typeof one['name'] === 'string' && isObject(one['judge'])),
+  );
+  const type = isJsonObject(provider) ? provider['type'] : undefined;
+  if (!areScorers || !isObject(judge) || typeof type !== 'string') return null;
+  return {
+    plans: scorersOf(config as unknown as RunConfig),
+    reasoning: reasoning === 'score' ? 'score' : 'strip',
+    isExternal: type === 'external',
+  };
+}
 
 /** A stored output, and what it is scored with. */
 export interface StoredCheck {

@@ -1,4 +1,4 @@
-import { createSectionHasher, type EncodedItem, encodeItem, JsonlError, versionHash } from '@svc/jsonl-v23';
+import { createSectionHasher, type EncodedItem, encodeItem, versionHash } from '@svc/jsonl-v23';
 import {
   barHash,
   createRunHasher,
@@ -20,12 +20,10 @@ import {
   type GroupScores,
   isBar,
   isOlderThanBar,
-  parseStoredRunConfig,
-  type RunConfig,
-  reasoningOf,
   recheckOutput,
   type ScorerPlan,
-  scorersOf,
+  type StoredScoring,
+  storedScoring,
   textAt,
 } from '../evaluation.ts';
 import { Findings } from './findings.ts';
@@ -202,10 +200,7 @@ class RunCheck {
   readonly #run: StatedRun;
   readonly #hasher: RunHasher;
   readonly #isNamed: boolean;
-  /** Null for a configuration of another tool, or of a later version. */
-  readonly #parsed: RunConfig | null;
-  readonly #plans: readonly ScorerPlan[];
-  readonly #isExternal: boolean;
+  readonly #scoring: StoredScoring;
   readonly #sums = new Map<string, ScorerSums>();
   readonly #compared: ComparedItem[] = [];
   readonly #counts = { done: 0, ok: 0, failed: 0, unscored: 0 };
@@ -218,15 +213,14 @@ class RunCheck {
     this.#run = run;
     const { config, bar, stated } = run;
     this.#isNamed = namesScorers(config);
-    this.#parsed = parsedConfig(config);
-    this.#plans = this.#parsed === null ? [] : scorersOf(this.#parsed);
-    this.#isExternal = this.#parsed === null || this.#parsed.provider.type === 'external';
+    const scoring = storedScoring(config);
+    if (scoring === null) found.trust('unknown_configuration');
+    this.#scoring = scoring ?? { plans: [], reasoning: 'strip', isExternal: true };
     this.#hasher = createRunHasher({
       versionHash: String(memberOf(stated, 'dataset_version_hash')),
       config: canonicalJson(config),
       bar: bar === null ? null : canonicalJson(bar),
     });
-    if (this.#parsed === null) found.trust('unknown_configuration');
     for (const name of Object.keys(this.#statedScorers())) this.#sums.set(name, new ScorerSums());
     this.#sums.set('', new ScorerSums());
   }
@@ -295,7 +289,7 @@ class RunCheck {
   }
 
   #checkResult(encoded: EncodedItem, result: JsonObject, place: string): void {
-    const [main] = this.#plans;
+    const [main] = this.#scoring.plans;
     const own = memberOf(result, 'scores');
     const scores = isJsonObject(own) ? own : {};
     if (this.#isNamed && main !== undefined && Object.hasOwn(scores, main.name)) {
@@ -304,14 +298,14 @@ class RunCheck {
         this.#found.compare(`${place}/${member}`, memberOf(result, member), same);
       }
     }
-    for (const plan of this.#plans) {
+    for (const plan of this.#scoring.plans) {
       const isMain = plan === main;
       const said = isMain && !this.#isNamed ? result : (scores[plan.name] ?? null);
       const at = isMain && !this.#isNamed ? place : `${place}/scores/${plan.name}`;
       this.#recheck(encoded, result, said, plan, at);
     }
-    const known = new Set(this.#plans.map(({ name }) => name));
-    if (this.#plans.length === 0) this.#trustScore(result);
+    const known = new Set(this.#scoring.plans.map(({ name }) => name));
+    if (this.#scoring.plans.length === 0) this.#trustScore(result);
     for (const [name, said] of Object.entries(scores)) if (!known.has(name)) this.#trustScore(said);
   }
 
@@ -323,7 +317,7 @@ class RunCheck {
 
   #recheck(encoded: EncodedItem, result: JsonObject, said: JsonValue, plan: ScorerPlan, at: string): void {
     const found = this.#found;
-    const isFromOutside = this.#isExternal && memberOf(said, 'scored_by') !== 'checker';
+    const isFromOutside = this.#scoring.isExternal && memberOf(said, 'scored_by') !== 'checker';
     if (isFromOutside) this.#trustScore(said);
     else if (Number(memberOf(result, 'redacted') ?? 0) > 0) found.trust('redacted');
     else this.#recompute(encoded, result, said, plan, at);
@@ -348,7 +342,7 @@ class RunCheck {
         parts: encoded,
         output,
         thoughts: typeof thoughts === 'string' ? thoughts : null,
-        reasoning: reasoningOf(this.#parsed ?? {}),
+        reasoning: this.#scoring.reasoning,
         defaultPrompts: valueAt(this.#run.schema, '/package/meta/default_judge_prompts'),
       },
       plan,
@@ -408,7 +402,7 @@ class RunCheck {
     }
     const { stated } = this.#run;
     const total = Number(memberOf(counts, 'total') ?? 0);
-    const isWhole = memberOf(stated, 'status') === 'completed' && !this.#isExternal;
+    const isWhole = memberOf(stated, 'status') === 'completed' && !this.#scoring.isExternal;
     if (total < this.#counts.done || (isWhole && total !== this.#counts.done)) {
       this.#found.differ('meta.json /run/counts/total', total, this.#counts.done);
     }
@@ -460,15 +454,5 @@ class RunCheck {
       this.#found.compare(`${place}/${member}`, memberOf(verdict, member), value),
     );
     if (agrees.every(Boolean)) this.#found.prove('verdict');
-  }
-}
-
-function parsedConfig(config: JsonObject): RunConfig | null {
-  try {
-    return parseStoredRunConfig(config);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'invalid_request') return null;
-    if (error instanceof JsonlError) return null;
-    throw error;
   }
 }
