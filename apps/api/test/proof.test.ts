@@ -85,7 +85,7 @@ async function expectedHash(run: Body): Promise<string> {
   for (const result of (await get(`/runs/${run.id}/results?limit=100`)).data) {
     const scores: Body = {};
     const named = run.config.scorers ? result.scores : { main: result, ...result.scores };
-    for (const [name, { score, passed, explanation, scored_by }] of Object.entries<Body>(named)) {
+    for (const [name, { score, passed, explanation, scored_by }] of Object.entries<Body>(named ?? {})) {
       if (score !== null || passed !== null) scores[name] = { score, passed, explanation, scored_by };
     }
     const { section, order_index, item_hash, repetition, status, output, reasoning } = result;

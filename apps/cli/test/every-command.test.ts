@@ -136,6 +136,14 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'package_not_a_zip',
   },
   {
+    command: 'verify',
+    done: () => [at('a.pkg.zip')],
+    prints: /"differing_total":0/,
+    failed: () => [at('broken.pkg.zip')],
+    exitCode: 3,
+    error: 'package_unreadable',
+  },
+  {
     command: 'seal',
     done: () => [at('edited')],
     prints: /"item_count":2/,

@@ -349,12 +349,15 @@ describe('a run with three scorers', () => {
     const { status, body } = await add({ scorers });
     expect([status, body.id], JSON.stringify(body)).toEqual([202, run.id]);
     const ended = await runEnded(service, run.id);
-    const before = (({ finished_at: _, config: __, scorers: ___, usage: ____, ...others }) => others)(run);
+    const before = (({ finished_at: _, config: __, scorers: ___, usage: ____, run_hash: _____, ...others }) =>
+      others)(run);
     expect(ended).toMatchObject({
       ...before,
       scorers: { ...run.scorers, short: { passed: 6, results: 12 }, second: { mean: 0.25, passed: 3 } },
       config: { added_scorers: [{ name: 'short' }, { name: 'second' }] },
     });
+    expect(ended.run_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(ended.run_hash).not.toBe(run.run_hash);
     expect(Object.keys(ended.scorers)).toEqual(['number', 'polite', 'style', 'short', 'second']);
     expect([...judge.asked.values()].reduce((sum, count) => sum + count, 0)).toBe(12);
     const [first] = await resultsOf(run.id);
