@@ -109,8 +109,8 @@ async function findBarriers(page: Page, rules?: readonly string[]): Promise<stri
 
 /** Gives the focus to a list that has rows. */
 export async function focusList(page: Page, name: string): Promise<void> {
-  const list = page.getByRole('grid', { name }).or(page.getByRole('listbox', { name }));
-  await list.getByRole('row').nth(1).or(list.getByRole('option').first()).first().waitFor();
+  const list = page.getByRole('grid', { name });
+  await list.getByRole('row').nth(1).waitFor();
   await list.focus();
 }
 

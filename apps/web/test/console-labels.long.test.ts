@@ -28,7 +28,7 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
   });
   const { page, faults } = opened;
   const rows = page.getByRole('grid', { name: 'Results' }).getByRole('row');
-  await rows.first().waitFor();
+  await rows.nth(1).waitFor();
   const clicks = await countClicks(page);
   const isChosen = (index: number): Promise<void> =>
     page
@@ -67,7 +67,8 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
     .poll(async () => (await own.call<{ data: object[] }>('GET', `/runs/${run}/labels?type=no%20unit`)).data)
     .toMatchObject([{ verdict: 'fail', note: 'the unit is missing', types: ['no unit'], by: 'key 2' }]);
 
-  await page.getByRole('combobox', { name: 'Label' }).click();
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Label', exact: true }).click();
   await page.getByRole('option', { name: 'labelled wrong' }).click();
   await page.getByText(`${COUNT / 2} results`, { exact: true }).waitFor();
   expect(faults).toEqual([]);
@@ -84,13 +85,16 @@ it('a blind sample is labelled without scores, and every cell of the agreement o
   await page.getByText('Nobody has labelled an output of this run.').waitFor();
   await page.getByRole('textbox', { name: 'Results' }).fill('4');
   await page.getByRole('link', { name: 'Label a blind sample' }).click();
-  await page.getByText('4 results', { exact: true }).waitFor();
+  await page.getByText('0 of 4 labelled', { exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe('?sample=blind&n=4&seed=1');
+  await page.keyboard.press('j');
+  await page.getByRole('switch', { name: 'Next after a label' }).click();
+  // one key a label: the next result opens by itself
   for (let index = 0; index < 4; index += 1) {
-    await page.keyboard.press('j');
+    await page.getByText(`${index + 1} of 4`, { exact: true }).waitFor();
     await page.getByRole('button', { name: RIGHT, pressed: false }).waitFor();
     await page.keyboard.press('1');
-    await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
+    await page.getByText(`${index + 1} of 4 labelled`, { exact: true }).waitFor();
   }
   expect(await page.getByText(/Score|not scored|Why|Latency|judged|Judged/).allInnerTexts()).toEqual([]);
   await expect

@@ -134,7 +134,7 @@ describe('the story of the documents', () => {
     await look(page, 'history');
 
     await page.goto(
-      `${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score,meta.subject`,
+      `${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score,meta./subject`,
     );
     await page.getByText('66.7 %').waitFor();
     await page.getByRole('row', { name: /^wrong A shirt of 40 euros/ }).click();

@@ -146,7 +146,7 @@ describe('a table of questions', () => {
     expect(timelineFile).toMatch(/Scores over time and versions.*<circle.*<circle/s);
     expect(await barriersOf(page)).toEqual([]);
     for (const name of ['Without a template', 'With a template'])
-      await page.getByRole('checkbox', { name: `Compare ${name}` }).click();
+      await page.getByRole('checkbox', { name: `Choose ${name}` }).click();
     await page.getByRole('button', { name: 'Compare 2' }).click();
     const differs = page.getByRole('region', { name: 'Differences of configurations' });
     await differs.getByRole('row', { name: /^prompt_template .*Wait 7 s\./ }).waitFor();
@@ -190,7 +190,7 @@ describe('a table of questions', () => {
     const table = page.getByRole('region', { name: 'Differences', exact: true });
     expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
     // an item is told by its question, in narrow windows too
-    const differing = page.getByRole('listbox', { name: 'Items that differ' }).getByRole('option').first();
+    const differing = page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1);
     await differing.getByRole('img', { name: 'worse' }).waitFor();
     for (const width of [320, 1360]) {
       await page.setViewportSize({ width, height: 900 });
@@ -214,7 +214,7 @@ describe('a table of questions', () => {
     await page.goto(`${own.url}/console/compare?runs=${one},${three}`);
     await page.getByText('These runs share no scored items').waitFor();
     expect(await page.getByRole('alert').count()).toBe(1);
-    expect(await page.getByRole('listbox', { name: 'Items that differ' }).count()).toBe(0);
+    expect(await page.getByRole('grid', { name: 'Items that differ' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Pair by id' }).click();
     await page.getByRole('row', { name: /^Of another dataset Numbers again 0\.900/ }).waitFor();
     expect(page.url()).toContain('by=id');
@@ -246,7 +246,7 @@ describe('a table of questions', () => {
     const two = await own.run(dataset, { provider, repetitions: 2 }, 'Two times');
     await using opened = await own.browser.open(`/console/compare?runs=${one},${two}`, {});
     const { page, faults } = opened;
-    await page.getByRole('listbox', { name: 'Items that differ' }).getByRole('option').first().click();
+    await page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1).click();
     const pane = page.getByRole('region', { name: 'Difference', exact: true });
     await pane.getByRole('heading', { name: 'Two times: 0.500' }).waitFor();
     for (const [repetition, score] of [

@@ -122,8 +122,8 @@ describe('versions of a dataset', () => {
     await differences.getByRole('region', { name: 'meta › continent after' }).getByText('Europe').waitFor();
     expect(await barriersOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'All versions' }).click();
-    await history.getByRole('checkbox', { name: 'Compare version 1' }).click();
-    await history.getByRole('checkbox', { name: 'Compare version 3' }).click();
+    await history.getByRole('checkbox', { name: 'Choose version 1' }).click();
+    await history.getByRole('checkbox', { name: 'Choose version 3' }).click();
     await page.getByRole('button', { name: 'Compare two versions' }).click();
     await page.getByText('added (1)').waitFor();
     // an item of one version only is named by what it asks

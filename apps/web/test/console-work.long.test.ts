@@ -105,8 +105,8 @@ async function press(target: Locator, key = 'Enter'): Promise<void> {
 
 /** Chooses the first row of a list. */
 async function pressInList(page: Page, name: string): Promise<void> {
-  const list = page.getByRole('listbox', { name });
-  await list.getByRole('option').first().waitFor();
+  const list = page.getByRole('grid', { name });
+  await list.getByRole('row').nth(1).waitFor();
   await press(list, 'ArrowDown');
 }
 
@@ -139,7 +139,7 @@ describe('the console of a service with keys', () => {
     const path = `/console/datasets/${numbers}`;
     await using opened = await browser.open(path, { key: KEYS.editor, hasClock: true });
     const { page, faults } = opened;
-    await page.getByRole('row').first().click();
+    await page.getByRole('row').nth(1).click();
     await page.getByRole('button', { name: 'Edit item' }).click();
     const prompt = page.getByRole('group', { name: 'Edit the item' }).getByLabel('Prompt');
     await prompt.fill('Typed before');
@@ -167,7 +167,7 @@ describe('the console of a service with keys', () => {
     const path = `/console/datasets/${numbers}`;
     await using opened = await browser.open(path, { key: KEYS.admin, hasClock: true });
     const { page } = opened;
-    const first = page.getByRole('listbox').getByRole('row').first();
+    const first = page.getByRole('grid').getByRole('row').nth(1);
     await first.waitFor();
     await page.context().setOffline(true);
     const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
@@ -334,7 +334,7 @@ describe('the console of a service with keys', () => {
 
     // the list tells it from the run whose outputs it has
     await page.goto(`${url}/console/runs`);
-    await page.getByRole('row', { name: /Compare Scored again Scored again scored again / }).waitFor();
+    await page.getByRole('row', { name: /Choose Scored again Scored again scored again / }).waitFor();
     await page.goto(`${url}/console/runs/${again}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Type the name to confirm').fill('Scored again');

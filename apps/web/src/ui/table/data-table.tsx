@@ -132,7 +132,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 key={header.id}
                 header={header}
                 column={model.columnOf(header.column.id)}
-                canMove={fills && props.onView !== undefined}
+                canMove={
+                  fills && props.onView !== undefined && model.columnOf(header.column.id)?.isAlways !== true
+                }
               />
             ))}
           </tr>
