@@ -62,7 +62,11 @@ it('waits for a database that is not migrated yet, and works once it is', async 
     const unready = await probe('/readyz');
     expect(unready.status).toBe(503);
     expect(await unready.json()).toMatchObject({
-      checks: { database: { ok: false, reason: 'not_migrated' }, queue: { ok: false }, accepting: { ok: true } },
+      checks: {
+        database: { ok: false, reason: 'not_migrated' },
+        queue: { ok: false },
+        accepting: { ok: true },
+      },
     });
     await expect
       .poll(() => early.workerLog().filter(({ event }) => event === 'queue.error'))
