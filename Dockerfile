@@ -72,7 +72,7 @@ CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
 # Everything in one container, with its own PostgreSQL in the volume: one container for each volume.
 FROM base AS svc
 COPY --from=build-svc /out/svc /app
-ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data
+ENV SVC_HOST=0.0.0.0 SVC_PORT=8080 SVC_DATA_DIR=/data SVC_DRAIN_DELAY_MS=5000
 EXPOSE 8080
 VOLUME /data
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
