@@ -55,6 +55,7 @@ export type {
 export type { DraftProgress } from './import/draft-totals.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
+export type { TableRows } from './import/encode/rows-to-lines.ts';
 export type { ReadSource, SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';

@@ -1,5 +1,4 @@
 import type { HubClient, HubRow, ReadRowsOptions } from '@svc/hub-client';
-import { type CellBatch, CellWriter } from '@svc/jsonl-v23/internal';
 
 export interface FakeHub extends Pick<HubClient, 'openDataset' | 'findDatasets'> {
   /** tokens that requests came with, in order; undefined for none */
@@ -18,7 +17,6 @@ export interface FakeHubOptions {
 
 /** what a row counts as */
 export const ROW_BYTES = 20;
-const COLUMNS = ['question', 'answer'];
 
 /** A hub with one dataset of rows `{question, answer}`, made up as they are asked for. */
 export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset }: FakeHubOptions): FakeHub {
@@ -38,14 +36,6 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
           split: 'train',
         };
       });
-    }
-  }
-  async function* cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined> {
-    const writer = new CellWriter();
-    for await (const batch of rowBatches(options)) {
-      for (const { row } of batch) for (const name of COLUMNS) writer.value(row[name] ?? null);
-      const firstRow = batch[0]?.rowIndex ?? 0;
-      yield { ...writer.end(), split: 'train', firstRow, rowCount: batch.length, columns: COLUMNS };
     }
   }
   return {
@@ -80,7 +70,6 @@ export function createFakeHub({ rows, batchRows = 1000, beforeBatch, openDataset
           info: {},
           suggestedMapping: null,
           rowBatches,
-          cellBatches,
           rows: () => {
             throw new Error('The service reads batches.');
           },

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { canonicalJson, ExactNumber, type JsonObject, parseJson, setMember } from '@svc/jsonl-v23/json';
+import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeParquet } from '../../tabular/test/write-parquet.ts';
 import {
@@ -43,34 +43,6 @@ async function select(
 async function rowsOf(selection: SplitReader, columns?: string[], limit?: number): Promise<JsonObject[]> {
   const rows: JsonObject[] = [];
   for await (const { row } of selection.rows({ columns, limit })) rows.push(row);
-  expect(await cellsOf(selection, columns, limit)).toEqual(rows);
-  return rows;
-}
-
-/** The same by way of cells. */
-async function cellsOf(selection: SplitReader, names?: string[], limit?: number): Promise<JsonObject[]> {
-  const rows: JsonObject[] = [];
-  const counted = new Map<string, number>();
-  for await (const batch of selection.cellBatches({ columns: names, limit })) {
-    const { split, firstRow, rowCount, columns, bytes, ends } = batch;
-    // Rows of a split follow one another.
-    expect(firstRow).toBe(counted.get(split) ?? firstRow);
-    counted.set(split, firstRow + rowCount);
-    expect(ends).toHaveLength(rowCount * columns.length);
-    for (let row = 0; row < rowCount; row += 1) {
-      const object: JsonObject = {};
-      for (const [column, name] of columns.entries()) {
-        const cell = row * columns.length + column;
-        const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-          bytes.subarray(cell === 0 ? 0 : ends[cell - 1], ends[cell]),
-        );
-        const value = parseJson(text);
-        expect(canonicalJson(value)).toBe(text);
-        setMember(object, name, value);
-      }
-      rows.push(object);
-    }
-  }
   return rows;
 }
 
@@ -235,7 +207,7 @@ describe('a Parquet dataset with two subsets', () => {
   it('refuses columns that do not exist, before it requests a byte', async () => {
     const selection = await select('school/math', { subset: 'main', split: 'test' });
     const before = hub.totalBytes();
-    for (const read of [selection.rows, selection.rowBatches, selection.cellBatches]) {
+    for (const read of [selection.rows, selection.rowBatches]) {
       const error = await failure(read({ columns: ['answer', 'anwser'] }).next());
       expect(error).toBeInstanceOf(HubError);
       expect(error).toMatchObject({
@@ -254,7 +226,7 @@ describe('a Parquet dataset with two subsets', () => {
     [[undefined], 'columns[0] must be a string, got a value of the type undefined.'],
   ])('refuses the columns %j', async (columns, message) => {
     const selection = await select('school/math', { subset: 'main', split: 'test' });
-    for (const read of [selection.rows, selection.rowBatches, selection.cellBatches]) {
+    for (const read of [selection.rows, selection.rowBatches]) {
       expect(await failure(read({ columns: columns as never }).next())).toEqual(new TypeError(message));
     }
   });

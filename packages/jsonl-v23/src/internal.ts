@@ -114,10 +114,12 @@ export { embedFiles } from './item/rehydrate-item.ts';
 export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
 export { compareUtf8, countLineFeeds, joinBytes } from './json/bytes.ts';
+export { CanonicalWriter } from './json/canonical/canonical-json.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { ownText } from './json/own-text.ts';
+export { DEFAULT_MAX_DEPTH } from './json/parse-json.ts';
 export { replacePythonLiterals } from './json/python-literals.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
 export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './json/value-counter.ts';
@@ -137,22 +139,12 @@ export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
-export {
-  type CellBatch,
-  type CellRows,
-  MAX_UNREAD_REASONS,
-  NO_REASON,
-  type UnreadRow,
-  type UnreadRows,
-} from './mapping/cell-batch.ts';
-export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
 export { choiceContent, choiceLabel, readChoices } from './mapping/choices.ts';
-export { createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';
-export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { ANSWER_KINDS, mappedColumns, withUnmapped } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { templateColumns } from './mapping/template.ts';
+export { MAX_UNREAD_REASONS, NO_REASON, type UnreadRow, type UnreadRows } from './mapping/unread-row.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';

@@ -1,4 +1,3 @@
-export type { CellRows } from '@svc/jsonl-v23/internal';
 export { TableError, type TableErrorCode } from './errors.ts';
 export { detectFormat } from './files/detect-format.ts';
 export {

@@ -55,6 +55,6 @@ export type { ByteSource } from './source/byte-source.ts';
 export { createYielder } from './source/create-yielder.ts';
 export { inSlices } from './source/in-slices.ts';
 export { joinSignals } from './source/join-signals.ts';
-export type { Table } from './table.ts';
+export type { RowBatch, Table } from './table.ts';
 export { readRows } from './text/read-rows.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -1,5 +1,5 @@
-import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
-import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
+import type { UnreadRows } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
 
@@ -9,7 +9,7 @@ export interface RowBatch {
   readonly firstRow: number;
   readonly rows: readonly JsonObject[];
   /** Rows that cannot be read, of a table that continues after them; their values are null. */
-  readonly invalid?: CellRows['invalid'];
+  readonly invalid?: UnreadRows | undefined;
 }
 
 /** Which rows of a table are read, and which columns. */
@@ -46,46 +46,10 @@ export interface Table {
   readonly atLeastRows: number;
   /** Reads rows in order. @throws TableError; errors of the sources; the signal's reason */
   read(range?: RowRange): AsyncGenerator<RowBatch>;
-  /** Reads the same rows as cells, in the order of the columns: several times as fast with some formats. @throws as `read` */
-  readCells(range?: RowRange): AsyncGenerator<CellRows>;
 }
 
 /** The range with its defaults, for a table with these columns. */
 export function wholeRange(features: Features, range: RowRange = {}): WholeRange {
   const { from = 0, to = Number.POSITIVE_INFINITY, signal } = range;
   return { from, to, columns: range.columns ?? features.map(({ name }) => name), signal };
-}
-
-/** Rows as cells, for formats without a faster way. */
-export async function* toCellRows(
-  batches: AsyncIterable<RowBatch>,
-  columns: readonly string[],
-): AsyncGenerator<CellRows> {
-  const writer = new CellWriter();
-  for await (const { firstRow, rows, invalid } of batches) {
-    for (const row of rows) for (const name of columns) writer.value(row[name] ?? null);
-    yield { firstRow, rowCount: rows.length, invalid, ...writer.end() };
-  }
-}
-
-/** Cells as rows, for formats that have no others. */
-export async function* toRows(
-  batches: AsyncGenerator<CellRows>,
-  columns: readonly string[],
-): AsyncGenerator<RowBatch> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  for await (const { firstRow, rowCount, invalid, bytes, ends } of batches) {
-    let start = 0;
-    const rows = Array.from({ length: rowCount }, (_, row) => {
-      const object: JsonObject = {};
-      for (const [index, name] of columns.entries()) {
-        const end = ends[row * columns.length + index] as number;
-        const value: JsonValue = parseJson(decoder.decode(bytes.subarray(start, end)));
-        setMember(object, name, value);
-        start = end;
-      }
-      return object;
-    });
-    yield { firstRow, rows, invalid };
-  }
 }

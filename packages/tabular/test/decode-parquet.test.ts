@@ -24,7 +24,7 @@ const compressors: Compressors = {
   LZ4_RAW: inflateLz4Block,
   LZ4: inflateHadoopLz4,
 };
-/** Rows by both ways of reading: as objects and as texts of cells; or the error. */
+/** The rows, or the error. */
 async function outcome(file: ByteSource): Promise<string> {
   try {
     const source = await openParquetTable([file], { everyFooter: true, signal: undefined });
@@ -32,8 +32,6 @@ async function outcome(file: ByteSource): Promise<string> {
     const range = { from: 0, to: 1000, columns, signal: undefined };
     const found: string[] = [];
     for await (const { rows } of source.read(range)) found.push(...rows.map((row) => canonicalJson(row)));
-    for await (const cells of source.readCells(range))
-      found.push(Buffer.from(cells.bytes).toString('latin1'));
     return found.join('\n');
   } catch (error) {
     if (!(error instanceof TableError)) throw error;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder, interruptible } from '@svc/concurrency';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import type { CellBatch, ImportLimits } from '@svc/jsonl-v23/internal';
+import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
@@ -10,11 +10,12 @@ import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
-import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
+import { type EncodedBatch, encodeLines, encodeRows } from './encode/encode-section.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { EncodedRows, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
 import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
+import type { TableRows } from './encode/rows-to-lines.ts';
 import { createLinkedFiles } from './linked-files.ts';
 import { PartRows } from './part-rows.ts';
 import type { SectionOptions, SectionWriter } from './section-writer.ts';
@@ -97,13 +98,13 @@ export class DatasetDraft implements AsyncDisposable {
         const encoded = encodeLines(encoder, section.parts, counted, lineOptions, this.#options.signal);
         await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
       },
-      writeCells: async (batches, plan) => {
+      writeRows: async (batches, plan) => {
         this.#refuseMadeIds(plan);
         const locate = (row: number): SourceLocation => ({ row });
         const numbered = await this.#numbered(batches, plan, section);
-        const counted = totals.countRows(numbered, ({ rowCount }) => rowCount, locate);
+        const counted = totals.countRows(numbered, ({ rows }) => rows.length, locate);
         const failures = this.#report.listFor(plan.mapping.invalidRows);
-        await this.#write(section, encodeCells(encoder, section.parts, counted, plan), {
+        await this.#write(section, encodeRows(encoder, section.parts, counted, plan), {
           failures,
           file,
           locate,
@@ -178,10 +179,10 @@ export class DatasetDraft implements AsyncDisposable {
    * changes of the dataset wait from here on, so that no two items get one id.
    */
   async #numbered(
-    batches: AsyncIterable<CellBatch>,
+    batches: AsyncIterable<TableRows>,
     { mapping }: MappingPlan,
     { name, isNamed }: SectionTotals,
-  ): Promise<AsyncIterable<CellBatch>> {
+  ): Promise<AsyncIterable<TableRows>> {
     const { target } = this.#options;
     const isAppended = target?.kind === 'version' && target.change.mode === 'append';
     if (!isAppended || mapping.idColumn !== undefined || this.#isRefused) return batches;

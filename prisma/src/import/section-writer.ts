@@ -1,6 +1,7 @@
-import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
+import type { TableRows } from './encode/rows-to-lines.ts';
 
 /** What an import reads. */
 export interface ReadSource {
@@ -37,5 +38,5 @@ export interface SectionWriter {
    */
   writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
   /** Leaves faulty rows out where the mapping skips them. @throws as {@link writeLines} */
-  writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
+  writeRows(batches: AsyncIterable<TableRows>, plan: MappingPlan): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
-import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import type { DatasetDraft, ImportReport, MappingPlan, ReadSource } from '@svc/store';
+import type { DatasetDraft, ImportReport, ReadSource, TableRows } from '@svc/store';
 import { type Table, TableError } from '@svc/tabular';
 import {
   datasetNameOf,
@@ -101,11 +101,10 @@ async function writeSections(
   options: LinesOptions & { readonly wholeFile: boolean },
 ): Promise<MappableFeature[]> {
   const tables: Pick<Table, 'features'>[] = [];
-  const plans = new Map<string, MappingPlan>();
   for (const file of files) {
     try {
       if (mapping === null) await writeItems(file, target, options);
-      else tables.push(await writeTable(file, target, mapping, plans, options));
+      else tables.push(await writeTable(file, target, mapping, options));
     } catch (error) {
       const found = toUploadError(error, file.name);
       if (!isFault(found)) throw found;
@@ -143,7 +142,6 @@ async function writeTable(
   file: TableFile,
   { draft, report, read, areNamed: isNamed, signal }: Target,
   mapping: Mapping,
-  plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
 ): Promise<Table> {
   const { name, section } = file;
@@ -151,21 +149,15 @@ async function writeTable(
   for (const column of unused) report.unusedColumns.add(column);
   const plan = { ...planned, maxItemBytes };
   const writer = draft.section(section, { itemsTotal: table.rowCount, isNamed, file: name, read });
-  // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
-  const key = JSON.stringify(plan.features);
-  const shared = plans.get(key) ?? plan;
-  plans.set(key, shared);
-  await writer.writeCells(cellBatches(table, section, columns, signal), shared);
+  await writer.writeRows(rowsOf(table, section, columns, signal), plan);
   return table;
 }
 
-async function* cellBatches(
+async function* rowsOf(
   table: Table,
   split: string,
   columns: readonly string[],
   signal: AbortSignal,
-): AsyncGenerator<CellBatch> {
-  for await (const batch of table.readCells({ columns, signal })) {
-    yield { ...batch, split, columns };
-  }
+): AsyncGenerator<TableRows> {
+  for await (const batch of table.read({ columns, signal })) yield { ...batch, split };
 }

@@ -1,9 +1,9 @@
 import { type HubClient, HubError, type SplitReader } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
 import { JsonlError } from '@svc/jsonl-v23';
-import type { CellBatch } from '@svc/jsonl-v23/internal';
+import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { SectionWriter } from '@svc/store';
+import type { SectionWriter, TableRows } from '@svc/store';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { ImportRequest } from '../requests.ts';
@@ -53,10 +53,9 @@ export function hubSource(
           const options = { itemsTotal: reader.numRows, isNamed: subsets === 'sections', read: dataset };
           if (subsets === 'sections' || section === undefined)
             section = draft.section(subsets === 'sections' ? reader.subset : SECTION_NAME, options);
-          const rows = reader.cellBatches({ columns, signal });
-          // rows of several subsets in one section have ids of their own
-          const named = subsets === 'tags' ? splitsNamed(rows, reader.subset) : rows;
-          await section.writeCells(named, { ...planned, maxItemBytes });
+          // Rows of several subsets in one section have ids of their own.
+          const prefix = subsets === 'tags' ? `${reader.subset}-` : '';
+          await section.writeRows(rowsOf(reader, columns, prefix, signal), { ...planned, maxItemBytes });
           slice ??= { reader, resolvedRevision: dataset.resolvedRevision };
         }
         if (slice === undefined) throw new HubError('hub_unsupported_dataset', 'The dataset has no subset.');
@@ -75,7 +74,23 @@ export function hubSource(
   };
 }
 
-/** Rows whose split says the subset too. */
-async function* splitsNamed(rows: AsyncIterable<CellBatch>, subset: string): AsyncGenerator<CellBatch> {
-  for await (const batch of rows) yield { ...batch, split: `${subset}-${batch.split}` };
+/** @param prefix of the names of splits */
+async function* rowsOf(
+  reader: Pick<SplitReader, 'rowBatches'>,
+  columns: readonly string[],
+  prefix: string,
+  signal: AbortSignal,
+): AsyncGenerator<TableRows> {
+  for await (const batch of reader.rowBatches({ columns, signal })) {
+    const [first] = batch;
+    if (first === undefined) continue;
+    const invalid = new Map<number, UnreadRow>();
+    for (const [at, { unread }] of batch.entries()) if (unread !== undefined) invalid.set(at, unread);
+    yield {
+      firstRow: first.rowIndex,
+      split: prefix + first.split,
+      rows: batch.map(({ row }) => row),
+      invalid,
+    };
+  }
 }

@@ -1,7 +1,7 @@
-import { type CellBatch, checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
+import { type Feature, type Features, mergeFeatures, type RowBatch, toMappable } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { listNames } from '../list-names.ts';
 import type { YamlValue } from '../repository/yaml-value.ts';
@@ -71,11 +71,6 @@ export interface SplitReader {
    *   `limit`, TypeError for `columns` that are not an array of strings; the signal's reason
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
-  /**
-   * The same rows as the canonical JSON texts of their cells, which become items several times as fast.
-   * @throws as `rowBatches`
-   */
-  cellBatches(options?: ReadRowsOptions): AsyncGenerator<CellBatch, void, undefined>;
   /** The rows in order. An abort takes effect before the next row. @throws as `rowBatches` */
   rows(options?: ReadRowsOptions): AsyncGenerator<HubRow, void, undefined>;
 }
@@ -119,9 +114,7 @@ export function createSplitReader(
 
   async function* rowBatches(options: ReadRowsOptions = {}): AsyncGenerator<HubRow[], void, undefined> {
     const columns = checkColumns(options.columns, names);
-    const batches = readRanges(expression, ranges, options, ({ table }, range) =>
-      table.read({ ...range, columns }),
-    );
+    const batches = readRanges(expression, ranges, options, columns);
     for await (const { batch, split } of batches) {
       const { firstRow, rows, invalid } = batch;
       yield rows.map((row, index) => {
@@ -132,13 +125,6 @@ export function createSplitReader(
           : { row, rowIndex, split, unread: unread ?? NO_REASON };
       });
     }
-  }
-  async function* cellBatches(options: ReadRowsOptions = {}): AsyncGenerator<CellBatch, void, undefined> {
-    const columns = checkColumns(options.columns, names);
-    const batches = readRanges(expression, ranges, options, ({ table }, range) =>
-      table.readCells({ ...range, columns }),
-    );
-    for await (const { batch, split } of batches) yield { ...batch, split, columns };
   }
   return {
     subset: subset.name,
@@ -156,7 +142,6 @@ export function createSplitReader(
     specifiedMapping: specifiedMapping(mappable, known.evalYaml, task),
     unreadRow: [...tables.values()].find((table) => table.unreadRow !== undefined)?.unreadRow,
     rowBatches,
-    cellBatches,
     async *rows(options) {
       for await (const batch of rowBatches(options)) {
         for (const row of batch) {
@@ -233,28 +218,22 @@ function countSelected(subset: Subset, ranges: readonly TableRange[]): number | 
   return sum;
 }
 
-interface ReadRange {
-  readonly from: number;
-  readonly to: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** The batches of all ranges in order, each with its split. */
-async function* readRanges<T extends { rows: readonly unknown[] } | { rowCount: number }>(
+async function* readRanges(
   expression: SplitExpression,
   ranges: readonly TableRange[],
   { limit = Number.POSITIVE_INFINITY, signal }: ReadRowsOptions,
-  read: (source: TableRange, range: ReadRange) => AsyncGenerator<T>,
-): AsyncGenerator<{ batch: T; split: string }, void, undefined> {
+  columns: readonly string[],
+): AsyncGenerator<{ batch: RowBatch; split: string }, void, undefined> {
   if (limit !== Number.POSITIVE_INFINITY) checkNumber('limit', limit, { min: 0 });
   let count = 0;
   for (const source of ranges) {
     if (count >= limit) return;
     const { from, to, split } = source;
     const end = Math.min(to ?? Number.POSITIVE_INFINITY, from + limit - count);
-    for await (const batch of read(source, { from, to: end, signal })) {
+    for await (const batch of source.table.read({ from, to: end, columns, signal })) {
       signal?.throwIfAborted();
-      count += 'rows' in batch ? batch.rows.length : batch.rowCount;
+      count += batch.rows.length;
       yield { batch, split };
     }
   }

@@ -35,7 +35,6 @@ export function withHubErrors(table: Table): SplitTable {
     },
     unreadRow: unreadRow && (toHubError(unreadRow) as HubError),
     read: (range) => mapErrors(table.read(range)),
-    readCells: (range) => mapErrors(table.readCells(range)),
   };
 }
 

@@ -17,11 +17,8 @@ import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../jso
 import { createLineEncoder } from '../lines/encode-lines.ts';
 import type { LineBatch } from '../lines/line-cutter.ts';
 import { parseLines } from '../lines/read-items.ts';
-import { CellWriter } from '../mapping/cell-writer.ts';
 import { compileMapping } from '../mapping/compile-mapping.ts';
-import { createCellEncoder } from '../mapping/encode-cells.ts';
-import { type Mapping, mappedColumns } from '../mapping/mapping.ts';
-import { RowLines } from '../mapping/row-lines.ts';
+import type { Mapping } from '../mapping/mapping.ts';
 import { FastItemEncoder } from './fast-item-encoder.ts';
 
 const COLUMNS = ['q', 'a', 's', 'c', 'id', 'm', 'judge_prompt', '__proto__'];
@@ -164,21 +161,6 @@ function expectSameLines(lines: readonly string[]): void {
   );
 }
 
-function expectSameCells(given: readonly JsonObject[], by: Mapping): void {
-  const columns = mappedColumns(by);
-  const writer = new CellWriter();
-  for (const row of given) for (const name of columns) writer.value(row[name] as JsonValue);
-  const batch = { ...writer.end(), split: 'train', firstRow: 7, rowCount: given.length, columns };
-  const toItem = compileMapping(by, FEATURES);
-  const reference = createItemEncoder();
-  const expected = outcomeOf(() =>
-    given.map((row, index) => showEncoded(reference.encode(toItem(row, 7 + index, 'train')))),
-  );
-  expect(outcomeOf(() => Array.from(createCellEncoder(by, FEATURES).encode(batch), showEncoded))).toEqual(
-    expected,
-  );
-}
-
 /** Items whose objects all have keys of some thousand names, in any place: more than are known at all. */
 function mapsOfMaps(count: number): readonly string[] {
   let seed = 0;
@@ -195,10 +177,9 @@ function mapsOfMaps(count: number): readonly string[] {
 }
 
 describe('the fast path', () => {
-  it('encodes lines and cells as the reference path does', () => {
+  it('encodes lines as the reference path does', () => {
     fc.assert(
       fc.property(rows, mapping, spelling, (given, by, spell) => {
-        expectSameCells(given, by);
         const toItem = compileMapping(by, FEATURES);
         const items = outcomeOf(() => given.map((row, index) => toItem(row, index)));
         // Rows that do not map to items become lines as they are; many of those lines are invalid too.
@@ -428,28 +409,5 @@ describe('FastItemEncoder', () => {
     const line = `{"a":${'['.repeat(99)}${']'.repeat(99)}}`;
     expect(fallsBack(line)).toBe(false);
     expect(fallsBack(line, 99)).toBe(true);
-  });
-});
-
-describe('RowLines', () => {
-  it.each<[string, string | null, JsonObject]>([
-    ['texts', '"inputs":{"choices":["x","y"],"prompt":"Q"}', { q: 'Q', a: 'A', c: ['x', 'y'] }],
-    ['one choice', '"inputs":{"choices":["x"],"prompt":"Q"}', { q: 'Q', a: null, c: 'x' }],
-    ['a list as prompt', '"inputs":{"messages":[{}]}', { q: [{}], a: 1, c: null }],
-    ['an empty list as prompt', null, { q: [], a: 1, c: null }],
-    ['an object as prompt', null, { q: {}, a: 1, c: null }],
-    ['choices in columns', null, { q: 'Q', a: 1, c: { text: ['a'], label: ['b'] } }],
-    ['choices that may be JSON', null, { q: 'Q', a: 1, c: '["a"]' }],
-    ['more bytes than an item may have', null, { q: 'Q', a: 'a'.repeat(9 * 1024 * 1024), c: null }],
-  ])('joins %s as %s', (_, inputs, row) => {
-    const columns = ['q', 'a', 'c'];
-    const writer = new CellWriter();
-    for (const name of columns) writer.value(row[name] as JsonValue);
-    const lines = new RowLines({ promptColumn: 'q', answerColumn: 'a', choicesColumn: 'c' }, 1000);
-    lines.load({ ...writer.end(), split: 's', firstRow: 3, rowCount: 1, columns });
-    const answer = row['a'] === null ? '' : `"answer":${JSON.stringify(row['a'])},`;
-    const line = inputs === null ? null : `{${answer}"id":"s-3",${inputs},"type":"freeform"}`;
-    const joined = lines.join(0);
-    expect(joined && new TextDecoder().decode(joined)).toBe(line);
   });
 });

@@ -1,4 +1,3 @@
-import { CellWriter } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
@@ -32,11 +31,9 @@ it('finds the fields and the lines of every record, however the bytes are cut', 
       const found: [number, string[]][] = [];
       const readAll = (): void => {
         while (scanner.next()) {
-          const { bytes, words, starts, ends, escaped, fieldCount, line } = scanner;
+          const { bytes, starts, ends, escaped, fieldCount, line } = scanner;
           const cells = Array.from({ length: fieldCount }, (_, index) => {
-            const writer = new CellWriter();
-            expect(writer.text(bytes, starts[index], ends[index], words)).toBe(true);
-            const text = JSON.parse(Buffer.from(writer.end().bytes).toString()) as string;
+            const text = Buffer.from(bytes.subarray(starts[index], ends[index])).toString();
             return escaped[index] === 1 ? text.replaceAll('""', '"') : text;
           });
           found.push([line, cells]);

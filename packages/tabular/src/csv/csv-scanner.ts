@@ -1,4 +1,4 @@
-import { countLineFeeds, grownSize, transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
+import { countLineFeeds, grownSize, transferBuffer } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
 
@@ -353,4 +353,8 @@ function skipWords(words: DataView, from: number, end: number, byte: number): nu
     if (((((lf - ONES) & ~lf) | ((cr - ONES) & ~cr) | ((other - ONES) & ~other)) & HIGHEST_BITS) !== 0) break;
   }
   return at;
+}
+
+function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,34 +1,26 @@
-import { type CellWriter, wordsOf } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
+import { utf8Text } from '../scalars/utf8-text.ts';
 import { checkColumnCount } from '../schema/check-column-count.ts';
 import { type CsvScanner, DOUBLED, VERBATIM } from './csv-scanner.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
 /** Reads the content of the fields of a scanner's record, without quotes and escapes. */
 export class FieldReader {
   readonly #scanner: CsvScanner;
   #content: Uint8Array = new Uint8Array(0);
-  #words: DataView = wordsOf(this.#content);
 
   constructor(scanner: CsvScanner) {
     this.#scanner = scanner;
   }
 
-  /** Writes a field as a string. Returns false, and writes nothing, if it is not UTF-8. */
-  write(writer: CellWriter, index: number): boolean {
-    const { bytes, words, starts, ends, escaped } = this.#scanner;
-    if (escaped[index] === VERBATIM) return writer.text(bytes, starts[index], ends[index], words);
-    const length = this.#unescape(index);
-    return writer.text(this.#content, 0, length, this.#words);
-  }
-
   /** The text of a field; null if it is not UTF-8. */
   text(index: number): string | null {
-    const content = this.#bytes(index);
+    const { bytes, starts, ends, escaped } = this.#scanner;
     try {
-      return strictDecoder.decode(content);
+      if (escaped[index] === VERBATIM) return utf8Text(bytes, starts[index], ends[index]);
+      const length = this.#unescape(index);
+      return utf8Text(this.#content, 0, length);
     } catch {
       return null;
     }
@@ -60,20 +52,10 @@ export class FieldReader {
     return this.#scanner.error('The line is not UTF-8 text.', start + before);
   }
 
-  #bytes(index: number): Uint8Array {
-    const { bytes, starts, ends, escaped } = this.#scanner;
-    if (escaped[index] === VERBATIM) return bytes.subarray(starts[index], ends[index]);
-    const length = this.#unescape(index);
-    return this.#content.subarray(0, length);
-  }
-
   #unescape(index: number): number {
     const { starts, ends } = this.#scanner;
     const size = (ends[index] as number) - (starts[index] as number);
-    if (this.#content.length < size) {
-      this.#content = new Uint8Array(2 * size);
-      this.#words = wordsOf(this.#content);
-    }
+    if (this.#content.length < size) this.#content = new Uint8Array(2 * size);
     return unescapeField(this.#scanner, index, this.#content);
   }
 }

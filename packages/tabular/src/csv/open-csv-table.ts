@@ -1,13 +1,13 @@
-import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
+import { asciiText } from '@svc/jsonl-v23/internal';
+import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { TableError, unreadableFile } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { type RowRange, type Table, toRows, wholeRange } from '../table.ts';
-import { type BatchWriter, batchRows } from '../text/batch-rows.ts';
+import { type Table, wholeRange } from '../table.ts';
+import { batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import type { ArrivedRows } from '../text/text-reader.ts';
-import { endCells, isFullBatch } from './cell-batches.ts';
 import { STRICT_RULES, statedDelimiter } from './csv-dialect.ts';
 import { CsvScanner } from './csv-scanner.ts';
 import { FieldReader } from './field-reader.ts';
@@ -71,12 +71,6 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
       name,
       feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
     }));
-  const readCells = (range?: RowRange): AsyncGenerator<CellRows> => {
-    const { from, to, columns: wanted, signal } = wholeRange(features(), range);
-    const rows = new ExactRows({ ...options, signal }, file.path, { columns, notesTypes: !isWhole });
-    const { skipsInvalid } = options;
-    return batchRows(rows.read(file), new ExactCells(columns, wanted), { from, to, skipsInvalid });
-  };
   return {
     get features(): Features {
       return features();
@@ -84,8 +78,12 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
     rowCount: isWhole ? rowCount : undefined,
     atLeastRows: rowCount,
     warnings: spellingWarnings(names, shapes),
-    readCells,
-    read: (range) => toRows(readCells(range), wholeRange(features(), range).columns),
+    read(range) {
+      const { from, to, columns: wanted, signal } = wholeRange(features(), range);
+      const rows = new ExactRows({ ...options, signal }, file.path, { columns, notesTypes: !isWhole });
+      const { skipsInvalid } = options;
+      return batchRows(rows.read(file), createRowReader(columns, wanted), { from, to, skipsInvalid });
+    },
   };
 }
 
@@ -215,57 +213,51 @@ class ExactRows implements ArrivedRows<ExactRows> {
   }
 }
 
-/** Writes rows as the cells of some columns. */
-class ExactCells implements BatchWriter<ExactRows, CellRows> {
-  readonly #writer: CellWriter = new CellWriter();
-  readonly #indexes: readonly number[];
-  readonly #shapes: readonly (CsvColumnShape | undefined)[];
-
-  constructor({ names, shapes }: ExactColumns, wanted: readonly string[]) {
-    const indexOf = new Map(names.map((name, index) => [name, index]));
-    this.#indexes = wanted.map((name) => indexOf.get(name) ?? -1);
-    this.#shapes = this.#indexes.map((index) => shapes[index]);
-  }
-
-  /** @throws TableError `type_changed` */
-  add(row: ExactRows): (() => TableError) | undefined {
+/** Makes the reader of the values of some columns, which throws TableError `type_changed`. */
+function createRowReader(
+  { names, shapes }: ExactColumns,
+  wanted: readonly string[],
+): (row: ExactRows) => ReadRow {
+  const indexOf = new Map(names.map((name, index) => [name, index]));
+  const columns = wanted.map((name) => ({ name, index: indexOf.get(name) ?? -1 }));
+  return (row) => {
     let faulty = -1;
-    for (let cell = 0; cell < this.#indexes.length; cell += 1) {
-      const index = this.#indexes[cell] as number;
-      const shape = this.#shapes[cell];
-      if (row.unread !== undefined || shape === undefined) this.#writer.value(null);
-      else if (!this.#write(row, index, shape)) {
-        this.#writer.value(null);
-        if (faulty === -1) faulty = index;
-      }
+    const values: JsonObject = {};
+    for (const { name, index } of columns) {
+      const shape = row.unread === undefined ? shapes[index] : undefined;
+      const value = shape === undefined ? null : fieldValue(row, index, shape);
+      if (value === undefined && faulty === -1) faulty = index;
+      setMember(values, name, value ?? null);
     }
-    return faulty === -1 ? row.unread : () => row.fields.notUtf8(faulty);
-  }
-
-  isFull(rowCount: number): boolean {
-    return isFullBatch(this.#writer, rowCount);
-  }
-
-  end(firstRow: number, rowCount: number, invalid: CellRows['invalid']): CellRows {
-    return { firstRow, rowCount, invalid, ...endCells(this.#writer, rowCount * this.#indexes.length) };
-  }
-
-  /** Writes a value. Returns false, and writes nothing, if it is not UTF-8. */
-  #write({ scanner, fields }: ExactRows, index: number, { kind, wasOther }: CsvColumnShape): boolean {
-    const { bytes, starts, ends } = scanner;
-    const start = starts[index] as number;
-    const end = ends[index] as number;
-    if (kind === 'text') {
-      if (wasOther) throw typeChanged(scanner, start);
-      return fields.write(this.#writer, index);
-    }
-    if (csvValueKind(bytes, start, end) === 'null') this.#writer.value(null);
-    else this.#writer.canonical(bytes, start, end);
-    return true;
-  }
+    const unread = faulty === -1 ? row.unread : () => row.fields.notUtf8(faulty);
+    return { values, size: Math.max(row.scanner.byteLength, columns.length * NULL_SIZE), unread };
+  };
 }
 
-/** Cells of the column were written as values of another type. */
+/** Every number of this length is a double that is written with the same digits. */
+const MAX_DOUBLE_BYTES = 15;
+
+/** The value of a field; undefined if it is not UTF-8. @throws TableError `type_changed` */
+function fieldValue(
+  { scanner, fields }: ExactRows,
+  index: number,
+  { kind, wasOther }: CsvColumnShape,
+): JsonValue | undefined {
+  const { bytes, starts, ends } = scanner;
+  const start = starts[index] as number;
+  const end = ends[index] as number;
+  if (kind === 'text') {
+    if (wasOther) throw typeChanged(scanner, start);
+    return fields.text(index) ?? undefined;
+  }
+  const valueKind = csvValueKind(bytes, start, end);
+  if (valueKind === 'null') return null;
+  const text = asciiText(bytes, start, end);
+  if (valueKind === 'bool') return text === 'true';
+  return text.length <= MAX_DOUBLE_BYTES ? Number(text) : parseJson(text);
+}
+
+/** Values of the column were read as values of another type. */
 function typeChanged(scanner: CsvScanner, start: number): TableError {
   const { message, location } = scanner.error(
     'The value is of another type than those of the first rows.',

@@ -1,4 +1,3 @@
-import type { CellWriter } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
 import { checkColumnCount } from '../schema/check-column-count.ts';
 import type { CachedFile } from '../text/cached-file.ts';
@@ -118,15 +117,6 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   text(column: number): string | null {
     const text = this.#reader.text(this.#fields[column] as number);
     return text === null ? null : (this.#settings.exchange?.(text) ?? text);
-  }
-
-  /** Writes the text of a value. Returns false, and writes nothing, if it is not UTF-8. */
-  write(writer: CellWriter, column: number): boolean {
-    if (this.#settings.exchange === undefined)
-      return this.#reader.write(writer, this.#fields[column] as number);
-    const text = this.text(column);
-    if (text !== null) writer.value(text);
-    return text !== null;
   }
 
   /** The error for a value that is not UTF-8. */

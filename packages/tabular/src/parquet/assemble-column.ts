@@ -1,7 +1,6 @@
 import { shorten } from '../errors.ts';
 import { assembleNested } from './assemble.ts';
 import type { CellValues } from './cells/convert.ts';
-import { StringColumn } from './encodings/string-column.ts';
 import type { SchemaTree } from './metadata/schema.ts';
 import { translateErrors } from './parquet-error.ts';
 
@@ -24,7 +23,8 @@ export function assembleColumn(
     const collect = (node: SchemaTree): void => {
       if (node.children.length > 0) node.children.forEach(collect);
       else {
-        values.set(node.path.join('.'), listOf(leafValues[index] ?? []));
+        // Values are only read: typed arrays serve as well as plain ones.
+        values.set(node.path.join('.'), (leafValues[index] ?? []) as unknown[]);
         index += 1;
       }
     };
@@ -33,9 +33,4 @@ export function assembleColumn(
     return values.get(root.path.join('.')) ?? [];
   };
   return translateErrors(file, assemble, () => `column ${shorten(root.element.name)}: `);
-}
-
-/** Values of a nested column are only read: typed arrays serve as well as plain ones. */
-function listOf(values: CellValues): unknown[] {
-  return (values instanceof StringColumn ? values.toArray() : values) as unknown[];
 }

@@ -1,11 +1,10 @@
 import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
-import { type CellValues, compileConverter } from './cells/convert.ts';
+import { type CellValues, compileConverter, holdsTexts } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage } from './data-page.ts';
 import { type Dictionary, decodeDictionary } from './encodings/dictionary.ts';
-import { StringColumn } from './encodings/string-column.ts';
 import type { LeafColumn } from './leaf-column.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
@@ -33,13 +32,11 @@ export interface LeafSelection {
   readonly group: number;
   readonly leaf: number;
   readonly file: string;
-  /** Whether texts stay the bytes that they are in the file, unchecked. */
-  readonly textSlices: boolean;
 }
 
 function openLeaf(
   footer: ParquetFooter,
-  { group, leaf, file, textSlices }: LeafSelection,
+  { group, leaf, file }: LeafSelection,
 ): { name: string; values: number; column: LeafColumn } {
   const shape = footer.leaves[leaf];
   const chunk = footer.groups[group]?.chunks[leaf];
@@ -48,8 +45,15 @@ function openLeaf(
     throw new RangeError(`The file has no leaf ${leaf} in row group ${group}.`);
   }
   const { type, codec, num_values: values } = chunk.metadata;
-  const convert = translateErrors(file, () => compileConverter(shape.path, { textsAsBytes: textSlices }));
-  const column = { ...shape, type, typeLength: element.type_length, codec, textSlices, convert };
+  const convert = translateErrors(file, () => compileConverter(shape.path));
+  const column = {
+    ...shape,
+    type,
+    typeLength: element.type_length,
+    codec,
+    convert,
+    holdsTexts: holdsTexts(element),
+  };
   return { name: nameOf(shape), values, column };
 }
 
@@ -85,16 +89,6 @@ class PageLocation {
   #describe(): string {
     return `column ${shorten(this.#column)}, row group ${this.#group}, page ${Math.max(this.page, 0)}: `;
   }
-}
-
-/** Frees the memory of a page of texts. That of other pages may still be in use: numbers and bytes may be views of it. */
-function freeTexts(
-  memory: ArrayBufferLike,
-  dictionary: Dictionary | undefined,
-  inflater: PageInflater,
-): void {
-  const isDictionary = dictionary instanceof StringColumn && dictionary.bytes.buffer === memory;
-  if (!isDictionary && inflater.isPage(memory)) transferBuffer(memory as ArrayBuffer, 0);
 }
 
 /** Checks the page against its CRC, if it has one. @throws ParquetError */
@@ -233,7 +227,10 @@ export class ChunkDecoder {
     if (page === undefined) return;
     this.#page = undefined;
     this.#hold('page', 0);
-    if (this.#column.textSlices) freeTexts(page.memory, this.#dictionary, this.#decoding.inflater);
+    // Numbers and bytes may be views of it.
+    if (this.#column.holdsTexts && this.#decoding.inflater.isPage(page.memory)) {
+      transferBuffer(page.memory as ArrayBuffer, 0);
+    }
   }
 
   /** Counts what is held for the page, the dictionary or the unfinished row. @throws ParquetError */

@@ -28,7 +28,7 @@ const column: LeafColumn = {
   typeLength: undefined,
   codec: 'UNCOMPRESSED',
   convert: (values) => values,
-  textSlices: false,
+  holdsTexts: false,
 };
 const inflater = await loadPageInflater(new Map());
 

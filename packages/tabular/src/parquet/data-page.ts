@@ -6,9 +6,8 @@ import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encoding
 import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';
 import { plainReader } from './encodings/plain.ts';
 import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
-import { StringColumn } from './encodings/string-column.ts';
 import type { ValueReader } from './encodings/values.ts';
-import { type LeafColumn, toCells } from './leaf-column.ts';
+import type { LeafColumn } from './leaf-column.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
 import type { Encoding, PageHeader } from './metadata/page-header.ts';
 import { damaged, unsupported } from './parquet-error.ts';
@@ -74,7 +73,6 @@ export class DataPage {
     if (path.length === 2 && maxRepetition === 0) {
       return definitions === null || present === count ? found : withNulls(found, definitions, maxDefinition);
     }
-    if (found instanceof StringColumn) throw damaged('texts of nested columns have no slices');
     if (repetitions !== null && open.length === 0 && repetitions[0] !== 0)
       throw damaged('its first row has no beginning');
     return assembleLists([...open], definitions, repetitions, found, path);
@@ -146,9 +144,6 @@ function readLevels(reader: HybridReader | null, max: number, count: number): Ui
 }
 
 function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: number): CellValues {
-  if (found instanceof StringColumn) {
-    return found.spread(definitions.length, (location) => definitions[location] === maxDefinition);
-  }
   const rows: unknown[] = new Array(definitions.length);
   for (let row = 0, next = 0; row < rows.length; row += 1) {
     rows[row] = definitions[row] === maxDefinition ? found[next++] : null;
@@ -198,5 +193,5 @@ function openValues(
 }
 
 function converted(reader: ValueReader, column: LeafColumn): { next(count: number): CellValues } {
-  return { next: (count) => toCells(reader.next(count), column) };
+  return { next: (count) => column.convert(reader.next(count)) };
 }

@@ -1,6 +1,4 @@
-import type { CellValues, ValueConverter } from './cells/convert.ts';
-import { StringColumn } from './encodings/string-column.ts';
-import type { StoredValues } from './encodings/values.ts';
+import type { ValueConverter } from './cells/convert.ts';
 import type { Codec } from './metadata/file-metadata.ts';
 import type { PhysicalType, SchemaTree } from './metadata/schema.ts';
 
@@ -14,12 +12,6 @@ export interface LeafColumn {
   readonly typeLength: number | undefined;
   readonly codec: Codec;
   readonly convert: ValueConverter;
-  /** Whether texts come as `StringColumn`; where their encoding has none, they come in bytes. */
-  readonly textSlices: boolean;
-}
-
-/** The cells that stored values of a column are. @throws ParquetError where they cannot be what the column says */
-export function toCells(values: StoredValues, { convert, textSlices }: LeafColumn): CellValues {
-  if (!(values instanceof StringColumn)) return convert(values);
-  return textSlices ? values : convert(values.toArray() as Uint8Array[]);
+  /** Whether its values do not refer to the bytes of their page. */
+  readonly holdsTexts: boolean;
 }

@@ -1,4 +1,3 @@
-import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
@@ -9,10 +8,8 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
 import { type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
-import { compileColumnWriter, type RowWriter } from './cells/column-writer.ts';
 import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
 import type { Decompressors } from './codecs/inflate-page.ts';
-import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
 import { translateErrors } from './parquet-error.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
@@ -23,8 +20,6 @@ const CONCURRENT_FOOTERS = 6;
 const MAX_KEPT_FOOTERS = 64;
 /** Size of a batch of rows. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Size of a batch of cells: some hundred usual rows, enough to be worth posting to a thread. */
-const CELL_BATCH_BYTES = 256 * 1024;
 
 /** How the files of a table are opened. */
 export interface ParquetTableOptions {
@@ -63,7 +58,7 @@ export async function openParquetTable(
   const nonNumbers = new NonNumberCounter();
   return {
     features,
-    // Some count the rows that were read as values.
+    // Some count the rows that were read.
     get warnings() {
       return [...warnings, ...nonNumbers.warnings];
     },
@@ -71,8 +66,6 @@ export async function openParquetTable(
     atLeastRows,
     read: (range) =>
       readFiles(footers, wholeRange(features, range), (part) => readRows(part, declared, nonNumbers)),
-    readCells: (range) =>
-      readFiles(footers, wholeRange(features, range), (part) => readCells(part, declared)),
   };
 }
 
@@ -192,80 +185,12 @@ async function* readRows(
 function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>): Generator<unknown> {
   for (const name of names) {
     const cells = columns.get(name);
-    if (cells !== undefined && !(cells instanceof StringColumn)) yield cells[row];
+    if (cells !== undefined) yield cells[row];
   }
 }
 
 function ownFeatures({ features }: ParquetFile, declared: Features | undefined): Map<string, Feature> {
   return byName(applyDeclared(features, declared));
-}
-
-/** Reads cells; texts are copied from the file as bytes. */
-async function* readCells(part: FilePart, declared: Features | undefined): AsyncGenerator<CellRows> {
-  const { file, firstRow, names, ...range } = part;
-  const own = ownFeatures(file, declared);
-  const leafCounts = new Map(file.footer.columns.map(({ name, leaves }) => [name, leaves.length]));
-  const present = names.flatMap((name): Array<[string, Feature]> => {
-    const feature = own.get(name);
-    return feature === undefined ? [] : [[name, feature]];
-  });
-  const textSlices = new Set(
-    present
-      .filter(([name, feature]) => leafCounts.get(name) === 1 && isPlainText(feature))
-      .map(([name]) => name),
-  );
-  // One cell of these may refer to a long value any number of times.
-  const nested = present
-    .filter(([name, feature]) => !textSlices.has(name) && feature.kind !== 'value')
-    .map(([name]) => name);
-  const writer = new CellWriter();
-  const columnWriters = names.map((name) => ({ name, write: compileColumnWriter(own.get(name), writer) }));
-  const meter = createExpansionMeter(file.bytes);
-  let rowCount = 0;
-  let next = firstRow + range.from;
-  const takeBatch = (): CellRows => {
-    meter.add(writer.byteLength);
-    const rows = { firstRow: next, rowCount, ...writer.end() };
-    next += rowCount;
-    rowCount = 0;
-    return rows;
-  };
-  const columns = present.map(([name]) => name);
-  for await (const batch of readParquet(file, { columns, textSlices, ...range })) {
-    const cellWriters = columnWriters.map(({ name, write }) => write(batch.columns.get(name)));
-    const measure: RowWriter = (row) => {
-      rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row });
-    };
-    const rowWriters = nested.length > 0 ? [measure, ...cellWriters] : cellWriters;
-    for (let row = 0; row < batch.rowCount; ) {
-      const end = translateErrors(file.path, () => writeRows(rowWriters, writer, row, batch.rowCount));
-      rowCount += end - row;
-      row = end;
-      if (writer.byteLength >= CELL_BATCH_BYTES) yield takeBatch();
-    }
-  }
-  if (rowCount > 0) yield takeBatch();
-}
-
-/**
- * Writes rows until a batch of cells is full. V8 compiles this loop once: as a part of the generator, it was compiled twice
- * more in an import after ten others, for as long as reading 50,000 rows takes.
- *
- * @param to exclusive
- * @returns the row after those that were written
- */
-function writeRows(rowWriters: readonly RowWriter[], writer: CellWriter, from: number, to: number): number {
-  let row = from;
-  while (row < to && writer.byteLength < CELL_BATCH_BYTES) {
-    for (const writeCell of rowWriters) writeCell(row);
-    row += 1;
-  }
-  return row;
-}
-
-/** Whether a leaf column holds texts that are read as they are. */
-function isPlainText(feature: Feature): boolean {
-  return feature.kind === 'value' && /string/.test(feature.dtype);
 }
 
 interface Column {
@@ -279,7 +204,7 @@ function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to
   const rows = Array.from({ length: to - from }, (): JsonObject => ({}));
   for (const { name, convert } of columns) {
     const cells = batch.columns.get(name);
-    const isMissing = cells === undefined || cells instanceof StringColumn || convert === null;
+    const isMissing = cells === undefined || convert === null;
     for (let index = 0; index < rows.length; index += 1) {
       const row = rows[index] as JsonObject;
       const value: JsonValue = isMissing ? null : convert(cells[from + index]);

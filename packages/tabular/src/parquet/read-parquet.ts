@@ -37,8 +37,6 @@ export interface ReadParquetOptions {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** Text columns, one leaf each, to read as `StringColumn`, or as bytes where their encoding has no slices. */
-  readonly textSlices?: ReadonlySet<string>;
   /** Used before those of the runtime. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +47,6 @@ interface SelectedColumn {
   readonly name: string;
   readonly leaves: readonly number[];
   readonly root: SchemaTree;
-  readonly textSlices: boolean;
 }
 
 const MAX_BATCH_ROWS = 1000;
@@ -130,7 +127,7 @@ function selectColumns({ footer }: ParquetFile, options: ReadParquetOptions): Se
   const names = new Set(options.columns);
   return footer.columns.flatMap(({ name, leaves, root }) =>
     // If columns have the same name, the first one is read.
-    names.delete(name) ? [{ name, leaves, root, textSlices: options.textSlices?.has(name) ?? false }] : [],
+    names.delete(name) ? [{ name, leaves, root }] : [],
   );
 }
 
@@ -164,7 +161,7 @@ async function* readGroup(
     readers: column.leaves.flatMap((leaf) => {
       const chunk = chunks.get(leaf);
       if (chunk === undefined) return [];
-      const selection = { group: plan.group, leaf, file: path, textSlices: column.textSlices };
+      const selection = { group: plan.group, leaf, file: path };
       const decoder = new ChunkDecoder(footer, selection, deps.decoding);
       return [new ChunkReader(file, plan, chunk, { ...deps, decoder })];
     }),

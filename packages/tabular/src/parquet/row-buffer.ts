@@ -1,5 +1,5 @@
 import type { CellValues } from './cells/convert.ts';
-import type { StringColumn } from './encodings/string-column.ts';
+import type { StoredValues } from './encodings/values.ts';
 
 /** Decoded rows of one leaf that have not been taken yet. */
 export class RowBuffer {
@@ -45,7 +45,7 @@ export class RowBuffer {
     const rows = this.#rows;
     return Array.isArray(rows)
       ? rows.slice(from, this.#taken)
-      : (rows as StringColumn).subarray(from, this.#taken);
+      : (rows as Exclude<StoredValues, unknown[]>).subarray(from, this.#taken);
   }
 
   /** Completes the last row. */

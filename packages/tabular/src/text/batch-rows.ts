@@ -1,14 +1,17 @@
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { addUnread, TableError } from '../errors.ts';
+import type { RowBatch } from '../table.ts';
 import type { ArrivedRows } from './text-reader.ts';
 
-/** Collects the rows of a batch. */
-export interface BatchWriter<Row, Batch> {
-  /** Adds a row; nulls if it cannot be read. Returns why it cannot. */
-  add(row: Row): (() => TableError) | undefined;
-  isFull(rowCount: number): boolean;
-  /** Returns the batch of the rows so far, without one that was begun after them, and starts the next one. */
-  end(firstRow: number, rowCount: number, invalid: Map<number, UnreadRow | null> | undefined): Batch;
+/** A row of a file with the values that its table says. */
+export interface ReadRow {
+  /** Nulls if it cannot be read. */
+  readonly values: JsonObject;
+  /** Length in the file, about; of columns that the file does not have, {@link NULL_SIZE} each. */
+  readonly size: number;
+  /** Why it cannot be read; undefined if it can. */
+  readonly unread: (() => TableError) | undefined;
 }
 
 /** Which rows are read. */
@@ -20,22 +23,29 @@ interface BatchRange {
   readonly skipsInvalid: boolean;
 }
 
+/** Length of `null`. */
+export const NULL_SIZE = 4;
+const BATCH_SIZE = 1024 * 1024;
+const MAX_BATCH_ROWS = 1000;
+
 /**
  * Reads rows as batches. Those before a row that ends reading come before the error.
  *
  * @throws TableError `invalid_row`; errors of the rows
  */
-export async function* batchRows<Row, Batch>(
+export async function* batchRows<Row>(
   arrivals: AsyncIterable<ArrivedRows<Row>>,
-  writer: BatchWriter<Row, Batch>,
+  readRow: (row: Row) => ReadRow,
   { from, to, skipsInvalid }: BatchRange,
-): AsyncGenerator<Batch> {
+): AsyncGenerator<RowBatch> {
   let row = 0;
-  let firstRow = from;
+  let rows: JsonObject[] = [];
+  let size = 0;
   let invalid: Map<number, UnreadRow | null> | undefined;
-  const take = (): Batch => {
-    const batch = writer.end(firstRow, row - firstRow, invalid);
-    firstRow = row;
+  const take = (): RowBatch => {
+    const batch = { firstRow: row - rows.length, rows, invalid };
+    rows = [];
+    size = 0;
     invalid = undefined;
     return batch;
   };
@@ -44,23 +54,25 @@ export async function* batchRows<Row, Batch>(
     for await (const arrived of arrivals) {
       for (let found = arrived.next(); found !== null; found = arrived.next()) {
         if (row >= from) {
-          const reasonOf = writer.add(found);
-          if (reasonOf !== undefined) {
-            if (!skipsInvalid) throw reasonOf();
+          const { values, size: rowSize, unread } = readRow(found);
+          if (unread !== undefined) {
+            if (!skipsInvalid) throw unread();
             invalid ??= new Map();
-            addUnread(invalid, row - firstRow, reasonOf);
+            addUnread(invalid, rows.length, unread);
           }
+          rows.push(values);
+          size += rowSize;
         }
         row += 1;
         if (row >= to) break;
-        if (row > firstRow && writer.isFull(row - firstRow)) yield take();
+        if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) yield take();
       }
       if (row >= to) break;
     }
   } catch (error) {
     const isLast = error instanceof TableError && error.code === 'invalid_row';
-    if (isLast && row > firstRow) yield take();
+    if (isLast && rows.length > 0) yield take();
     throw error;
   }
-  if (row > firstRow) yield take();
+  if (rows.length > 0) yield take();
 }

@@ -1,21 +1,15 @@
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
-import type { TableError } from '../errors.ts';
 import { type Convert, completeJson } from '../schema/cast.ts';
 import { type Feature, type Features, valueFeature } from '../schema/features.ts';
 import { JsonInference } from '../schema/infer-json.ts';
 import type { Schema } from '../schema/infer-schema.ts';
 import type { Inference } from '../schema/inference.ts';
-import { type RowBatch, type RowRange, type Table, toCellRows, wholeRange } from '../table.ts';
-import { type BatchWriter, batchRows } from './batch-rows.ts';
+import { type Table, wholeRange } from '../table.ts';
+import { batchRows, NULL_SIZE, type ReadRow } from './batch-rows.ts';
 import type { CachedFile } from './cached-file.ts';
 import type { RawRow } from './raw-row.ts';
 import { readRows } from './read-rows.ts';
 import type { ArrivedRows, FormatOptions, TextReader } from './text-reader.ts';
-
-/** Size of a batch of rows, in characters. */
-const BATCH_SIZE = 1024 * 1024;
-const MAX_BATCH_ROWS = 1000;
-const NULL_SIZE = 4;
 
 /** Reads JSON and text files as rows. */
 export class RowReader implements TextReader<RawRow> {
@@ -38,15 +32,13 @@ export class RowReader implements TextReader<RawRow> {
   readersOf(
     schema: Schema,
     rows: (signal: AbortSignal | undefined) => AsyncIterable<ArrivedRows<RawRow>>,
-  ): Pick<Table, 'read' | 'readCells'> {
+  ): Pick<Table, 'read'> {
     const skipsInvalid = this.#options.skipsInvalid ?? false;
-    const read = (range: RowRange = {}): AsyncGenerator<RowBatch> => {
-      const { from, to, columns, signal } = wholeRange(schema.features, range);
-      return batchRows(rows(signal), new RowWriter(schema, columns), { from, to, skipsInvalid });
-    };
     return {
-      read,
-      readCells: (range) => toCellRows(read(range), wholeRange(schema.features, range).columns),
+      read(range) {
+        const { from, to, columns, signal } = wholeRange(schema.features, range);
+        return batchRows(rows(signal), projected(schema, columns), { from, to, skipsInvalid });
+      },
     };
   }
 }
@@ -74,38 +66,14 @@ const TEXT: Inference<RawRow> = {
   convert: (feature: Feature): Convert => completeJson(feature),
 };
 
-/** Collects rows as objects that have some columns. */
-class RowWriter implements BatchWriter<RawRow, RowBatch> {
-  readonly #schema: Schema;
-  readonly #columns: readonly string[];
-  #rows: JsonObject[] = [];
-  #size = 0;
-
-  constructor(schema: Schema, columns: readonly string[]) {
-    this.#schema = schema;
-    this.#columns = columns;
-  }
-
-  add({ row, size, unread }: RawRow): (() => TableError) | undefined {
-    const typed = this.#schema.toRow(row);
-    const projected: JsonObject = {};
-    for (const name of this.#columns) {
-      setMember(projected, name, Object.hasOwn(typed, name) ? (typed[name] ?? null) : null);
+/** Makes the reader of a row that gives it the columns of the table, and no others. */
+function projected(schema: Schema, columns: readonly string[]): (row: RawRow) => ReadRow {
+  return ({ row, size, unread }) => {
+    const typed = schema.toRow(row);
+    const values: JsonObject = {};
+    for (const name of columns) {
+      setMember(values, name, Object.hasOwn(typed, name) ? (typed[name] ?? null) : null);
     }
-    this.#rows.push(projected);
-    // Columns that the file does not have are null in the row.
-    this.#size += Math.max(size, this.#columns.length * NULL_SIZE);
-    return unread;
-  }
-
-  isFull(rowCount: number): boolean {
-    return this.#size >= BATCH_SIZE || rowCount >= MAX_BATCH_ROWS;
-  }
-
-  end(firstRow: number, rowCount: number, invalid: RowBatch['invalid']): RowBatch {
-    const rows = this.#rows.slice(0, rowCount);
-    this.#rows = [];
-    this.#size = 0;
-    return { firstRow, rows, invalid };
-  }
+    return { values, size: Math.max(size, columns.length * NULL_SIZE), unread };
+  };
 }

@@ -38,5 +38,5 @@ export interface TextReader<Row extends FoundRow> {
   readersOf(
     schema: Schema,
     rows: (signal: AbortSignal | undefined) => AsyncIterable<ArrivedRows<Row>>,
-  ): Pick<Table, 'read' | 'readCells'>;
+  ): Pick<Table, 'read'>;
 }

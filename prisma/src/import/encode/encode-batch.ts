@@ -1,19 +1,14 @@
-import { JsonlError, joinItem } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import {
-  type CellEncoder,
   checkItemSize,
-  checkValueCount,
-  createCellEncoder,
   createLineEncoder,
   type EncodedLine,
   itemSize,
   type LineBatch,
   parseLines,
-  type SizedBatch,
 } from '@svc/jsonl-v23/internal';
-import { LRUCache } from 'lru-cache';
 import { createHashStates } from '../../assets/link/hash-states.ts';
-import { type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
+import { linkItem } from '../../assets/link/link-item.ts';
 import { type BufferPool, type RowTarget, RowWriter } from './encode-rows.ts';
 import {
   countedRows,
@@ -22,9 +17,7 @@ import {
   type ItemFiles,
   type LineOptions,
   type NeedsFiles,
-  type NumberedPlan,
 } from './encoded-rows.ts';
-import { onlyInPackages } from './only-in-packages.ts';
 import { RowFailureCounter } from './row-failures.ts';
 
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
@@ -37,27 +30,12 @@ export interface BatchEncoder {
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
   /** Does the same for lines whose files have been read and counted. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): EncodedRows;
-  /**
-   * Does the same for rows of a dataset, which the plan turns into items. Invalid rows are left out, and become
-   * failures: the errors of `compileMapping` with the row, and `line_too_long` for an item that is longer than a line may
-   * be, or has more values.
-   */
-  encodeCells(batch: SizedBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
 }
 
 /** Makes an encoder. @param pool buffers for the results */
 export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   const lineEncoder = createLineEncoder({ keepsItems: true });
-  const cellEncoders = new LRUCache<number, CellEncoder>({ max: MAX_PLANS });
   const states = createHashStates();
-
-  function cellEncoder({ number, mapping, features, maxItemBytes }: NumberedPlan): CellEncoder {
-    const known = cellEncoders.get(number);
-    if (known !== undefined) return known;
-    const encoder = createCellEncoder(mapping, features, { keepsItems: true, maxItemBytes });
-    cellEncoders.set(number, encoder);
-    return encoder;
-  }
 
   /** Every item of a batch, with the files that it refers to. */
   function itemFiles(batch: LineBatch, options: LineOptions): NeedsFiles['items'] {
@@ -118,41 +96,8 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       }
       return rows.end();
     },
-    encodeCells(batch, plan, target) {
-      const { itemBytes, rowCount } = batch;
-      const rows = new RowWriter(target, { items: rowCount, bytes: itemBytes }, pool);
-      const counter = new RowFailureCounter();
-      let row = batch.firstRow;
-      const skipRow = (error: JsonlError | null): void => {
-        row += 1;
-        counter.add(error);
-      };
-      for (const line of cellEncoder(plan).encode(batch, skipRow)) {
-        let linked: LinkedItem | null;
-        try {
-          const [reference] = line.references;
-          if (reference !== undefined) {
-            const { path, pointer } = reference;
-            throw new JsonlError('missing_file', onlyInPackages(path, pointer), { row, path: pointer });
-          }
-          linked = line.item === null ? null : linkItem(line.item);
-          checkRow(line, linked, plan.maxItemBytes, row);
-        } catch (error) {
-          if (!(error instanceof JsonlError)) throw error;
-          skipRow(error);
-          continue;
-        }
-        if (linked === null) rows.add(line);
-        else rows.addLinked(linked);
-        row += 1;
-      }
-      return rows.end(counter.failures);
-    },
   };
 }
-
-/** Plans whose encoders are kept, for imports that run at the same time. */
-const MAX_PLANS = 8;
 
 /** Bytes of the canonical text of an item; of one that refers to files, without them. */
 const lengthOf = ({ item, itemStart, itemEnd }: EncodedLine): number => {
@@ -178,13 +123,4 @@ function* singleLines({ bytes, firstLine }: LineBatch): Generator<LineBatch> {
 function checkLine(itemBytes: number, line: number, { file, maxLineBytes }: LineOptions): void {
   if (itemBytes <= maxLineBytes) return;
   checkItemSize(itemBytes, 0, { maxItemBytes: maxLineBytes, location: { file, line } });
-}
-
-function checkRow(line: EncodedLine, linked: LinkedItem | null, maxItemBytes: number, row: number): void {
-  const length = linked?.byteLength ?? lengthOf(line);
-  if (length > maxItemBytes) checkItemSize(length, 0, { maxItemBytes, location: { row } });
-  // Content in base64 is one value, however long it is.
-  const text =
-    linked === null ? line.bytes.subarray(line.itemStart, line.itemEnd) : Buffer.from(joinItem(linked));
-  checkValueCount(text, { row });
 }

@@ -1,6 +1,6 @@
 import { mapOrdered } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
-import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
+import { DEFAULT_MAX_DEPTH, type LineBatch } from '@svc/jsonl-v23/internal';
 import type { SectionParts } from '../draft-totals.ts';
 import { encodeWithFiles, type ItemFileSource } from './encode-with-files.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type RowFailures,
   toFailure,
 } from './row-failures.ts';
+import { rowsToLines, type TableRows } from './rows-to-lines.ts';
 
 /** Rows, and the bytes of the import that they account for. */
 export interface EncodedBatch {
@@ -85,45 +86,29 @@ export async function* encodeLines(
 }
 
 /**
- * Encodes rows of a dataset in order, several batches concurrently. Invalid rows become failures. A batch ends by what
- * its rows become, whatever the reader took for one: a mapping may make many times as much of them.
+ * Encodes the items of rows in order, several batches concurrently: as lines, see `rowsToLines`.
  *
- * @throws what `batches` throws
+ * @throws what `batches` throws; JsonlError for a plan that cannot be
  */
-export async function* encodeCells(
+export async function* encodeRows(
   encoder: RowEncoder,
   parts: SectionParts,
-  batches: AsyncIterable<CellBatch>,
+  batches: AsyncIterable<TableRows>,
   plan: MappingPlan,
 ): AsyncGenerator<EncodedBatch> {
-  const encode = (batch: SizedBatch): Promise<EncodedRows> =>
-    encoder.encodeCells(batch, plan, parts.place(batch.rowCount));
-  const sized = cutBatches(batches, plan, encoder.maxBatchBytes);
-  if (plan.mapping.invalidRows === 'skip') {
-    // Only the encoded batch tells how many of its rows are left.
-    for await (const batch of sized) {
-      const encoded = await encode(batch);
-      parts.add(encoded.itemCount);
-      yield { encoded, bytes: encoded.rows.byteLength };
-    }
-    return;
-  }
-  // One batch more: to make its cells takes the calling thread as long as the server takes to store another one.
-  const results = mapOrdered(sized, encoder.parallelism + 1, (batch) => {
-    const encoding = encode(batch);
-    parts.add(batch.rowCount);
-    return encoding;
+  const options = { file: '', maxDepth: DEFAULT_MAX_DEPTH, maxLineBytes: plan.maxItemBytes };
+  const lines = rowsToLines(batches, plan, encoder.maxBatchBytes);
+  // One batch more: to make its lines takes the calling thread as long as the server takes to store another one.
+  const results = mapOrdered(lines, encoder.parallelism + 1, async ({ batch, failures }) => {
+    if (batch.itemCount === 0) return countedRows(0, failures);
+    const target = parts.place(batch.itemCount);
+    parts.add(batch.itemCount);
+    const encoded = await encoder.encodeLines(batch, target, options);
+    if (needsFiles(encoded) || encoded.failures !== null)
+      throw new Error('The line of a mapped item could not be read.');
+    return { ...encoded, failures };
   });
   for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };
-}
-
-async function* cutBatches(
-  batches: AsyncIterable<CellBatch>,
-  { mapping }: MappingPlan,
-  maxBytes: number,
-): AsyncGenerator<SizedBatch> {
-  const cutter = createBatchCutter(mapping);
-  for await (const batch of batches) yield* cutter.cut(batch, maxBytes);
 }
 
 const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;

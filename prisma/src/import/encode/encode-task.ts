@@ -1,15 +1,8 @@
 import type { TransferListItem } from 'node:worker_threads';
 import type { ThreadTasks } from '@svc/concurrency';
-import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { RowTarget } from './encode-rows.ts';
-import type {
-  EncodedRows,
-  FilledLines,
-  FilledRows,
-  LineOptions,
-  NeedsFiles,
-  NumberedPlan,
-} from './encoded-rows.ts';
+import type { EncodedRows, FilledLines, FilledRows, LineOptions, NeedsFiles } from './encoded-rows.ts';
 import { type Failure, toError } from './row-failures.ts';
 
 /** A batch for a thread to encode. The thread takes over the buffers of the batch, and the spare ones. */
@@ -21,8 +14,7 @@ export interface EncodeTask {
 
 export type EncodeWork =
   | { readonly kind: 'lines'; readonly batch: LineBatch; readonly options: LineOptions }
-  | { readonly kind: 'filled'; readonly lines: FilledLines; readonly options: LineOptions }
-  | { readonly kind: 'cells'; readonly batch: SizedBatch; readonly plan: NumberedPlan };
+  | { readonly kind: 'filled'; readonly lines: FilledLines; readonly options: LineOptions };
 
 export type EncodeOutcome = EncodedRows | FilledRows | NeedsFiles;
 
@@ -43,8 +35,6 @@ function buffersOf(work: EncodeWork): TransferListItem[] {
       return [work.batch.bytes.buffer as ArrayBuffer];
     case 'filled':
       return buffers([work.lines.batch.bytes, ...work.lines.contents.flat()]);
-    case 'cells':
-      return buffers([work.batch.bytes, work.batch.ends]);
   }
 }
 

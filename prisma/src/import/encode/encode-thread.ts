@@ -45,8 +45,6 @@ function encode(work: EncodeWork, target: RowTarget): EncodeOutcome {
       return encoder.encodeLines(work.batch, target, work.options);
     case 'filled':
       return withoutFiles(encoder.encodeFilled(work.lines, target, work.options), work.lines);
-    case 'cells':
-      return encoder.encodeCells(work.batch, work.plan, target);
   }
 }
 

@@ -104,15 +104,10 @@ export interface LineOptions {
   readonly origins?: readonly string[] | undefined;
 }
 
-/** How rows become items: see `compileMapping`. Use the same object for all batches of an import. */
+/** How rows become items: see `compileMapping`. */
 export interface MappingPlan {
   readonly mapping: Mapping;
   readonly features: readonly MappableFeature[];
   /** Longest canonical text of an item. */
   readonly maxItemBytes: number;
-}
-
-/** A plan with a number that identifies it on every thread. */
-export interface NumberedPlan extends MappingPlan {
-  readonly number: number;
 }

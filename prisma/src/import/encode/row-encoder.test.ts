@@ -1,12 +1,5 @@
-import { type Item, parseItem } from '@svc/jsonl-v23';
-import {
-  CellWriter,
-  createItemEncoder,
-  type LineBatch,
-  MAX_LINE_VALUES,
-  type SizedBatch,
-} from '@svc/jsonl-v23/internal';
-import { compileMapping } from '@svc/jsonl-v23/mapping';
+import { parseItem } from '@svc/jsonl-v23';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
 import { afterAll, describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
@@ -15,14 +8,6 @@ import { createRowEncoder } from './row-encoder.ts';
 
 const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const targetAt = (firstOrdinal: number): RowTarget => ({ partId: PART_ID, firstOrdinal });
-
-/** The rows of items that were encoded one by one. */
-function encodeItems(items: readonly Item[], target: RowTarget): EncodedRows {
-  const rows = new RowWriter(target, { items: items.length, bytes: 0 });
-  const encoder = createItemEncoder();
-  for (const item of items) rows.add(encoder.encode(item));
-  return rows.end();
-}
 
 const OPTIONS = { file: 'sections/s.jsonl', maxDepth: 256, maxLineBytes: 64 * 1024 * 1024 };
 
@@ -63,45 +48,6 @@ describe('createRowEncoder', () => {
       expect(found.map(show)).toEqual(expected);
       for (const encoded of found) if ('rows' in encoded) threaded.recycle(encoded);
     }
-  });
-
-  it('makes the same rows of cells', async () => {
-    const mapping = { promptColumn: 'q', answerColumn: 'a' };
-    const plan = {
-      mapping,
-      features: [
-        { name: 'q', dtype: 'string' },
-        { name: 'a', dtype: 'int64' },
-      ],
-      maxItemBytes: 64 * 1024 * 1024,
-    };
-    const batch = (): SizedBatch => {
-      const writer = new CellWriter();
-      for (let row = 0; row < 1000; row++) {
-        writer.value(row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20));
-        writer.value(row);
-      }
-      return {
-        ...{ split: 'train', firstRow: 5, rowCount: 1000, columns: ['q', 'a'] },
-        ...writer.end(),
-        itemBytes: 200_000,
-      };
-    };
-    const items: Item[] = [];
-    const toItem = compileMapping(mapping, plan.features);
-    for (let row = 0; row < 1000; row++) {
-      const q = row % 3 === 0 ? [{ role: 'user', content: 'é'.repeat(50) }] : 'words '.repeat(20);
-      items.push(toItem({ q, a: row }, row + 5, 'train'));
-    }
-    const expected = show(encodeItems(items, targetAt(9)));
-    for (const encoder of [inline, threaded, threaded]) {
-      expect(show(await encoder.encodeCells(batch(), plan, targetAt(9)))).toBe(expected);
-    }
-    const other = { ...plan, mapping: { promptColumn: 'a' } };
-    const [byThread, here] = await Promise.all(
-      [threaded, inline].map((encoder) => encoder.encodeCells(batch(), other, targetAt(9))),
-    );
-    expect(show(byThread!)).toBe(show(here!));
   });
 
   it('takes the bytes of a batch over', async () => {
@@ -165,55 +111,6 @@ describe('createRowEncoder', () => {
       const { itemCount } = batchOf(last);
       await expect(encoder.encodeLines(batchOf(last), targetAt(0), OPTIONS)).resolves.toMatchObject({
         itemCount,
-      });
-    }
-  });
-
-  it('refuses a row whose item is longer than a line may be', async () => {
-    const plan = {
-      mapping: { promptColumn: 'q' },
-      features: [{ name: 'q', dtype: 'string' }],
-      maxItemBytes: 100_000,
-    };
-    for (const encoder of [inline, threaded]) {
-      const writer = new CellWriter();
-      for (const text of ['short', 'x'.repeat(100_000)]) writer.value(text);
-      const batch = {
-        ...writer.end(),
-        split: 'train',
-        firstRow: 5,
-        rowCount: 2,
-        columns: ['q'],
-        itemBytes: 200_000,
-      };
-      await expect(encoder.encodeCells(batch, plan, targetAt(0))).resolves.toMatchObject({
-        failures: { first: [{ code: 'line_too_long', location: { row: 6 } }], total: 1 },
-      });
-    }
-  });
-
-  it('refuses a row whose item has more values than a line may have', async () => {
-    const plan = {
-      mapping: { promptColumn: 'q', metaColumns: ['n'] },
-      features: ['q', 'n'].map((name) => ({ name, dtype: 'string' })),
-      maxItemBytes: 10_000_000,
-    };
-    for (const encoder of [inline, threaded]) {
-      const writer = new CellWriter();
-      for (const count of [MAX_LINE_VALUES - 100, MAX_LINE_VALUES]) {
-        writer.value('q');
-        writer.value(new Array(count).fill(0));
-      }
-      const batch = {
-        ...writer.end(),
-        split: 'train',
-        firstRow: 5,
-        rowCount: 2,
-        columns: ['q', 'n'],
-        itemBytes: 2_000_000,
-      };
-      await expect(encoder.encodeCells(batch, plan, targetAt(0))).resolves.toMatchObject({
-        failures: { first: [{ code: 'line_too_long', location: { row: 6 } }], total: 1 },
       });
     }
   });

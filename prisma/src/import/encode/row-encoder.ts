@@ -1,5 +1,5 @@
-import { createThreadPool, createYielder, type ThreadPool, type ThreadPoolOptions } from '@svc/concurrency';
-import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
+import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from '@svc/concurrency';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent } from '../../assets/link/link-item.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import { BufferPool, type RowTarget } from './encode-rows.ts';
@@ -10,7 +10,6 @@ import {
   type FilledLines,
   type FilledRows,
   type LineOptions,
-  type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
 import type { Failure } from './row-failures.ts';
@@ -25,13 +24,11 @@ export interface RowEncoder extends AsyncDisposable {
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
   /** Encodes lines with their files; the contents stay the caller's. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
-  /** Encodes rows of a dataset as the items that the plan makes of them, and takes the batch's buffers over. */
-  encodeCells(batch: SizedBatch, plan: MappingPlan, target: RowTarget): Promise<EncodedRows>;
   /** Takes back the buffers of a batch that is stored and counted, for the next one. */
   recycle(encoded: EncodedRows): void;
 }
 
-/** Below this size, posting to a thread costs more than encoding inline, unless there is a pattern to match. */
+/** Below this size, posting to a thread costs more than encoding inline. */
 const MIN_THREAD_BYTES = 64 * 1024;
 /** What a batch of rows may become: memory holds some batches at a time. */
 const MAX_BATCH_BYTES = 1024 * 1024;
@@ -59,17 +56,6 @@ export function createRowEncoder({
   const pool = new BufferPool();
   const inline = createBatchEncoder(pool);
   const threads = threadCount > 0 ? createEncoderThreads(threadCount) : null;
-  const yieldToEventLoop = createYielder();
-  const planNumbers = new WeakMap<MappingPlan, number>();
-  let lastPlan = 0;
-
-  function numberOf(plan: MappingPlan): number {
-    const known = planNumbers.get(plan);
-    if (known !== undefined) return known;
-    lastPlan += 1;
-    planNumbers.set(plan, lastPlan);
-    return lastPlan;
-  }
 
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
@@ -93,17 +79,6 @@ export function createRowEncoder({
         ...rows,
         contents: rows.contents.map((one, index) => withFile(one, files, fileIndexes[index])),
       };
-    },
-    async encodeCells(batch, plan, target) {
-      const numbered = { ...plan, number: numberOf(plan) };
-      const isShort = batch.itemBytes < MIN_THREAD_BYTES && plan.mapping.answerPattern === undefined;
-      if (threads === null || isShort) {
-        await yieldToEventLoop();
-        return inline.encodeCells(batch, numbered, target);
-      }
-      const work = { kind: 'cells', batch, plan: numbered } as const;
-      const size = Math.max(batch.bytes.byteLength, batch.itemBytes - MAX_BATCH_BYTES);
-      return (await threads.run({ work, target, spare: pool.drain() }, size)) as EncodedRows;
     },
     recycle({ rows, lines }) {
       pool.release(rows.buffer as ArrayBuffer);

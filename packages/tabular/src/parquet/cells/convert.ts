@@ -1,20 +1,14 @@
 import { isoDate, isoTimestamp } from '../../scalars/iso-time.ts';
-import type { StringColumn } from '../encodings/string-column.ts';
 import type { StoredValues } from '../encodings/values.ts';
 import type { SchemaElement, SchemaTree } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
 import { decodeText, uuidText } from './texts.ts';
 
 /** Values of a column in the form in which `compileCell` takes them. */
-export type CellValues =
-  | Exclude<StoredValues, StringColumn>
-  | Uint32Array
-  | BigUint64Array
-  | ReadonlyArray<unknown>
-  | StringColumn;
+export type CellValues = StoredValues | Uint32Array | BigUint64Array | ReadonlyArray<unknown>;
 
 /** Turns stored values into cells. @throws ParquetError where they cannot be what the column says */
-export type ValueConverter = (values: Exclude<StoredValues, StringColumn>) => CellValues;
+export type ValueConverter = (values: StoredValues) => CellValues;
 
 const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
 const UNCONVERTED: ReadonlySet<unknown> = new Set(['DECIMAL', 'BSON', 'INTERVAL', 'GEOMETRY', 'GEOGRAPHY']);
@@ -25,12 +19,8 @@ const same: ValueConverter = (values) => values;
  * half-precision numbers. Everything else comes as it is stored.
  *
  * @param path the column's way from the root; of its older and newer annotations, one is enough
- * @param options.textsAsBytes whether texts stay the bytes that they are
  */
-export function compileConverter(
-  path: readonly SchemaTree[],
-  { textsAsBytes = false }: { textsAsBytes?: boolean } = {},
-): ValueConverter {
+export function compileConverter(path: readonly SchemaTree[]): ValueConverter {
   const { element } = path.at(-1) as SchemaTree;
   const { type, converted_type: converted, logical_type: logical } = element;
   // Already nanoseconds since 1970.
@@ -38,12 +28,11 @@ export function compileConverter(
   const annotations: readonly unknown[] = [converted, logical?.type];
   // Scaled by `compileCell`, or not converted at all.
   if (annotations.some((annotation) => UNCONVERTED.has(annotation))) return same;
-  const isText = ['UTF8', 'STRING', 'JSON'].some((annotation) => annotations.includes(annotation));
   if (annotations.includes('DATE')) return wholeNumbers(element, (days) => isoDate(Number(days)));
   if (converted === 'TIMESTAMP_MILLIS') return timestamps(element, 'MILLIS');
   if (converted === 'TIMESTAMP_MICROS') return timestamps(element, 'MICROS');
   if (logical?.type === 'UUID') return bytes(element, uuidText);
-  if (isText) return bytes(element, textsAsBytes ? (value) => value : decodeText);
+  if (holdsTexts(element)) return bytes(element, decodeText);
   if (converted === 'UINT_64' || isUnsigned(element, 64)) {
     return (values) =>
       values instanceof BigInt64Array
@@ -60,6 +49,13 @@ export function compileConverter(
   if (logical?.type === 'TIMESTAMP') return timestamps(element, logical.unit);
   return same;
 }
+
+/** Whether the values of a column are texts, which do not refer to the bytes of their page. */
+export function holdsTexts({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+  return [converted, logical?.type].some((annotation) => TEXTS.has(annotation));
+}
+
+const TEXTS: ReadonlySet<unknown> = new Set(['UTF8', 'STRING', 'JSON']);
 
 function isUnsigned({ logical_type: logical }: SchemaElement, width: number): boolean {
   return logical?.type === 'INTEGER' && logical.bitWidth === width && !logical.isSigned;

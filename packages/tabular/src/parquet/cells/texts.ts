@@ -1,11 +1,10 @@
+import { utf8Text } from '../../scalars/utf8-text.ts';
 import { damaged } from '../parquet-error.ts';
-
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Text of bytes in UTF-8. @throws ParquetError where they are none */
 export function decodeText(value: Uint8Array): string {
   try {
-    return UTF_8.decode(value);
+    return utf8Text(value);
   } catch (cause) {
     throw damaged('a text is not UTF-8', cause);
   }

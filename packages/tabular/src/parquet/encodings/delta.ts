@@ -1,6 +1,5 @@
 import type { ByteCursor } from '../metadata/byte-cursor.ts';
 import { damaged, EndOfBytesError, unsupported } from '../parquet-error.ts';
-import { StringColumn } from './string-column.ts';
 import type { ValueReader } from './values.ts';
 
 const DELTAS = 'a difference of values';
@@ -175,7 +174,7 @@ export function deltaReader(cursor: ByteCursor, type: 'INT32' | 'INT64'): ValueR
 export function deltaLengthReader(
   cursor: ByteCursor,
   maxValues: number,
-): { next(count: number): StringColumn } {
+): { next(count: number): Uint8Array[] } {
   const { reader: lengths, end } = lengthsOf(cursor, maxValues);
   const { bytes } = cursor;
   let at = end;
@@ -183,9 +182,9 @@ export function deltaLengthReader(
     next(count) {
       const next = new Int32Array(count);
       lengths.read(next);
-      const slices = contiguousStrings(bytes, at, next);
-      at = count === 0 ? at : (slices.ends[count - 1] as number);
-      return slices;
+      const texts = contiguousTexts(bytes, at, next);
+      for (const { length } of texts) at += length;
+      return texts;
     },
   };
 }
@@ -204,38 +203,29 @@ export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxB
     next(count) {
       const shared = new Int32Array(count);
       prefixes.read(shared);
-      return suffixes
-        .next(count)
-        .toArray()
-        .map((text, index) => {
-          const suffix = text as Uint8Array;
-          const prefix = shared[index] as number;
-          if (prefix < 0 || prefix > before.length) throw damaged('a value shares more than there is');
-          left -= prefix + suffix.length;
-          if (left < 0) throw unsupported(`the values of a page have more than ${maxBytes} bytes together`);
-          const value = new Uint8Array(prefix + suffix.length);
-          value.set(before.subarray(0, prefix));
-          value.set(suffix, prefix);
-          before = value;
-          return value;
-        });
+      return suffixes.next(count).map((suffix, index) => {
+        const prefix = shared[index] as number;
+        if (prefix < 0 || prefix > before.length) throw damaged('a value shares more than there is');
+        left -= prefix + suffix.length;
+        if (left < 0) throw unsupported(`the values of a page have more than ${maxBytes} bytes together`);
+        const value = new Uint8Array(prefix + suffix.length);
+        value.set(before.subarray(0, prefix));
+        value.set(suffix, prefix);
+        before = value;
+        return value;
+      });
     },
   };
 }
 
 /** Texts one after another, with their lengths apart. @throws ParquetError */
-export function contiguousStrings(bytes: Uint8Array, start: number, lengths: Int32Array): StringColumn {
-  const starts = new Int32Array(lengths.length);
-  const ends = new Int32Array(lengths.length);
+export function contiguousTexts(bytes: Uint8Array, start: number, lengths: Int32Array): Uint8Array[] {
   let at = start;
-  for (let index = 0; index < lengths.length; index += 1) {
-    const length = lengths[index] as number;
+  return Array.from(lengths, (length) => {
     if (length < 0 || at + length > bytes.length) throw damaged('a value is longer than its page');
-    starts[index] = at;
     at += length;
-    ends[index] = at;
-  }
-  return new StringColumn(bytes, starts, ends);
+    return bytes.subarray(at - length, at);
+  });
 }
 
 /** A reader of lengths at the cursor, and where they end. */

@@ -1,18 +1,16 @@
 import type { CellValues } from '../cells/convert.ts';
 import type { PageInflater } from '../codecs/inflate-page.ts';
-import { type LeafColumn, toCells } from '../leaf-column.ts';
+import type { LeafColumn } from '../leaf-column.ts';
 import { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PageHeader } from '../metadata/page-header.ts';
 import { damaged, unsupported } from '../parquet-error.ts';
 import { plainReader } from './plain.ts';
 import { HybridReader } from './rle-hybrid.ts';
-import { StringColumn } from './string-column.ts';
 
 /** Writers stop at some megabytes; a dictionary of all values of a row group has no use. */
 const MAX_DICTIONARY_VALUES = 2 ** 22;
 /** Memory of a converted entry: a text, bytes, a date. */
 const BYTES_PER_VALUE = 80;
-const BYTES_PER_SLICE = 8;
 
 /** Values of the dictionary, to which the values of a page point. */
 export type Dictionary = CellValues;
@@ -28,12 +26,12 @@ export function dictionaryReader(
     next(count) {
       const picked = new Int32Array(count);
       indexes.read(picked);
-      return dictionary instanceof StringColumn ? dictionary.pick(picked) : pick(dictionary, picked);
+      return pick(dictionary, picked);
     },
   };
 }
 
-function pick(dictionary: Exclude<Dictionary, StringColumn>, indexes: Int32Array): CellValues {
+function pick(dictionary: Dictionary, indexes: Int32Array): CellValues {
   const size = dictionary.length;
   const output = (
     Array.isArray(dictionary)
@@ -67,7 +65,5 @@ export async function decodeDictionary(
   const page = await inflater.inflate(column.codec, body, header.uncompressed_page_size ?? 0);
   const cursor = new ByteCursor(page);
   const stored = count === 0 ? [] : plainReader(cursor, column.type, column.typeLength).next(count);
-  const values = toCells(stored, column);
-  const overheadBytes = count * (values instanceof StringColumn ? BYTES_PER_SLICE : BYTES_PER_VALUE);
-  return { values, overheadBytes };
+  return { values: column.convert(stored), overheadBytes: count * BYTES_PER_VALUE };
 }

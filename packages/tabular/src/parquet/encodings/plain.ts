@@ -1,7 +1,6 @@
 import type { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PhysicalType } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
-import { StringColumn } from './string-column.ts';
 import type { ValueReader } from './values.ts';
 
 const VALUES = 'a value';
@@ -38,11 +37,10 @@ export function plainReader(
 }
 
 /** Texts with their lengths in front, little-endian. @throws ParquetError */
-export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
+export function plainTexts(cursor: ByteCursor, count: number): Uint8Array[] {
   // Each takes four bytes at least, so no memory is taken for values that are not there.
   if (count * 4 > cursor.left) throw damaged('a value is longer than its page');
-  const starts = new Int32Array(count);
-  const ends = new Int32Array(count);
+  const texts = new Array<Uint8Array>(count);
   const { bytes } = cursor;
   const size = bytes.length;
   let at = cursor.offset;
@@ -55,12 +53,11 @@ export function plainTexts(cursor: ByteCursor, count: number): StringColumn {
       (bytes[at + 3] as number) * 0x1000000;
     at += 4;
     if (length > size - at) throw damaged('a value is longer than its page');
-    starts[index] = at;
+    texts[index] = bytes.subarray(at, at + length);
     at += length;
-    ends[index] = at;
   }
   cursor.offset = at;
-  return new StringColumn(bytes, starts, ends);
+  return texts;
 }
 
 /** Cuts bytes into values of one width. */

@@ -1,5 +1,3 @@
-import type { StringColumn } from './string-column.ts';
-
 /** Values of one column as they are stored, nulls left out. */
 export type StoredValues =
   | Int32Array
@@ -8,8 +6,7 @@ export type StoredValues =
   | Float64Array
   | boolean[]
   | bigint[]
-  | Uint8Array[]
-  | StringColumn;
+  | Uint8Array[];
 
 /**
  * Decodes the values of one page, some at a time, so that a page of a few bytes that encodes millions of values takes
