@@ -77,9 +77,9 @@ it.each<[string, Mapping, readonly JsonObject[], object]>([
     { promptColumn: 'q', assetsColumn: 'a' },
     [
       { q: 'q', a: null },
-      { q: 'q', a: ['assets/a.png'] },
+      { q: 'q', a: { x: 'assets/a.png' } },
     ],
-    { code: 'missing_file', location: { row: 6, path: '/assets/0' } },
+    { code: 'missing_file', location: { row: 6, path: '/assets/x' } },
   ],
   [
     'no prompt',
