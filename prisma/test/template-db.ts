@@ -29,8 +29,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const template = inject('templateDatabase');
   if (template === null) {
-    await connectionsClosed(server, new URL(server).pathname.slice(1));
-    await run(server, EMPTY_TABLES);
+    await using client = await connect(server);
+    await connectionsClosed(client);
+    await client.query(EMPTY_TABLES);
     return { url: server, drop: async () => undefined };
   }
   const name = unused.pop() ?? `${template}_${randomBytes(6).toString('hex')}`;
@@ -39,25 +40,29 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   if (!made.has(name)) {
     // the default strategy logs every page, which takes twice as long
     await run(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-    made.set(name, await schemaOf(url.href));
+    made.add(name);
+    schema ??= schemaOf(await run(url.href, SCHEMA));
   }
   const drop = async (): Promise<void> => {
-    const isClosed = await connectionsClosed(server, name);
-    // A test may have changed more than rows.
-    if (isClosed && (await schemaOf(url.href)) === made.get(name)) {
-      await run(url.href, EMPTY);
-      unused.push(name);
-    } else await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    if (await emptied(url.href)) unused.push(name);
+    else await run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { url: url.href, drop };
 }
 
-/** The databases of this process, with what they were copied with. */
-const made = new Map<string, string>();
+/** The databases that this process has made, and the schema of the template. */
+const made = new Set<string>();
+let schema: string | undefined;
 
-async function schemaOf(url: string): Promise<string> {
-  const { rows } = await run(url, SCHEMA);
-  return JSON.stringify(rows);
+const schemaOf = ({ rows }: pg.QueryResult): string => JSON.stringify(rows);
+
+/** Empties a database; false for one whose clients stay, or in which a test has changed more than rows. */
+async function emptied(url: string): Promise<boolean> {
+  await using client = await connect(url);
+  if (!(await connectionsClosed(client))) return false;
+  if (schemaOf(await client.query(SCHEMA)) !== schema) return false;
+  await client.query(EMPTY);
+  return true;
 }
 
 /** Everything but rows that a test may change in its database. */
@@ -95,11 +100,11 @@ const EMPTY_TABLES = `DO $$ DECLARE name regclass; BEGIN
 END $$`;
 
 /** Waits a moment for clients that are closing: ended by the server, they would throw uncaught errors. */
-async function connectionsClosed(server: string, name: string): Promise<boolean> {
+async function connectionsClosed(client: pg.Client): Promise<boolean> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const { rows } = await run(
-      server,
-      `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,
+    const { rows } = await client.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
+        AND pid <> pg_backend_pid()`,
     );
     if (rows.length === 0) return true;
     await delay(20);
@@ -108,19 +113,20 @@ async function connectionsClosed(server: string, name: string): Promise<boolean>
 }
 
 async function run(url: string, sql: string): Promise<pg.QueryResult> {
+  await using client = await connect(url);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await client.query(sql);
+    } catch (error) {
+      // 55006: another test file is copying the template right now
+      if ((error as { code?: unknown }).code !== '55006' || attempt === 600) throw error;
+      await delay(100);
+    }
+  }
+}
+
+async function connect(url: string): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  try {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await client.query(sql);
-      } catch (error) {
-        // 55006: another test file is copying the template right now
-        if ((error as { code?: unknown }).code !== '55006' || attempt === 600) throw error;
-        await delay(100);
-      }
-    }
-  } finally {
-    await client.end();
-  }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
