@@ -146,6 +146,15 @@ describe('a package as the service writes it', () => {
     expect(without.exitCode).toBe(0);
   });
 
+  it('is proven where the run names no scorers', async () => {
+    const config = { provider: { type: 'external', label: 'x' }, repetitions: 2 };
+    const bar = { metric: 'pass_rate', at_least: 0.4 };
+    const short = await runOf(run.dataset_id, 33, { bar, config });
+    const { exitCode, document } = await verify(await exported(short.id), '--run-hash', short.run_hash);
+    expect(document()).toMatchObject({ differing: [], proven: { scores: 59, statistics: 12, verdict: 1 } });
+    expect(exitCode).toBe(0);
+  });
+
   it('has no run', async () => {
     const response = await fetch(`${api.url}/datasets/${run.dataset_id}/export`);
     const { exitCode, document } = await verify(new Uint8Array(await response.arrayBuffer()));

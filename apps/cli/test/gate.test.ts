@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -134,6 +134,10 @@ it('seals the drop before the run, and shows the hash and the bar in every form'
   const summary = await readFile(at('seal.md'), 'utf8');
   expect(summary).toContain(`- Sealed bar: not met, sealed at ${ended.created_at}, 0 outputs may be older`);
   expect(summary).toContain(`- Run hash: \`${ended.run_hash}\``);
+  const response = await fetch(`${service.url}/runs/${run.id}/export?include_baseline=true`);
+  await writeFile(at('seal.pkg.zip'), new Uint8Array(await response.arrayBuffer()));
+  const proof = await svcPkg(['verify', at('seal.pkg.zip'), '--run-hash', ended.run_hash, '--json']);
+  expect(proof.document()).toMatchObject({ differing: [], proven: { scores: EASY + HARD, verdict: 1 } });
   expect(await judged(run.id, ['--baseline', baseline, '--seal'])).toMatchObject({ exitCode: 2 });
   const again = await judged(run.id, ['--baseline', baseline, '--json']);
   expect(again.document()).toMatchObject({ verdict: 'worse', sealed: { hash: ended.bar_hash } });
