@@ -591,6 +591,19 @@ const SEALED: [string, (files: Files) => void, string][] = [
 
 describe('a package that was edited', () => {
   it.each([
+    ['the baseline is no JSON', (files: Files) => files.set('baseline/run.json', '{'), 'baseline/'],
+    [
+      'a configuration asks for more than runs may have',
+      inJson('run_config.json', (config) => Object.assign(config, { repetitions: 1e9 })),
+      '/run_hash',
+    ],
+  ])('is read within limits where %s', async (_, edit, place) => {
+    const { exitCode, stdout } = await verify(await edited(edit, true));
+    expect(stdout).toContain(place);
+    expect(exitCode).toBe(10);
+  });
+
+  it.each([
     ...UNSEALED.map(([...one]) => [...one, false] as const),
     ...SEALED.map(([...one]) => [...one, true] as const),
   ])('%s is named', async (_, edit, place, isSealed) => {

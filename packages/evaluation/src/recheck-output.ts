@@ -16,6 +16,9 @@ export interface StoredScoring {
   readonly isExternal: boolean;
 }
 
+/** Of each kind. */
+const MAX_SCORERS = 16;
+
 /** Reads it without checking the rest; null for a configuration of another tool. */
 export function storedScoring(config: JsonObject): StoredScoring | null {
   const { provider = null, judge, reasoning, scorers = [], added_scorers: added = [] } = config;
@@ -23,6 +26,7 @@ export function storedScoring(config: JsonObject): StoredScoring | null {
   const areScorers = [scorers, added].every(
     (list) =>
       Array.isArray(list) &&
+      list.length <= MAX_SCORERS &&
       list.every((one) => isJsonObject(one) && typeof one['name'] === 'string' && isObject(one['judge'])),
   );
   const type = isJsonObject(provider) ? provider['type'] : undefined;

@@ -57,7 +57,7 @@ export const memberOf = (value: JsonValue | undefined, name: string): JsonValue 
   isJsonObject(value ?? null) ? (getMember(value as JsonObject, name) ?? null) : null;
 
 /** What a run compares with: the value of each item by its hash, those of equal items in their order. */
-type BaselineValues = ReadonlyMap<string, readonly number[]>;
+export type BaselineValues = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Reads the baseline of a bar: from the package of the run, or from its own. Its hash must be that of its records.
@@ -89,7 +89,9 @@ export async function readBaseline(
   let [item, hash, views]: [string, string, ScoredView[]] = ['', '', []];
   const flush = (): void => {
     const value = metricOf(views, bar.metric);
-    if (value !== null) values.set(hash, [...(values.get(hash) ?? []), value]);
+    const equal = values.get(hash);
+    if (value !== null && equal === undefined) values.set(hash, [value]);
+    else if (value !== null) equal?.push(value);
     views = [];
   };
   for await (const { value } of readLines(pkg, file, signal)) {

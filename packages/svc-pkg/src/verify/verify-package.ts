@@ -1,4 +1,4 @@
-import { createSectionHasher, type EncodedItem, encodeItem, versionHash } from '@svc/jsonl-v23';
+import { createSectionHasher, type EncodedItem, encodeItem, JsonlError, versionHash } from '@svc/jsonl-v23';
 import {
   barHash,
   createRunHasher,
@@ -11,7 +11,7 @@ import {
   toHex,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
+import { PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
 import { inspectPackage } from '@svc/pkg-format/internal';
 import {
   type Bar,
@@ -28,6 +28,7 @@ import {
 } from '../evaluation.ts';
 import { Findings } from './findings.ts';
 import {
+  type BaselineValues,
   type ComparedItem,
   hasEntry,
   memberOf,
@@ -62,6 +63,10 @@ const RESULTS = 'results.jsonl';
 const RUN = 'manifest.json /run';
 const STATED_SCORES = ['mean', 'stderr', 'ci95', 'passed', 'pass_rate', 'pass_rate_ci95'] as const;
 const SCORE_MEMBERS = ['score', 'passed', 'explanation', 'scored_by'] as const;
+
+/** What runs may have: a package may state anything. */
+const MAX_REPETITIONS = 100;
+const MAX_SCORERS = 16;
 
 /** Errors after which the archive is no package that can be read. */
 const BROKEN: readonly PackageError['code'][] = [
@@ -371,7 +376,8 @@ class RunCheck {
 
   #statedScorers(): JsonObject {
     const scorers = memberOf(this.#run.meta, 'scorers');
-    return isJsonObject(scorers) ? scorers : {};
+    if (!isJsonObject(scorers)) return {};
+    return Object.fromEntries(Object.entries(scorers).slice(0, MAX_SCORERS));
   }
 
   /** The name by which the results have the scorer of a bar; empty for the main one of a run that names none. */
@@ -390,7 +396,8 @@ class RunCheck {
   }
 
   #repetitions(): number {
-    return Number(memberOf(this.#run.config, 'repetitions') ?? 1);
+    const stated = Number(memberOf(this.#run.config, 'repetitions') ?? 1);
+    return Math.min(Math.max(1, stated), MAX_REPETITIONS);
   }
 
   checkCounts(): void {
@@ -426,6 +433,21 @@ class RunCheck {
     }
   }
 
+  /** Null where it cannot be read, which is a difference. */
+  async #baselineOf(
+    pkg: PackageReader,
+    bar: Bar,
+    options: Parameters<typeof readBaseline>[3],
+  ): Promise<BaselineValues | null> {
+    try {
+      return await readBaseline(pkg, bar, this.#found, options);
+    } catch (error) {
+      if (!(error instanceof JsonlError || error instanceof PackageError)) throw error;
+      this.#found.differ(options.isOwnPackage ? '--baseline' : 'baseline/', null, error.message);
+      return null;
+    }
+  }
+
   async checkVerdict(pkg: PackageReader, { baseline, signal }: VerifyOptions): Promise<void> {
     const place = 'meta.json /run/verdict';
     const { stated, meta } = this.#run;
@@ -445,7 +467,8 @@ class RunCheck {
         this.#found.trust('verdict');
         return;
       }
-      const values = await readBaseline(baseline ?? pkg, bar, this.#found, { isOwnPackage, signal });
+      const values = await this.#baselineOf(baseline ?? pkg, bar, { isOwnPackage, signal });
+      if (values === null) return;
       const pairs = pairItems(this.#compared, values, bar.metric);
       scores = compareScores(pairs, bar.confidence);
     }
