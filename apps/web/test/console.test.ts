@@ -311,6 +311,20 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'Output' }).waitFor();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
     await pane.getByText('train-0', { exact: true }).first().waitFor();
+    // a laptop's window is the table's: 18 whole rows below their headings, and nothing else scrolls
+    await page.setViewportSize({ width: 1366, height: 768 });
+    await expect
+      .poll(() =>
+        page.evaluate(`(() => {
+          const { top, bottom } = document.querySelector('.data-table').getBoundingClientRect();
+          const from = top + document.querySelector('.data-table thead').clientHeight;
+          const boxes = [...document.querySelectorAll('.data-table tr[data-index]')].map((row) => row.getBoundingClientRect());
+          const { scrollHeight, clientHeight } = document.documentElement;
+          return scrollHeight === clientHeight && boxes.filter((box) => box.top >= from - 1 && box.bottom <= bottom).length;
+        })()`),
+      )
+      .toBeGreaterThanOrEqual(18);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
     // an address of a result that is not among those of the first page
