@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
@@ -66,6 +69,26 @@ async function upload(files: Readonly<Record<string, string | Uint8Array>>, name
   const body = (await response.json()) as { id: string };
   expect([response.status, body]).toEqual([201, expect.anything()]);
   return body.id;
+}
+
+/** Where the long form leaves pictures of every page, to be looked at. */
+const PICTURES = join(tmpdir(), 'svc-pictures');
+
+async function takePictures(page: Page, path: string): Promise<void> {
+  const name = path
+    .replaceAll(/[0-9a-f-]{36}/g, 'id')
+    .replaceAll(/[^\w=]+/g, '-')
+    .slice(1);
+  for (const [width, height, colorScheme] of [
+    [1366, 768, 'dark'],
+    [1366, 768, 'light'],
+    [900, 768, 'light'],
+    [390, 844, 'light'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height });
+    await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+  }
 }
 
 describe('the console', () => {
@@ -448,6 +471,7 @@ describe('the console', () => {
 
   it('has no barrier on any page, and fits windows from 320 to 2560 pixels', async () => {
     const pages = [
+      '/console',
       '/console/datasets',
       `/console/datasets/${ids['example']}?item=0-0`,
       `/console/datasets/${ids['hub']}?tab=overview`,
@@ -460,6 +484,8 @@ describe('the console', () => {
       '/console/runs',
       `/console/runs/new?dataset=${ids['example']}`,
       `/console/runs/${ids['run']}?passed=true`,
+      `/console/runs/${ids['run']}?sample=blind&n=9`,
+      `/console/runs/${ids['run']}?tab=labels`,
       `/console/datasets/${ids['hub']}?tab=runs`,
       `/console/runs/${ids['run']}?tab=charts`,
       `/console/compare?runs=${ids['run']},${ids['otherRun']}`,
@@ -474,7 +500,10 @@ describe('the console', () => {
       await page.goto(url + path);
       await page.locator('h1').first().waitFor();
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
+      // with a row open
+      await page.keyboard.press('j');
       found.push(...(await barriersOf(page)));
+      if (IS_LONG) await takePictures(page, path);
       for (const width of IS_LONG ? [320, 768, 2560, 1280] : [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         const overflow = await overflowOf(page);

@@ -81,14 +81,18 @@ export function scorersOf({ config, scorers }: Pick<Run, 'config' | 'scorers'>):
 }
 
 /** What a run of a provider without a model is called. */
-const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
+const PROVIDER_NAMES: Readonly<Record<string, string>> = {
+  item_field: 'Answers in the items',
+  echo: 'Echo',
+  external: 'From outside',
+};
 
 /** The name of a run: its own, else what its provider is, with the end of its id to tell it from others. */
 export function nameOf(run: Pick<Run, 'id' | 'name' | 'config'>): string {
   if (run.name !== null) return run.name;
   const { provider } = run.config as {
-    readonly provider?: { readonly type?: string; readonly model?: string };
+    readonly provider?: { readonly type?: string; readonly model?: string; readonly label?: string };
   };
-  const base = provider?.model ?? PROVIDER_NAMES[provider?.type ?? ''] ?? 'Run';
+  const base = provider?.model ?? provider?.label ?? PROVIDER_NAMES[provider?.type ?? ''] ?? 'Run';
   return `${base} #${run.id.slice(-4)}`;
 }

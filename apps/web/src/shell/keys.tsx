@@ -11,6 +11,8 @@ const KEYS = [
   [['/'], 'Search on this page'],
   [['j'], 'The next row of the list'],
   [['k'], 'The previous row'],
+  [['Enter'], 'Open the row'],
+  [['x'], 'Choose the row, in lists with something to do with several'],
   [['e'], 'Edit the open item'],
   [['1', '0'], 'Label the open result as right or wrong; press again to remove the label'],
   [['Home', 'End'], 'The first or last row of the list'],

@@ -8,6 +8,7 @@ export function ChosenFilter<Value extends string>({
   onChange,
   width = 150,
   isSearchable = false,
+  isWithin = false,
 }: {
   readonly label: string;
   readonly value: Value | undefined;
@@ -17,6 +18,8 @@ export function ChosenFilter<Value extends string>({
   /** Pixels. */
   readonly width?: number;
   readonly isSearchable?: boolean;
+  /** Whether its list stays within a popover, which a click elsewhere closes. */
+  readonly isWithin?: boolean;
 }) {
   return (
     <Select
@@ -26,6 +29,7 @@ export function ChosenFilter<Value extends string>({
       w={width}
       clearable
       searchable={isSearchable}
+      comboboxProps={{ withinPortal: !isWithin }}
       value={value ?? null}
       onChange={(next) => onChange((next as Value | null) ?? undefined)}
       data={values as readonly string[]}

@@ -170,6 +170,7 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
         <ChosenFilter<string>
           label="Answer"
           width={WIDTH}
+          isWithin
           value={search.passed?.toString()}
           values={ANSWERS}
           onChange={(next) => onChange({ passed: next === undefined ? undefined : next === 'true' })}
@@ -177,6 +178,7 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
         <ChosenFilter
           label="Label"
           width={WIDTH}
+          isWithin
           value={search.label}
           values={LABELS}
           onChange={(next) => onChange({ label: next })}
@@ -187,6 +189,7 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
               key={name}
               label={label}
               width={WIDTH}
+              isWithin
               isSearchable
               value={search[name] as string | undefined}
               values={values}

@@ -1,4 +1,4 @@
-import { Button, Group, Kbd, Pill, Switch, TagsInput, Text, Textarea } from '@mantine/core';
+import { Button, Group, Kbd, Pill, TagsInput, Text, Textarea } from '@mantine/core';
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -121,13 +121,17 @@ function OwnLabel({
       <Group gap="xs">
         {choice('pass', '1', 'teal')}
         {choice('fail', '0', 'red')}
-        <Switch
-          size="xs"
+        <Button
+          role="switch"
+          aria-checked={goesOn}
+          size="compact-xs"
           ms="auto"
-          label="Next after a label"
-          checked={goesOn}
-          onChange={({ currentTarget }) => setGoesOn(currentTarget.checked)}
-        />
+          variant={goesOn ? 'light' : 'default'}
+          // a checkbox would take the keys of labels
+          onClick={() => setGoesOn(!goesOn)}
+        >
+          Next after a label
+        </Button>
       </Group>
       <Group gap="xs" wrap="nowrap" align="flex-start" mt={6}>
         <TagsInput
