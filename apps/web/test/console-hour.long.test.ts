@@ -133,7 +133,7 @@ describe('the hour after a run', () => {
     await pane.getByText('The answer is 3').first().waitFor();
     // what was sent, to be sent again; what other runs made of the item; and its neighbours
     const sent = pane.locator('details').filter({ hasText: 'As it was sent' });
-    await sent.locator('summary').click();
+    await sent.locator('summary').first().click();
     await sent.getByText('What is 3 plus 3?').waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await sent.getByRole('button', { name: 'Copy as curl' }).click();

@@ -116,6 +116,9 @@ export function useTableModel<Row>(
     view.columns === undefined && room !== undefined && room > 0
       ? { ...all, shown: fitting(asked, room) }
       : all;
+  const shown = read.shown.flatMap((key) => columnOf.get(key) ?? []);
+  const widths = shareWidths(shown, read.widths, room ?? 0);
+  const sizes = Object.fromEntries(widths);
   const sorting =
     view.sort === undefined ? [] : [{ id: view.sort.replace(/^-/, ''), desc: view.sort.startsWith('-') }];
   const table = useTable<typeof features, RowData>({
@@ -128,21 +131,25 @@ export function useTableModel<Row>(
     state: {
       columnOrder: [...read.shown],
       columnVisibility: Object.fromEntries(columns.map(({ key }) => [key, read.shown.includes(key)])),
-      columnSizing: read.widths,
+      // a drag begins at what is seen
+      columnSizing: sizes,
       sorting: sorting.filter(({ id }) => columns.some(({ key }) => key === id)),
     },
     onColumnOrderChange: (updater) =>
       onView?.({ columns: functionalUpdate(updater, [...read.shown]).join(',') }),
-    onColumnSizingChange: (updater) =>
-      onView?.({ widths: widthsText(functionalUpdate(updater, { ...read.widths })) }),
+    onColumnSizingChange: (updater) => {
+      const next = functionalUpdate(updater, sizes);
+      const resized = Object.entries(next).filter(
+        ([key, width]) => key in read.widths || width !== sizes[key],
+      );
+      onView?.({ widths: widthsText(Object.fromEntries(resized)) });
+    },
     onSortingChange: (updater) => {
       const [first] = functionalUpdate(updater, sorting);
       onView?.({ sort: first === undefined ? undefined : `${first.desc ? '-' : ''}${first.id}` });
     },
   });
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
-  const shown = headers.flatMap(({ column }) => columnOf.get(column.id) ?? []);
-  const widths = shareWidths(shown, read.widths, room ?? 0);
   return {
     headers,
     /** The shown columns in their order. */
