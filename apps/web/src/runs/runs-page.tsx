@@ -9,6 +9,7 @@ import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { SavedViews } from '../ui/saved-views.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -76,6 +77,7 @@ export default function RunsPage() {
           onChange={(id) => change({ dataset: id ?? undefined })}
         />
         <ColumnsMenu columns={columns} defaults={DEFAULT_RUN_COLUMNS} view={search} onView={change} />
+        <SavedViews of="runs" />
       </Group>
       <QueryState query={found} />
       {found.data !== undefined && (

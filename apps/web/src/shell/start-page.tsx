@@ -14,7 +14,7 @@ import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCountOf } from '../ui/text/formats.ts';
+import { formatCountOf, formatScore } from '../ui/text/formats.ts';
 import { readVisit } from '../ui/visits.ts';
 
 const READ = 50;
@@ -73,8 +73,11 @@ export default function StartPage() {
                   {run.scores.mean === null ? (
                     <StatusBadge status={run.status} />
                   ) : (
-                    <Text span className="key-figure whole">
-                      {scoreText(run.scores)}
+                    <Text span className="whole">
+                      <span className="key-figure">{formatScore(run.scores.mean)}</span>{' '}
+                      <Dimmed span size="xs">
+                        {scoreText(run.scores).slice(formatScore(run.scores.mean).length + 1)}
+                      </Dimmed>
                     </Text>
                   )}
                 </Group>

@@ -259,7 +259,9 @@ function Answer({ tried }: { readonly tried: Tried }) {
       )}
       {Object.entries(scores).map(([scorer, { score, passed, explanation, error: why }]) => (
         <Group key={scorer} gap={6} wrap="nowrap" align="flex-start">
-          <Mark result={{ status: 'ok', passed }} />
+          <span className="whole">
+            <Mark result={{ status: 'ok', passed }} />
+          </span>
           <Text size="sm" className="break">
             {scorer === 'main' ? '' : `${scorer}: `}
             {formatScore(score)} <Dimmed span>{explanation ?? why?.message}</Dimmed>

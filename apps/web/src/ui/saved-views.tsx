@@ -1,0 +1,86 @@
+import { Menu } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useLocalStorage } from '@mantine/hooks';
+import { IconBookmark } from '@tabler/icons-react';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Fields } from './form/fields.tsx';
+import { FormDialog } from './form/form-dialog.tsx';
+import { useNotify } from './layout/notices.tsx';
+import { MenuButton } from './menu-button.tsx';
+import type { RawSearch } from './search-params.ts';
+
+interface View {
+  readonly name: string;
+  /** What the address states. */
+  readonly search: RawSearch;
+}
+
+/** What an address states of one visit: open and chosen rows, and pages. */
+const OF_A_VISIT: ReadonlySet<string> = new Set(['cursor', 'chosen', 'item', 'result', 'page']);
+
+const MAX_VIEWS = 30;
+const NONE: readonly View[] = [];
+
+/** Filters, columns and order of a list under names, which this browser keeps. */
+export function SavedViews({
+  of,
+}: {
+  /** The list: each has views of its own. */
+  readonly of: 'runs' | 'datasets' | 'results' | 'items';
+}) {
+  const navigate = useNavigate();
+  const notify = useNotify();
+  const now = useRouterState({ select: ({ location }) => location.search as RawSearch });
+  const [views, setViews] = useLocalStorage({ key: `svc.views.${of}`, defaultValue: NONE });
+  const [isNaming, setIsNaming] = useState(false);
+  const form = useForm({ initialValues: { name: '' } });
+  const name = form.values.name.trim();
+  const others = (left: string): readonly View[] => views.filter((view) => view.name !== left);
+  const save = async (): Promise<void> => {
+    const stated = Object.entries(now).filter(([key, value]) => !OF_A_VISIT.has(key) && value !== undefined);
+    setViews([...others(name), { name, search: Object.fromEntries(stated) }].slice(-MAX_VIEWS));
+    form.reset();
+    notify('The view is saved in this browser.');
+  };
+  return (
+    <>
+      <MenuButton label="Views" icon={<IconBookmark size={16} />}>
+        {views.map((view) => (
+          <Menu.Item key={view.name} onClick={() => void navigate({ to: '.', search: view.search as never })}>
+            {view.name}
+          </Menu.Item>
+        ))}
+        {views.length > 0 && <Menu.Divider />}
+        <Menu.Item onClick={() => setIsNaming(true)}>Save view</Menu.Item>
+        {views.map((view) => (
+          <Menu.Item key={`remove ${view.name}`} c="dimmed" onClick={() => setViews(others(view.name))}>
+            Remove {view.name}
+          </Menu.Item>
+        ))}
+      </MenuButton>
+      {isNaming && (
+        <FormDialog
+          title="Save view"
+          action="Save"
+          isReady={name !== ''}
+          submit={save}
+          onClose={() => setIsNaming(false)}
+        >
+          <Fields
+            form={form}
+            fields={[
+              {
+                name: 'name',
+                label: 'Name',
+                description: 'Keeps filters, columns and order in this browser',
+                maxLength: 60,
+                isFirst: true,
+              },
+            ]}
+          />
+        </FormDialog>
+      )}
+    </>
+  );
+}
