@@ -486,11 +486,8 @@ describe('the hour after a run', () => {
     const { page, faults } = opened;
     await page.getByRole('link', { name: 'Copy run' }).click();
     await page.getByText('2 can be scored').waitFor();
-    await page.getByRole('row', { name: /^Tokens, about \d+/ }).waitFor();
-    await page
-      .getByRole('row', { name: /^Cost, about 0\.\d{4} EUR/ })
-      .or(page.getByText('< 0.0001 EUR'))
-      .waitFor();
+    await page.getByText(/about \d+ tokens · about (?:0\.\d{4}|< 0\.0001) EUR/).waitFor();
+    await page.getByRole('button', { name: /^Repetitions, pace and price/ }).click();
     const reuse = page.getByLabel('Take outputs of an earlier run where it was asked the same');
     const planned = page.waitForRequest(
       (request) => request.postData()?.includes('"reuse":"latest"') === true,
@@ -508,7 +505,6 @@ describe('the hour after a run', () => {
     expect(await page.getByRole('button', { name: 'Run on all' }).isDisabled()).toBe(true);
     await key.fill('');
     await page.getByRole('button', { name: 'Which items' }).click();
-    await page.getByRole('button', { name: 'Repetitions, pace and price' }).click();
     await page.getByRole('combobox', { name: 'Tags' }).fill('ev');
     await page.getByRole('option', { name: 'even' }).waitFor();
     await page.getByRole('combobox', { name: 'Tags' }).fill('');
@@ -523,10 +519,15 @@ describe('the hour after a run', () => {
       (await own.call<{ meta: { total_items: number } }>('GET', `/runs?dataset_id=${dataset}`)).meta
         .total_items;
     const stored = await countRuns();
-    await page.getByRole('button', { name: 'Try 3 items' }).click();
     const trial = page.getByRole('region', { name: 'Trial' });
+    await trial.getByText('Chosen', { exact: true }).click();
+    await trial.getByRole('combobox', { name: 'Ids of the items' }).fill('sum-1');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
     await trial.getByRole('heading', { name: 'sum-1', exact: true }).waitFor();
+    await trial.getByText('What is 1 plus 1?', { exact: true }).waitFor();
     await trial.getByText('The answer is 2').first().waitFor();
+    await trial.getByText(/^1\.000/).waitFor();
     await trial.getByText('Request', { exact: true }).first().click();
     await trial.getByText('Answer: What is 1 plus 1?').waitFor();
     expect(await countRuns()).toBe(stored);
@@ -547,21 +548,20 @@ describe('the hour after a run', () => {
     await page.getByRole('option', { name: /, without a key$/ }).click();
     expect(await page.getByRole('combobox', { name: 'Base URL' }).inputValue()).toBe(own.provider.baseUrl);
     expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('weak-1');
-    await page.getByRole('button', { name: 'Several models or prompts' }).click();
+    await page.getByRole('button', { name: 'Several models' }).click();
     await page.getByRole('combobox', { name: 'Further models' }).fill('weak-2');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Add a prompt template' }).click();
+    await page.getByRole('button', { name: 'Add a variant' }).click();
     await page.getByLabel('Prompt template 2').fill('Think. {prompt}');
     await page.getByRole('button', { name: 'Which items' }).click();
     await page.getByLabel('First items').fill('4');
     await page.getByRole('button', { name: 'Scoring' }).click();
     await page.getByRole('button', { name: 'Score in several ways' }).click();
-    await page.getByRole('heading', { name: 'Plan of each of 4 runs' }).waitFor();
-    await page.getByRole('row', { name: 'Requests of all runs 16' }).waitFor();
+    await page.getByText(/4 items · 4 requests · 16 of all 4 runs/).waitFor();
     await page.getByText('4 can be scored').waitFor();
     expect(await barriersOf(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Start 4 runs' }).click();
+    await page.getByRole('button', { name: 'Run on all 4, 4 runs' }).click();
     await page.getByRole('button', { name: 'Compare 4' }).waitFor();
     const chosen = new URL(page.url()).searchParams.get('chosen')?.split(',') ?? [];
     const started = await Promise.all(

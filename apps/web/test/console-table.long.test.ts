@@ -139,11 +139,6 @@ describe('a table of questions', () => {
     const timeline = page.getByRole('figure', { name: /^Scores over time and versions/ });
     expect(await timeline.locator('circle').count()).toBe(2);
     expect(await timeline.getByText('v1').count()).toBe(1);
-    await timeline.getByRole('button', { name: /^Save the chart/ }).click();
-    const savingTimeline = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'SVG' }).click();
-    const timelineFile = await readFile(await (await savingTimeline).path(), 'utf8');
-    expect(timelineFile).toMatch(/Scores over time and versions.*<circle.*<circle/s);
     expect(await barriersOf(page)).toEqual([]);
     for (const name of ['Without a template', 'With a template'])
       await page.getByRole('checkbox', { name: `Choose ${name}` }).click();
@@ -160,44 +155,29 @@ describe('a table of questions', () => {
     const slices = page.getByRole('region', { name: 'Differences by slice' });
     await slices.getByRole('row', { name: /^first .* n = 10$/ }).waitFor();
     expect(page.url()).toContain('slice=');
-    // all runs of the dataset, and a chart as a file
+    // all runs of the dataset
     const runs = page.getByRole('region', { name: 'Score against latency (50 %)' });
     await page.getByRole('radiogroup', { name: 'Against' }).getByText('Latency').click();
     await runs.getByRole('row', { name: /^Without a template 0\.900 .*yes$/ }).waitFor();
-    for (const [chart, format] of [
-      ['Score against latency (50 %)', 'SVG'],
-      ['Difference by metadata: half: With a template', 'PNG'],
-      ['Differences from Without a template', 'SVG'],
-    ] as const) {
-      await page.getByRole('button', { name: `Save the chart ${chart}` }).click();
-      const downloading = page.waitForEvent('download');
-      await page.getByRole('menuitem', { name: format }).click();
-      const bytes = await readFile(await (await downloading).path());
-      if (format === 'SVG') expect(bytes.toString()).toMatch(/^<svg [^>]*xmlns=(?!.*var\(--)/s);
-      else expect(bytes.subarray(1, 4).toString()).toBe('PNG');
-    }
     // as another scorer sees them: both outputs have as many digits
     await page.getByRole('combobox', { name: 'Scorer' }).click();
     await page.getByRole('option', { name: 'long' }).click();
-    await page.getByText(/^With a template: .* n = 20, 0 better, 10 worse/).waitFor();
+    await page.getByText(/n = 20, 0 better, 10 worse/).waitFor();
     await page.getByRole('combobox', { name: 'Scorer' }).click();
     await page.getByRole('option', { name: 'said' }).click();
-    await page.getByText(/^With a template: −\d+\.\d points, 95 % CI −\d/).waitFor();
+    await page
+      .getByText(/^With a template is worse by \d+\.\d points, 95 % CI \d.* against Without a template$/)
+      .waitFor();
     await page.getByRole('button', { name: 'Copy the sentence' }).waitFor();
     expect(await page.locator('figure').count()).toBe(0);
     // every column fits into a window of a usual width
     await page.setViewportSize({ width: 1360, height: 900 });
     const table = page.getByRole('region', { name: 'Differences', exact: true });
     expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
-    // an item is told by its question, in narrow windows too
+    // an item is told by its question
     const differing = page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1);
-    await differing.getByRole('img', { name: 'worse' }).waitFor();
-    for (const width of [320, 1360]) {
-      await page.setViewportSize({ width, height: 900 });
-      await expect
-        .poll(() => differing.evaluate((row) => (row.children[1]?.clientWidth ?? 0) / row.clientWidth))
-        .toBeGreaterThanOrEqual(0.4);
-    }
+    await differing.getByRole('img', { name: 'wrong' }).waitFor();
+    await differing.getByText(/^Twice \d+/).waitFor();
     // the widest interval fills the scale
     const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
     const [from, to] = await Promise.all(['x1', 'x2'].map((name) => bar.getAttribute(name)));
@@ -223,7 +203,7 @@ describe('a table of questions', () => {
     await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
     const report = await readFile(await (await saving).path(), 'utf8');
     expect(report).toContain('items paired by id');
-    expect(report).toContain('+0.0 points');
+    expect(report).toContain('No clear difference: Of another dataset');
     expect(two).not.toBe(three);
     // the same questions under other ids are the same items
     const renumbered = await own.upload(
@@ -246,7 +226,7 @@ describe('a table of questions', () => {
     const two = await own.run(dataset, { provider, repetitions: 2 }, 'Two times');
     await using opened = await own.browser.open(`/console/compare?runs=${one},${two}`, {});
     const { page, faults } = opened;
-    await page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1).click();
+    await page.getByRole('grid', { name: 'Items that differ' }).getByRole('button', { name: '1' }).click();
     const pane = page.getByRole('region', { name: 'Difference', exact: true });
     await pane.getByRole('heading', { name: 'Two times: 0.500' }).waitFor();
     for (const [repetition, score] of [
@@ -256,7 +236,7 @@ describe('a table of questions', () => {
       await pane.getByText(`Repetition ${repetition}: ${score}`).waitFor();
     expect(await pane.getByText(/^Repetition/).count()).toBe(2);
     await page.goBack();
-    await pane.getByText('Choose an item to see the outputs side by side.').waitFor();
+    await pane.waitFor({ state: 'detached' });
     expect(faults).toEqual([]);
   });
 
@@ -302,11 +282,6 @@ describe('a table of questions', () => {
         .locator('dl > *')
         .filter({ has: page.locator('dt', { hasText: name }) })
         .locator('dd');
-    await page.getByRole('button', { name: 'Save the chart Sent' }).click();
-    const saving = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'SVG' }).click();
-    const chart = await readFile(await (await saving).path(), 'utf8');
-    expect(chart).toMatch(/<text[^>]*>Sent<.*<polyline.*peak \d+</s);
     expect(await factOf('Database').textContent()).toMatch(/MiB.*datasets, \d+ runs$/);
     expect(await factOf('Disk').textContent()).toMatch(/iB free/);
     expect(await factOf('Imports of the last day').textContent()).toMatch(/^3 stored0 failed/);

@@ -316,6 +316,7 @@ describe('the console of a service with keys', () => {
     await table.getByRole('button', { name: /^Items of Echo/ }).click();
     await focusList(page, 'Items that differ');
     await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
     const outputs = page.getByRole('region', { name: 'Difference' });
     await outputs.getByRole('heading', { name: /^Scored again: 1\.000/ }).waitFor();
     await outputs.locator('ins').first().waitFor();
@@ -326,7 +327,7 @@ describe('the console of a service with keys', () => {
       await held.promise;
       await request.continue();
     });
-    await page.keyboard.press('ArrowDown');
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
     await outputs.getByRole('status', { name: 'Loading' }).waitFor();
     expect(await outputs.locator('pre').count()).toBe(0);
     held.resolve();
@@ -424,7 +425,9 @@ describe('the console of a service with keys', () => {
     await keyboard.press('ArrowDown');
     await keyboard.press('Enter');
     await pressInList(page, 'Items that differ');
+    await keyboard.press('Enter');
     await page.locator('del').first().waitFor();
+    await keyboard.press('Escape');
 
     const choosing = page.waitForEvent('filechooser');
     await press(page.getByRole('link', { name: 'Upload', exact: true }));

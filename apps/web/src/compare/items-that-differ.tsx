@@ -172,13 +172,15 @@ export function ItemsThatDiffer({
         padding="sm"
       >
         {item !== undefined && (
-          <DifferencePane
-            runs={runs}
-            other={other}
-            scorer={scorer}
-            itemHash={item}
-            pair={by === undefined ? undefined : rows[at]}
-          />
+          <section aria-label="Difference">
+            <DifferencePane
+              runs={runs}
+              other={other}
+              scorer={scorer}
+              itemHash={item}
+              pair={by === undefined ? undefined : rows[at]}
+            />
+          </section>
         )}
       </Drawer>
     </>

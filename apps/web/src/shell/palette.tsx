@@ -26,6 +26,7 @@ const PAGES = [
   ['/runs/new', 'New run'],
   ['/compare', 'Compare'],
   ['/jobs', 'Jobs'],
+  ['/audit', 'Audit'],
   ['/status', 'Status'],
   ['/settings', 'Settings'],
 ] as const;
