@@ -28,7 +28,8 @@ export function ForestPlot({
 }) {
   const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.slicingKeys ?? [];
   const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
-  const slice = search.slice ?? (hasSections ? 'section' : '/type');
+  const hasTags = Object.keys(first.scores.by_tag ?? {}).length > 0;
+  const slice = search.slice ?? (hasSections ? 'section' : hasTags ? 'tag' : '/type');
   const choices = [
     { value: 'section', label: 'Section' },
     { value: 'tag', label: 'Tag' },
