@@ -56,6 +56,12 @@ it.each([
     expect(text).toContain(`svc_ready{check="${check}"} 1`);
   expect(text).toMatch(/svc_http_requests_total\{method="GET",path="\/healthz",status_code="200"\} \d+/);
   expect(text).not.toContain('/nothing');
+  // What is measured when metrics are read; an empty database takes some megabytes.
+  expect(text).toMatch(/^svc_database_pool_connections\{state="(?:used|idle)"\} [1-9]/m);
+  expect(text).toContain('svc_database_pool_waiting 0');
+  expect(text).toMatch(/^svc_database_size_bytes \d{7,}$/m);
+  expect(text).toMatch(/^svc_disk_free_bytes\{volume="data"\} [1-9]/m);
+  expect(text).toMatch(/^svc_http_route_duration_seconds_count\{method="GET",route="\/healthz"\} \d+$/m);
 });
 
 it.each(['/healthz', '/metrics', '/nothing'])('refuses an id that is too long at %s', async (path) => {

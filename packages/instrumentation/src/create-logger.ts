@@ -44,6 +44,7 @@ const SHORT: Readonly<Record<string, (line: Readonly<Record<string, unknown>>) =
   'http.request': (line) =>
     `${line['method']} ${line['route']} ${line['status_code']} ${line['duration_ms']} ms`,
   'server.fault': ({ error }) => `error ${messageOf(error)}`,
+  'database.migrate': ({ applied }) => `database migrated: ${[applied].flat().length} migrations`,
   'database.unready': ({ message }) => `database not ready: ${message}`,
 };
 
