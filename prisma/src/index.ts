@@ -9,9 +9,9 @@ export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } fro
 export { type OutageReason, operatorMessage, StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
-export type { DatasetStore } from './datasets/dataset-store.ts';
+export type { DatasetChanges, DatasetStore } from './datasets/dataset-store.ts';
 export type { ComparedDataset, DatasetDiff, DiffRequest } from './datasets/diff-datasets.ts';
-export type { LastRun } from './datasets/last-runs.ts';
+export type { LastRun } from './datasets/list-datasets.ts';
 export {
   DATASET_ORDERS,
   type DatasetOrder,
@@ -19,7 +19,6 @@ export {
   type ListedDataset,
 } from './datasets/list-datasets.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
-export type { DatasetChanges } from './datasets/update-dataset.ts';
 export type { ChangedField } from './diff/changed-fields.ts';
 export type { DiffCounts, ItemChange } from './diff/compare-sections.ts';
 export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';

@@ -1,13 +1,16 @@
 /** `@svc/store/rows`: what a thread needs to read stored items, without connections. */
 
 export { joinStoredItem, membersOf } from './database/read-stored-json.ts';
-export { type ItemImages, imagesOf, isImage, type LinkedImage } from './hub-files/item-images.ts';
 export { linkedFilesOf, type UnpackedItem, unpackItems } from './hub-files/packed-items.ts';
 export {
   addItem,
   addProfile,
   emptyProfile,
+  type ItemImages,
   imageNames,
+  imagesOf,
+  isImage,
+  type LinkedImage,
   PROFILE_ITEMS,
   type Profile,
   ProfileBlocks,

@@ -3,7 +3,6 @@ export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
-export { linkOf } from './asset-link.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { exportTool, type ToolFileExport } from './export-tool.ts';
 export {
@@ -22,7 +21,14 @@ export {
   requestFailure,
 } from './import-dataset.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
-export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';
+export {
+  defaultJudgePrompts,
+  type PlannedRun,
+  type PlanRunDeps,
+  type PlanRunRequest,
+  planRun,
+  sampleOf,
+} from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
 export { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from './push-results.ts';
@@ -40,7 +46,6 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
-export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
 export { type EditedItem, editsSource } from './sources/edits-source.ts';
@@ -68,4 +73,4 @@ export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } fr
 export type { ItemText } from './threads/read-edits.ts';
 export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
 export { createToolConverter, type ToolConverter } from './threads/tool-converter.ts';
-export { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from './try-run.ts';
+export { linkOf, type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from './try-run.ts';

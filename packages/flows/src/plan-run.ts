@@ -15,8 +15,8 @@ import {
   type RunWarning,
   scorersOf,
 } from '@svc/evaluation';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Run, readStoredJson, type Store, StoreError } from '@svc/store';
-import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;
@@ -135,4 +135,13 @@ export function sampleOf(selection: RunSelection | undefined, count: number): Ru
 function meanOutputTokens({ counts, usage }: Run): number | null {
   const asked = counts.ok + counts.unscored - counts.reused;
   return asked <= 0 || usage.outputTokens === 0 ? null : usage.outputTokens / asked;
+}
+
+/** `default_judge_prompts` of the package that a dataset came from; null without them. @param schema of the dataset */
+export function defaultJudgePrompts(schema: string): JsonValue {
+  let value: JsonValue | undefined = readStoredJson(schema);
+  for (const key of ['package', 'meta', 'default_judge_prompts']) {
+    value = isJsonObject(value) ? getMember(value, key) : undefined;
+  }
+  return value ?? null;
 }

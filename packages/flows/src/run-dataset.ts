@@ -1,6 +1,8 @@
 import { forEachConcurrently } from '@svc/concurrency';
 import {
   type CheckRunner,
+  type EarlierAnswer,
+  type FindAnswer,
   type Provider,
   promptsOf,
   type RedactDeps,
@@ -17,11 +19,54 @@ import {
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type BudgetState, createBudget } from './run/budget.ts';
-import { createAnswerFinder } from './run/find-answers.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
 import { toScorers } from './run/to-scorers.ts';
 import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';
+
+/** Hashes of one query. */
+const MAX_HASHES = 64;
+
+interface Wanted {
+  readonly hash: Uint8Array;
+  readonly found: (answer: EarlierAnswer | null) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Looks for answers with one query at a time: the first hash is looked up immediately, and those that arrive during a
+ * query are looked up together by the next one.
+ */
+function createAnswerFinder(
+  findAnswers: NonNullable<RunSession['findAnswers']>,
+  signal: AbortSignal,
+): FindAnswer {
+  const waiting: Wanted[] = [];
+  let isLooking = false;
+
+  const look = async (): Promise<void> => {
+    isLooking = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MAX_HASHES);
+      try {
+        const answers = await findAnswers(
+          batch.map(({ hash }) => hash),
+          signal,
+        );
+        for (const [index, { found }] of batch.entries()) found(answers[index] ?? null);
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    }
+    isLooking = false;
+  };
+
+  return (hash) =>
+    new Promise((found, failed) => {
+      waiting.push({ hash, found, failed });
+      if (!isLooking) void look();
+    });
+}
 
 /** Results that may wait for the store before the next item starts. */
 const MAX_WAITING_RESULTS = 64;

@@ -14,7 +14,6 @@ import {
 } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
-import { linkOf } from './asset-link.ts';
 import { sampleOf } from './plan-run.ts';
 
 export interface TryRunRequest {
@@ -134,4 +133,13 @@ async function requestOf(
   const { itemId } = prepared;
   if (asked === null || !('request' in prepared.asked)) return { itemId, request: null };
   return { itemId, request: requestText(asked.model, prepared.asked.request, wireFormat, urlOf) };
+}
+
+/** What makes the link to a file of an item. @param version of the dataset that links name; undefined for none */
+export function linkOf(
+  datasetId: string,
+  version: number | undefined,
+): (file: { readonly sha256: string }) => string {
+  const query = version === undefined ? '' : `?version=${version}`;
+  return ({ sha256 }) => `/datasets/${datasetId}/assets/${sha256}${query}`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Dispatcher, request } from 'undici';
+import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici';
 import { isForbiddenAddress } from './egress/forbidden-address.ts';
-import { openProxies } from './egress/open-proxies.ts';
+import { namingProxy } from './egress/proxy-error.ts';
 import { HubError } from './errors.ts';
 import { guardConnections, refused } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
@@ -79,4 +79,31 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
     },
     hex: () => hash.digest('hex'),
   };
+}
+
+/**
+ * Connections, through the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` where these are set. A proxy resolves
+ * names itself and decides what it connects to. Requests have no time-outs of their own. Destroy it to close them.
+ *
+ * @param connect makes the connections that go to no proxy, see `guardConnections`
+ * @throws Error for a proxy that is no address, without the address, which may hold credentials
+ */
+export function openProxies(options: {
+  readonly connect: buildConnector.connector;
+  readonly connectTimeoutMs: number;
+}): EnvHttpProxyAgent {
+  const tls = { timeout: options.connectTimeoutMs };
+  try {
+    return new EnvHttpProxyAgent({
+      connect: options.connect,
+      clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
+      proxyTls: tls,
+      requestTls: tls,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+    });
+  } catch {
+    throw new Error('HTTP_PROXY and HTTPS_PROXY must be addresses, such as http://proxy.example:3128.');
+  }
 }

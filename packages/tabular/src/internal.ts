@@ -6,19 +6,21 @@ export { readTextFile } from './files/read-text-file.ts';
 export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { baseName, compressionOf, type DataFormat, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
+export type { PreviewItem } from './preview/collect-rows.ts';
 export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 export {
+  type FilesPreview,
+  kindOf,
   mappingWarnings,
+  type PreviewOptions,
+  previewFiles,
   promptWarnings,
+  shownColumns,
   unusedColumnsJson,
   withWarnings,
-} from './preview/mapping-warnings.ts';
-export { type FilesPreview, kindOf, type PreviewOptions, previewFiles } from './preview/preview-files.ts';
-export type { PreviewItem } from './preview/preview-items.ts';
+} from './preview/preview-files.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
-export { shownColumns } from './preview/shown-columns.ts';
-export { fileSchema } from './provenance/file-schema.ts';
-export { type RowFacts, rowsSchema, type SkippedRows } from './provenance/rows-schema.ts';
+export { fileSchema, type RowFacts, rowsSchema, type SkippedRows } from './provenance/file-schema.ts';
 export {
   dtypeOf,
   type Feature,

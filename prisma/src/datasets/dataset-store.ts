@@ -1,13 +1,18 @@
 import { createReadQuery, inTransaction } from '@svc/postgres';
+import type pg from 'pg';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
-import type { DatasetSummary, StoredSection } from '../database/dataset-row.ts';
+import { checkOwnHandle } from '../database/actor.ts';
+import { type DatasetSummary, datasetNotFound, type StoredSection } from '../database/dataset-row.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
+import { isUuid, storableText } from '../database/values.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
 import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
 import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
+import { checkHandle, toHandleTaken } from '../versions/handle.ts';
 import { listSections } from '../versions/list-sections.ts';
 import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
 import { readSummary } from '../versions/read-summary.ts';
@@ -18,11 +23,58 @@ import {
   type RestoredDataset,
   restoreDataset,
 } from '../versions/restore-version.ts';
-import { deleteDataset } from './delete-dataset.ts';
 import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
 import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
-import { type DatasetChanges, updateDataset } from './update-dataset.ts';
+
+/** Members to change; absent ones stay, null removes the text. */
+export interface DatasetChanges {
+  readonly name?: string | undefined;
+  readonly handle?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly notes?: string | null | undefined;
+}
+
+const MEMBERS = ['name', 'handle', 'description', 'notes'] as const;
+
+/** See `DatasetStore.update`. */
+async function updateDataset(pool: pg.Pool, id: string, changes: DatasetChanges): Promise<void> {
+  if (!isUuid(id)) throw datasetNotFound(id);
+  if (changes.handle === null) checkOwnHandle(null);
+  else if (changes.handle !== undefined) checkHandle(changes.handle);
+  const stated = MEMBERS.filter((name) => changes[name] !== undefined);
+  for (const name of stated) if (changes[name] != null) storableText(name, changes[name]);
+  await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<Readonly<Record<(typeof MEMBERS)[number], boolean>>>(
+      `SELECT ${MEMBERS.map((name, index) => `${name} IS DISTINCT FROM $${index + 2}::text AS ${name}`).join(', ')}
+       FROM datasets WHERE id = $1 FOR NO KEY UPDATE`,
+      [id, ...MEMBERS.map((name) => changes[name] ?? null)],
+    );
+    const [differs] = rows;
+    if (differs === undefined) throw datasetNotFound(id);
+    const changed = stated.filter((name) => differs[name]);
+    for (const [action, names] of [
+      ['dataset.rename', ['name', 'handle']],
+      ['dataset.update', ['description', 'notes']],
+    ] as const) {
+      const members = changed.filter((name) => (names as readonly string[]).includes(name));
+      if (members.length > 0) await writeAudit(client, action, { kind: 'dataset', id }, { members });
+    }
+    // The database's clock, as for `created_at`.
+    const assignments = [
+      'updated_at = clock_timestamp()',
+      ...stated.map((name, index) => `${name} = $${index + 2}`),
+    ];
+    await client
+      .query(`UPDATE datasets SET ${assignments.join(', ')} WHERE id = $1`, [
+        id,
+        ...stated.map((name) => changes[name]),
+      ])
+      .catch((error: unknown) => {
+        throw toHandleTaken(error, changes.handle);
+      });
+  });
+}
 
 /**
  * Datasets, their sections and items. Every method throws StoreError `unavailable` when the database cannot be
@@ -151,4 +203,28 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
     open: (id, options) => openDataset(context, id, options),
     diff: (from, to, request) => diffDatasets(context, from, to, request),
   } satisfies DatasetStore);
+}
+
+/** See `DatasetStore.delete`. */
+async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
+  if (!isUuid(id)) throw datasetNotFound(id);
+  await inTransaction(pool, async (client) => {
+    // Lock the row first: a request that adds a run to the dataset waits, and then does not find it.
+    const { rowCount } = await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [id]);
+    if (rowCount === 0) throw datasetNotFound(id);
+    const { rows } = await client.query<{ versions: number; runs: number }>(
+      `SELECT version_count AS versions, (SELECT count(*)::int FROM runs WHERE dataset_id = $1 AND NOT is_trial) AS runs
+       FROM datasets WHERE id = $1`,
+      [id],
+    );
+    await writeAudit(client, 'dataset.delete', { kind: 'dataset', id }, { ...rows[0] });
+    // Nothing shows its items without its versions. They are removed later: however many they are, it takes as long.
+    await client.query('INSERT INTO loose_parts (part_id) SELECT id FROM parts WHERE dataset_id = $1', [id]);
+    // Workers of its runs stop immediately instead of at their next check.
+    await client.query(
+      `SELECT pg_notify('svc_cancel', id::text) FROM runs WHERE dataset_id = $1 AND finished_at IS NULL`,
+      [id],
+    );
+    await client.query('DELETE FROM datasets WHERE id = $1', [id]);
+  });
 }

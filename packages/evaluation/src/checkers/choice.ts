@@ -1,14 +1,54 @@
 import type { Item } from '@svc/jsonl-v23';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
-import { type LabelledChoices, labelledChoices } from '../item/labelled-choices.ts';
+import { type LabelledChoice, type LabelledChoices, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt, plainText } from '../item/plain-text.ts';
 import { limitChoices } from '../reading/choice-names.ts';
+import { toNfc } from '../reading/comparable-text.ts';
 import { quoted } from '../reading/quoted.ts';
 import { readChoice } from '../reading/read-choice.ts';
-import { type AnswerResolver, createAnswerResolver } from '../reading/resolve-answer.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 import type { CheckerDeclaration, UnscorableReason } from './declaration.ts';
+
+/** Finds the choice that a value means; undefined if it means none. */
+type AnswerResolver = (value: JsonValue) => number | undefined;
+
+/**
+ * Makes what finds the choice that an answer means: by its text, its label (also in another case) or its letter, else by
+ * its index from 0. The item's own labels come before texts, and letters that this service chose after them. The first of
+ * equal choices counts. An object counts by its `label`, else by its `text`.
+ */
+function createAnswerResolver({ choices, ownLabels }: LabelledChoices): AnswerResolver {
+  const labels = firstOf(choices, ({ label }) => alike(label));
+  const exactTexts = firstOf(choices, ({ text }) => text.trim());
+  const texts = firstOf(choices, ({ text }) => alike(text.trim()));
+  const byLabel = (text: string): number | undefined => labels.get(alike(text));
+  const byText = (text: string): number | undefined => exactTexts.get(text) ?? texts.get(alike(text));
+  const resolve: AnswerResolver = (value) => {
+    if (value === null || (typeof value === 'object' && !(value instanceof ExactNumber))) {
+      const named = value === null || Array.isArray(value) ? undefined : (value['label'] ?? value['text']);
+      return named == null || typeof named === 'object' ? undefined : resolve(named);
+    }
+    const text = plainText(value).trim();
+    const byIndex = /^\d{1,9}$/.test(text) && Number(text) < choices.length ? Number(text) : undefined;
+    return (ownLabels ? (byLabel(text) ?? byText(text)) : (byText(text) ?? byLabel(text))) ?? byIndex;
+  };
+  return resolve;
+}
+
+function firstOf(
+  choices: readonly LabelledChoice[],
+  keyOf: (choice: LabelledChoice) => string,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [position, choice] of choices.entries()) {
+    const key = keyOf(choice);
+    if (!found.has(key)) found.set(key, position);
+  }
+  return found;
+}
+
+const alike = (text: string): string => toNfc(text).toLowerCase();
 
 /** Elements of an output or an answer that is a list. */
 const MAX_ELEMENTS = 10_000;

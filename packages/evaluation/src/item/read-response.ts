@@ -1,5 +1,6 @@
 import { replacePythonLiterals } from '@svc/jsonl-v23/internal';
 import {
+  canonicalJson,
   getMember,
   isJsonObject,
   JsonlError,
@@ -9,11 +10,102 @@ import {
 } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
 import { type TokenCounts, tokenCounts } from '../token-counts.ts';
-import { providerWords } from './provider-words.ts';
-import { anthropicCompletion } from './read-anthropic-response.ts';
 import { type ReadCompletion, readReason, withCalls } from './read-completion.ts';
 import { failureOf, type ResponseFailure } from './read-failure.ts';
-import { isThought, reasoningOf } from './read-reasoning.ts';
+import { isThought, reasoningOf, thoughtsIn } from './read-reasoning.ts';
+
+/** Reasons to stop in the terms of chat completions; others keep their name. */
+const FINISH_REASONS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+/**
+ * The completion in a response of the Messages API: the texts of its content, its tool calls as chat completions have them,
+ * and its thinking apart.
+ *
+ * @returns null if the body is not a message
+ */
+function anthropicCompletion(body: JsonObject): ReadCompletion | null {
+  const content = getMember(body, 'content');
+  if (getMember(body, 'type') !== 'message' || !Array.isArray(content)) return null;
+  const blocks = content.filter(isJsonObject);
+  const texts = blocks.filter((block) => block['type'] === 'text').map((block) => getMember(block, 'text'));
+  const output = texts.filter((text) => typeof text === 'string').join('');
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toCall);
+  const usage = getMember(body, 'usage');
+  const reason = getMember(body, 'stop_reason');
+  return {
+    output: withCalls(output, calls),
+    reasoning: thoughtsIn(content),
+    usage: isJsonObject(usage) ? usage : null,
+    finishReason: readReason(
+      typeof reason === 'string' && Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason] : reason,
+    ),
+  };
+}
+
+function toCall(block: JsonObject): JsonObject {
+  const name = getMember(block, 'name') ?? null;
+  const call = { name, arguments: canonicalJson(getMember(block, 'input') ?? {}) };
+  return { id: getMember(block, 'id') ?? null, type: 'function', function: call };
+}
+
+/** Characters that are read of a message; what is shown is much shorter. */
+const MAX_CHARS = 20_000;
+/** Problems that are read of a list of them. */
+const MAX_PROBLEMS = 10;
+
+/**
+ * What a provider says about an error, in the forms that providers use: `error.message`, `error_description`, `message`,
+ * `detail`, `detail[].msg` (FastAPI), `error` as text (Ollama, TGI), and an array of one error (Gemini).
+ *
+ * @param body parsed JSON of a response
+ * @returns the text as it was sent, not yet fit to be shown; null without one
+ */
+function providerWords(body: JsonValue): string | null {
+  const [only] = Array.isArray(body) ? body : [body];
+  if (!isJsonObject(only)) return null;
+  const error = getMember(only, 'error');
+  const detail = getMember(only, 'detail');
+  const texts = [
+    isJsonObject(error) ? getMember(error, 'message') : undefined,
+    getMember(only, 'error_description'),
+    getMember(only, 'message'),
+    detail,
+    Array.isArray(detail) ? problemsOf(detail) : undefined,
+    error,
+  ];
+  const found = texts.find((text): text is string => typeof text === 'string' && text.trim() !== '');
+  return found === undefined ? null : cutAtSpace(found);
+}
+
+function problemsOf(detail: readonly JsonValue[]): string {
+  const problems = detail.slice(0, MAX_PROBLEMS).filter(isJsonObject).map(problemOf);
+  return problems.filter((text) => text !== '').join('; ');
+}
+
+/** `loc` is the path of the member that has the problem. */
+function problemOf(problem: JsonObject): string {
+  const message = getMember(problem, 'msg');
+  if (typeof message !== 'string') return '';
+  const loc = getMember(problem, 'loc');
+  const path = Array.isArray(loc)
+    ? loc.filter((step) => typeof step === 'string' || typeof step === 'number')
+    : [];
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+}
+
+/** A cut inside a word could leave a part of a secret that nothing recognises. */
+function cutAtSpace(text: string): string {
+  if (text.length <= MAX_CHARS) return text;
+  const end = Math.max(text.lastIndexOf(' ', MAX_CHARS), text.lastIndexOf('\n', MAX_CHARS));
+  return text.slice(0, Math.max(0, end));
+}
 
 /** The body of a response. */
 export interface ResponseBody {

@@ -5,8 +5,9 @@ import { referenceAnswer } from '../checkers/checker.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import type { DecideOnce, UnscorableReason } from '../checkers/declaration.ts';
 import { buildMessages } from '../item/build-messages.ts';
-import { countsFromOne } from '../item/counts-from-one.ts';
+import { labelledChoices } from '../item/labelled-choices.ts';
 import { isLargeItem, readItem, readLargeItem } from '../item/large-item.ts';
+import { plainText } from '../item/plain-text.ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import { type RunChecker, withChecker } from '../item/with-checker.ts';
 import { RunError } from '../run-error.ts';
@@ -102,4 +103,20 @@ function scoringOf(
     if (!(error instanceof RunError)) throw error;
     return error.code === 'item_without_prompt' ? error.code : 'scored';
   }
+}
+
+/**
+ * Whether the answer of an item with n choices may count them from 1, although it is read as an index from 0: it is a bare
+ * number from 1 to n, or a list of these, that is no choice's own label or text.
+ */
+function countsFromOne(item: Item): boolean {
+  const answer = getMember(item, 'answer') ?? null;
+  const numbers = (Array.isArray(answer) ? answer : [answer]).map((one) => plainText(one).trim());
+  if (numbers.length === 0 || !numbers.every((text) => /^[1-9]\d{0,8}$/.test(text))) return false;
+  const { choices } = labelledChoices(item);
+  return numbers.every(
+    (text) =>
+      Number(text) <= choices.length &&
+      !choices.some((choice) => choice.label.trim() === text || choice.text.trim() === text),
+  );
 }

@@ -1,12 +1,15 @@
 import type { TaskReply } from '@svc/concurrency';
+import { type KnownSecrets, type Redacted, redactValue } from '@svc/jsonl-v23/internal';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
+import { type ResponseBody, readResponse } from '../item/read-response.ts';
+import type { WireFormat } from '../provider.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
 import { type CheckTask, runCheck } from '../scoring/check-task.ts';
+import { type PackedValue, packOutput, unpackValue } from '../scoring/packed-value.ts';
 import { type PlannedScoring, type PlanTask, planScoring } from './plan-task.ts';
 import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
-import { type PackedRedacted, packRedacted, type RedactTask } from './redact-task.ts';
-import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
 import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
 
 /** A task for a thread. */
@@ -90,4 +93,54 @@ export function transferredBytes(reply: Reply): ArrayBuffer[] {
   if ('question' in outcome) return [outcome.question.messages.buffer];
   const isQuestion = 'conversationJson' in outcome && outcome.conversationJson !== undefined;
   return isQuestion ? [outcome.conversationJson.buffer] : [];
+}
+
+/** Replaces known secrets in a value. */
+interface RedactTask {
+  readonly kind: 'redact';
+  readonly value: PackedValue;
+  readonly secrets: KnownSecrets;
+}
+
+/** A value without known secrets on its way between threads; null if it had none. */
+type PackedRedacted = Redacted<PackedValue> | null;
+
+/** Does the task on the current thread. */
+function packRedacted({ value, secrets }: RedactTask): PackedRedacted {
+  const redacted = redactValue(unpackValue(value) ?? null, secrets);
+  return redacted.count === 0 ? null : { ...redacted, value: packOutput(redacted.value) };
+}
+
+/** Reads the body of a provider's response. */
+interface ResponseTask {
+  readonly kind: 'response';
+  readonly body: Uint8Array;
+  readonly format: WireFormat;
+  /** Characters that the caller needs of a text output, from its end; null for all. */
+  readonly maxOutputChars: number | null;
+}
+
+/** A `ResponseBody` on its way between threads. */
+interface PackedResponse extends Omit<ResponseBody, 'completion' | 'usage'> {
+  readonly completion: {
+    readonly output: PackedValue;
+    readonly reasoning: PackedValue;
+    readonly finishReason: string | null;
+  } | null;
+  readonly usage: PackedValue;
+}
+
+/** Does the task on the current thread. */
+function packResponse({ body, format, maxOutputChars }: ResponseTask): PackedResponse {
+  const { completion, usage, ...facts } = readResponse(body, format);
+  const packed = { ...facts, usage: usage === null ? null : { json: canonicalJson(usage) } };
+  if (completion === null) return { ...packed, completion };
+  const { output, reasoning, finishReason } = completion;
+  const needed =
+    typeof output === 'string' && maxOutputChars !== null ? output.slice(-maxOutputChars) : output;
+  const texts = {
+    output: packOutput(needed),
+    reasoning: reasoning === null ? null : packOutput(reasoning),
+  };
+  return { ...packed, completion: { ...texts, finishReason } };
 }

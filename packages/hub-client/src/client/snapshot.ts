@@ -1,3 +1,4 @@
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular/internal';
 import { parseYamlApart } from '#platform';
 import { createAccessCheck } from '../cache/access-check.ts';
@@ -6,7 +7,6 @@ import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { parseDatasetCard } from '../repository/dataset-card.ts';
-import { LaterFile } from '../repository/later-file.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { openFile } from '../repository/open-file.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
@@ -14,6 +14,47 @@ import { checkMetadata, type YamlMap, type YamlValue } from '../repository/yaml-
 import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
 import { layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
+
+/** Opens a listed file for a request. */
+type OpenListed = (file: ListedFile, context: RequestContext) => ByteSource;
+
+/**
+ * A file that is opened when it is first read: a split may have 100,000 files, and few are read at a time. It holds
+ * what many files share, and nothing of its own.
+ */
+class LaterFile implements ByteSource {
+  readonly #listed: ListedFile;
+  readonly #context: RequestContext;
+  readonly #open: OpenListed;
+  #file: ByteSource | undefined;
+
+  constructor(listed: ListedFile, context: RequestContext, open: OpenListed) {
+    this.#listed = listed;
+    this.#context = context;
+    this.#open = open;
+  }
+
+  get path(): string {
+    return this.#listed.path;
+  }
+
+  get byteLength(): number {
+    return this.#listed.size;
+  }
+
+  readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
+    return this.#opened().readRange(start, end, signal);
+  }
+
+  stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+    return this.#opened().stream(signal, head);
+  }
+
+  #opened(): ByteSource {
+    this.#file ??= this.#open(this.#listed, this.#context);
+    return this.#file;
+  }
+}
 
 /** The default branch, and the only one that the hub exports as Parquet. */
 export const DEFAULT_REVISION = 'main';

@@ -1,7 +1,8 @@
+import { shorten } from '../errors.ts';
 import { type FetchedRanges, fetchRanges } from '../source/byte-ranges.ts';
 import type { ByteInterval } from '../source/byte-source.ts';
 import { joinSignals } from '../source/join-signals.ts';
-import { assembleColumn } from './assemble-column.ts';
+import { assembleNested } from './assemble.ts';
 import type { CellValues } from './cells/convert.ts';
 import { ChunkDecoder, type ParquetDecoding } from './chunk-decoder.ts';
 import { ChunkReader } from './chunk-reader.ts';
@@ -10,7 +11,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { Codec } from './metadata/file-metadata.ts';
 import type { SchemaTree } from './metadata/schema.ts';
 import type { ParquetFile } from './open-parquet.ts';
-import { toTableError } from './parquet-error.ts';
+import { toTableError, translateErrors } from './parquet-error.ts';
 import {
   type ChunkPlan,
   type GroupPlan,
@@ -179,4 +180,31 @@ async function* readGroup(
     row += rowCount;
   }
   for (const reader of readers) reader.release();
+}
+
+/**
+ * Puts the leaves of a column together: the same rows of each, in the schema's order.
+ *
+ * @param root the column's part of the schema, in which every node has a unique path
+ * @throws TableError `damaged_file`
+ */
+function assembleColumn(root: SchemaTree, leafValues: readonly CellValues[], file: string): CellValues {
+  const [only] = leafValues;
+  if (root.children.length === 0 && only !== undefined) return only;
+  const assemble = (): CellValues => {
+    const values = new Map<string, unknown[]>();
+    let index = 0;
+    const collect = (node: SchemaTree): void => {
+      if (node.children.length > 0) node.children.forEach(collect);
+      else {
+        // Values are only read: typed arrays serve as well as plain ones.
+        values.set(node.path.join('.'), (leafValues[index] ?? []) as unknown[]);
+        index += 1;
+      }
+    };
+    collect(root);
+    assembleNested(values, root);
+    return values.get(root.path.join('.')) ?? [];
+  };
+  return translateErrors(file, assemble, () => `column ${shorten(root.element.name)}: `);
 }
