@@ -75,10 +75,15 @@ export async function* rowsToLines(
       // A value takes two bytes at least.
       if (length > 2 * MAX_LINE_VALUES) checkValueCount(lines.bytes(start, lines.length));
     } catch (error) {
+      const isTooLong = error instanceof JsonlError && error.code === 'line_too_long';
+      const length = lines.length - start;
       lines.truncate(start);
+      // The writer only knows where it ended.
+      if (isTooLong) checkItemSize(length, 0, { maxItemBytes });
       throw error;
+    } finally {
+      lines.maxBytes = Number.POSITIVE_INFINITY;
     }
-    lines.maxBytes = Number.POSITIVE_INFINITY;
     lines.writeByte(LINE_FEED);
     itemCount += 1;
   };

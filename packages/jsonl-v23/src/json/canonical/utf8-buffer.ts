@@ -1,10 +1,7 @@
-import { isUtf8 } from '#native';
 import { JsonlError } from '../../errors.ts';
 import { ASCII } from '../ascii.ts';
 import { transferBuffer } from '../transfer-buffer.ts';
-import { putEscape } from './escapes.ts';
-import { mantissaEnd, NumberWriter } from './number-writer.ts';
-import { arePlain, BYTE_CLASS, BYTE_CLASSES, HIGHEST_BITS } from './string-bytes.ts';
+import { BYTE_CLASS, BYTE_CLASSES } from './string-bytes.ts';
 
 const { QUOTE, MINUS, POINT, ZERO } = ASCII;
 const { PLAIN } = BYTE_CLASS;
@@ -14,15 +11,11 @@ const classes = BYTE_CLASSES;
 const INITIAL_BYTES = 64 * 1024;
 /** A buffer that grew beyond this, for a large value, is not kept. */
 const MAX_KEPT_BYTES = 1024 * 1024;
-/** A UTF-16 code unit takes at most this many bytes: `\u001f`. */
-const BYTES_PER_UNIT = 6;
 const MAX_CHARACTER_BYTES = 4;
 /** Smaller numbers of three decimals have at most 13 digits, fewer than a double keeps. */
 const MAX_DECIMAL = 2 ** 31;
 /** The length of -2147483647.999. */
 const MAX_DECIMAL_BYTES = 15;
-/** Up to this length a loop copies faster than a call. */
-const SHORT_BYTES = 24;
 
 const encoder = new TextEncoder();
 
@@ -32,8 +25,6 @@ export class Utf8Buffer {
   #length = 0;
   /** Growing beyond this ends with `line_too_long`. What is written may be longer by one range or text. */
   maxBytes: number = Number.POSITIVE_INFINITY;
-  #words: DataView = new DataView(this.#bytes.buffer);
-  readonly #numbers: NumberWriter = new NumberWriter();
 
   /** Bytes written since the last `clear`. */
   get length(): number {
@@ -45,7 +36,7 @@ export class Utf8Buffer {
     this.#length = 0;
     if (this.#bytes.length <= MAX_KEPT_BYTES) return;
     transferBuffer(this.#bytes.buffer, 0);
-    this.#setBytes(new Uint8Array(INITIAL_BYTES));
+    this.#bytes = new Uint8Array(INITIAL_BYTES);
   }
 
   /** Removes the bytes from `length` on. */
@@ -141,75 +132,6 @@ export class Utf8Buffer {
     }
   }
 
-  /**
-   * Writes a range of UTF-8 as a string. Returns false, and writes nothing, if the range is not UTF-8.
-   *
-   * @param words the same bytes; to make the view for every text would take as long as writing a short one
-   */
-  writeText(text: Uint8Array, words: DataView, from: number, end: number): boolean {
-    // Enough for a text without escapes; each escape reserves more.
-    this.reserve(end - from + 2);
-    let bytes = this.#bytes;
-    let target = this.#words;
-    let length = this.#length;
-    const lastPair = end - 8;
-    let position = from;
-    let seen = 0;
-    bytes[length++] = QUOTE;
-    for (;;) {
-      for (; position <= lastPair; position += 8) {
-        const first = words.getInt32(position, true);
-        const second = words.getInt32(position + 4, true);
-        if (!arePlain(first, second)) break;
-        seen |= first | second;
-        target.setInt32(length, first, true);
-        target.setInt32(length + 4, second, true);
-        length += 8;
-      }
-      for (; position < end; position += 1) {
-        const byte = text[position] as number;
-        if (classes[byte] !== PLAIN) break;
-        seen |= byte;
-        bytes[length++] = byte;
-      }
-      if (position === end) break;
-      this.reserve(length - this.#length + end - position + BYTES_PER_UNIT + 1);
-      bytes = this.#bytes;
-      target = this.#words;
-      length = putEscape(bytes, length, text[position] as number);
-      position += 1;
-    }
-    if ((seen & HIGHEST_BITS) !== 0 && !isUtf8(text.subarray(from, end))) return false;
-    bytes[length++] = QUOTE;
-    this.#length = length;
-    return true;
-  }
-
-  /** Writes the number that a range spells. Returns false, and writes nothing, if the range is not a JSON number. */
-  writeNumber(text: Uint8Array, start: number, end: number): boolean {
-    const mantissa = mantissaEnd(text, start, end);
-    if (mantissa === -1) return false;
-    this.reserve(NumberWriter.maxBytes);
-    const length = this.#numbers.write(text, start, mantissa, end, this.#bytes, this.#length);
-    if (length === -1 || this.#numbers.next !== end) return false;
-    this.#length = length;
-    return true;
-  }
-
-  /** Writes a range of other bytes as it is. */
-  writeSpan(source: Uint8Array, start: number, end: number): void {
-    this.reserve(end - start);
-    if (end - start > SHORT_BYTES) {
-      this.#bytes.set(source.subarray(start, end), this.#length);
-      this.#length += end - start;
-      return;
-    }
-    const bytes = this.#bytes;
-    let length = this.#length;
-    for (let index = start; index < end; index++) bytes[length++] = source[index] as number;
-    this.#length = length;
-  }
-
   /** Grows the buffer for this many more bytes. */
   reserve(byteCount: number): void {
     if (this.#length + byteCount <= this.#bytes.length) return;
@@ -220,11 +142,6 @@ export class Utf8Buffer {
       );
     }
     const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
-    this.#setBytes(new Uint8Array(transferBuffer(this.#bytes.buffer, size)));
-  }
-
-  #setBytes(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#bytes = bytes;
-    this.#words = new DataView(bytes.buffer);
+    this.#bytes = new Uint8Array(transferBuffer(this.#bytes.buffer, size));
   }
 }
