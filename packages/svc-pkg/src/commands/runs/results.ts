@@ -19,35 +19,25 @@ import { push } from './push-results.ts';
 
 const RUN = ['<run>', 'id of the run'] as const;
 
-const SORTS = [
-  ...[
-    'order',
-    'score',
-    'latency',
-    'output_tokens',
-    'cost',
-    'question',
-    'expected',
-    'got',
-    'tags',
-    'type',
-    'label',
-  ],
-];
-const SORT = new RegExp(`^-?(?:${SORTS.join('|')}|scorer:.+|meta[.]/.*)$`, 's');
+const SORTS = 'order score latency output_tokens cost question expected got tags type label'.split(' ');
 const SORT_HELP = `${SORTS.join(', ')}, scorer:<name> or meta.<pointer>`;
+
+/** Whether it may follow `--sort`; the service checks the name of the scorer. */
+function isSort(text: string): boolean {
+  const key = text.replace(/^-/, '');
+  return SORTS.includes(key) || /^(?:scorer:.|meta[.]\/)/.test(key);
+}
 
 const list: Operation = operation({
   summary: 'list results of a run in any order',
   description: 'Lists results of a run: the best, the slowest, those within bounds of a score.',
   arguments: { run: RUN },
   options: {
-    // The service checks the name of the scorer.
     sort: parsed(
       '--sort <order>',
       `${SORT_HELP}, descending after - (default: order)`,
       `It must be ${SORT_HELP}, perhaps after -.`,
-      (text) => (SORT.test(text) ? text : undefined),
+      (text) => (isSort(text) ? text : undefined),
     ),
     scorer: text('--scorer <name>', 'whose score is shown and has bounds; the main one by default'),
     min_score: number('--min-score <score>', 'of at least this score'),
