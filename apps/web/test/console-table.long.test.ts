@@ -177,7 +177,7 @@ describe('a table of questions', () => {
     // an item is told by its question
     const differing = page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1);
     await differing.getByRole('img', { name: 'wrong' }).waitFor();
-    await differing.getByText(/^Twice \d+/).waitFor();
+    await differing.getByText(/^Say \d+/).waitFor();
     // the widest interval fills the scale
     const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
     const [from, to] = await Promise.all(['x1', 'x2'].map((name) => bar.getAttribute(name)));
