@@ -488,7 +488,9 @@ describe('the hour after a run', () => {
     await page.getByText('2 can be scored').waitFor();
     await page.getByText(/about \d+ tokens · about (?:0\.\d{4}|< 0\.0001) EUR/).waitFor();
     await page.getByRole('button', { name: /^Repetitions, pace and price/ }).click();
-    const reuse = page.getByLabel('Take outputs of an earlier run where it was asked the same');
+    const reuse = page.getByRole('switch', {
+      name: 'Take outputs of an earlier run where it was asked the same',
+    });
     const planned = page.waitForRequest(
       (request) => request.postData()?.includes('"reuse":"latest"') === true,
     );
@@ -509,7 +511,7 @@ describe('the hour after a run', () => {
     await page.getByRole('option', { name: 'even' }).waitFor();
     await page.getByRole('combobox', { name: 'Tags' }).fill('');
     // what starts the run is in view at every place of the form
-    await page.getByLabel('Currency').scrollIntoViewIfNeeded();
+    await page.getByRole('textbox', { name: 'Currency' }).scrollIntoViewIfNeeded();
     const start = page.getByRole('button', { name: 'Run on all' });
     expect((await start.boundingBox())?.y).toBeGreaterThan(0);
     expect((await start.boundingBox())?.y).toBeLessThan(800);
@@ -582,7 +584,7 @@ describe('the hour after a run', () => {
     // a copy has the same rows
     await page.goto(`${own.url}/console/runs/new?copy=${chosen[0]}`);
     await page.getByRole('button', { name: 'Scoring' }).click();
-    expect(await page.getByLabel('Name of score 2').inputValue()).toBe('second');
+    expect(await page.getByRole('textbox', { name: 'Name of score 2' }).inputValue()).toBe('second');
     for (const id of chosen) {
       await expect
         .poll(async () => (await own.call<{ finished_at: string | null }>('GET', `/runs/${id}`)).finished_at)

@@ -164,7 +164,7 @@ function NewRun({
             >
               {parts.map(({ key, label, fields, cols }) => (
                 <Accordion.Item key={key} value={key}>
-                  <Accordion.Control aria-label={label} aria-description={heldBy(fields, values)}>
+                  <Accordion.Control>
                     {label}
                     <Dimmed size="xs" lineClamp={2} className="break">
                       {heldBy(fields, values)}
