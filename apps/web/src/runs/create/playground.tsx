@@ -213,7 +213,7 @@ function TriedView({ tried: { name, item, variants } }: { readonly tried: TriedI
   const isSeveral = variants.length > 1;
   return (
     <Box component="article" className="framed">
-      <Text component="h3" m={0} fw={600} size="sm" dir="auto" className="break">
+      <Text component="h2" m={0} fw={600} size="sm" dir="auto" className="break">
         {name}
       </Text>
       {item !== null && (
