@@ -110,7 +110,7 @@ function Frame() {
 /** The mark and the name, which lead to the start page. */
 function Face() {
   return (
-    <Link to="/" className="face">
+    <Link to="/" className="face" activeOptions={{ exact: true }}>
       <svg viewBox="0 0 32 32" width={24} height={24} aria-hidden="true">
         <rect width="32" height="32" rx="7" className="face-ground" />
         <path d={BRAND.mark} fill="#fff" stroke="#fff" strokeWidth={2.5} strokeLinecap="round" />
@@ -149,6 +149,8 @@ function PageLink({
     <NavLink
       component={Link}
       to={to}
+      // the start page is not above the others
+      activeOptions={{ exact: to === '/' }}
       label={label}
       leftSection={<Icon size={18} aria-hidden />}
       active={isActive}

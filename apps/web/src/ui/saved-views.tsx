@@ -27,7 +27,7 @@ export function SavedViews({
   of,
 }: {
   /** The list: each has views of its own. */
-  readonly of: 'runs' | 'datasets' | 'results' | 'items';
+  readonly of: 'runs' | 'results' | 'items';
 }) {
   const navigate = useNavigate();
   const notify = useNotify();

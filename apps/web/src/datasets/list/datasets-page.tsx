@@ -10,7 +10,6 @@ import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { SavedViews } from '../../ui/saved-views.tsx';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { type DatasetsSearch, SOURCES } from './datasets-search.ts';
 import { DatasetsTable } from './datasets-table.tsx';
@@ -74,7 +73,6 @@ export default function DatasetsPage() {
             onChange={(value) => change({ source: value })}
           />
         </Clearable>
-        <SavedViews of="datasets" />
       </Group>
       <QueryState query={found} />
       {found.data !== undefined && (
