@@ -173,12 +173,7 @@ function Outcome({ result }: { readonly result: ListedResult }) {
   ];
   return (
     <>
-      <Badge
-        size="sm"
-        className="whole"
-        color={OUTCOME_COLORS[outcomeText(result)] ?? 'gray'}
-        variant="light"
-      >
+      <Badge size="sm" className="whole" color={OUTCOME_COLORS[outcomeText(result)] ?? 'gray'} variant="dot">
         {outcomeText(result)}
       </Badge>
       <Dimmed size="xs" className="ellipsis">
