@@ -32,8 +32,7 @@ function* ancestorsOf(element: Element): Generator<Element> {
   for (let parent = element.parentElement; parent !== null; parent = parent.parentElement) yield parent;
 }
 
-/** A list that takes the focus: the options of a closed select do not. */
-const LIST = '[role=listbox][tabindex]';
+const LIST = '[role=grid][tabindex]';
 
 /** A list next to where the focus was, else the heading of the page. */
 function nearest(around: readonly Element[]): HTMLElement | null {
