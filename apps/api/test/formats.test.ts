@@ -168,6 +168,35 @@ it('reads samples of OpenAI’s evals', async () => {
   ]);
 });
 
+it('reads dumps of OpenAI’s Evals API, whose equality checks score again', async () => {
+  const output = (index: number, text: string): Body => ({
+    ...{ object: 'eval.run.output_item', id: `o${index}`, run_id: 'r', eval_id: 'e' },
+    ...{ datasource_item_id: index, datasource_item: { question: `${index}?`, label: String(index) } },
+    ...{ status: text === String(index) ? 'pass' : 'fail', results: [] },
+    sample: {
+      input: [{ role: 'user', content: `${index}?` }],
+      output: [{ role: 'assistant', content: text }],
+    },
+  });
+  const check = { input: '{{sample.output_text}}', operation: 'eq', reference: '{{item.label}}' };
+  const files = {
+    'items.json': JSON.stringify({
+      object: 'list',
+      data: ['0', '1', 'x'].map((text, at) => output(at, text)),
+    }),
+    'eval.json': JSON.stringify({
+      ...{ object: 'eval', id: 'e', name: 'Numbers' },
+      testing_criteria: [{ type: 'string_check', name: 'Equal', ...check }],
+    }),
+  };
+  const { status, body } = await upload(files);
+  expect({ status, name: body['name'] }).toEqual({ status: 201, name: 'Numbers' });
+  const [run] = await list(`/runs?dataset_id=${body['id']}`);
+  expect(run).toMatchObject({ scores: { passed: 2, wrong: 1 }, config: { main_scorer: 'status' } });
+  const rescored = await request('POST', `/runs/${run?.['id']}/rescore`, '{}');
+  expect(rescored).toMatchObject({ status: 202, body: { source_run_id: run?.['id'] } });
+});
+
 /** Downloads a file. */
 async function download(path: string): Promise<{ readonly name: string; readonly bytes: Uint8Array }> {
   const response = await fetch(`${api.url}${path}`);

@@ -27,6 +27,7 @@ import { readInspect } from './tools/inspect.ts';
 import { readLmEval } from './tools/lm-eval.ts';
 import { readOpenAiBatch } from './tools/openai-batch.ts';
 import { readOpenAiEvals } from './tools/openai-evals.ts';
+import { readOpenAiEvalsApi } from './tools/openai-evals-api.ts';
 import { readPromptfoo } from './tools/promptfoo.ts';
 
 type Reader = (files: readonly ToolFile[], context: ReadContext) => ToolContent | Promise<ToolContent>;
@@ -37,6 +38,7 @@ const READERS: Readonly<Record<Tool, Reader>> = {
   'lm-eval': readLmEval,
   promptfoo: readPromptfoo,
   'openai-evals': readOpenAiEvals,
+  'openai-evals-api': readOpenAiEvalsApi,
   'openai-batch': readOpenAiBatch,
 };
 
@@ -53,7 +55,7 @@ export interface ConvertToolOptions {
    * @param prompt number of the run
    */
   readonly further?: (prompt: number) => string | Promise<string>;
-  /** Number of the only run to read: `promptIdx` of a pair of a prompt and a provider of promptfoo. */
+  /** Number of the only run to read: `promptIdx` of a pair of a prompt and a provider of promptfoo, or the place of a run in a dump. */
   readonly prompt?: number | undefined;
   /** Name of the dataset; by default that of the task, or else of the first file. */
   readonly name?: string | undefined;
@@ -135,7 +137,7 @@ export async function convertTool(
     const known = parts.get(run);
     if (known !== undefined) return known;
     if (parts.size === MAX_RUNS) {
-      const message = `A file must have at most ${MAX_RUNS} pairs of a prompt and a provider.`;
+      const message = `Files must have at most ${MAX_RUNS} runs.`;
       throw new PackageError('package_limit', message, { entry });
     }
     const lost = new LostCounter();
@@ -180,7 +182,7 @@ export async function convertTool(
   }
   if (written.length > 1 && further === undefined) {
     const numbers = written.map(([run]) => run).join(', ');
-    const message = `The file has ${written.length} pairs of a prompt and a provider: choose one of ${numbers}.`;
+    const message = `The files have ${written.length} runs: choose one of ${numbers}.`;
     throw new PackageError('package_unsupported', message, { entry });
   }
   for (const [number, { stage, lost }] of written) {

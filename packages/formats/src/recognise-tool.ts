@@ -47,7 +47,11 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
   const head = new TextDecoder().decode(bytes);
   if (isInspectDocument(head)) return 'inspect-json';
   if (isPromptfooResults(head)) return 'promptfoo';
-  const line = await firstLine(file, head);
+  const text = await firstLine(file, head);
+  if (isEvalsApi(head) || (text !== null && text.length > head.length && isEvalsApi(text))) {
+    return 'openai-evals-api';
+  }
+  const line = text === null ? null : outline(text);
   if (line !== null) {
     if (isLmEvalLine(line)) return 'lm-eval';
     if (isBatchLine(line)) return 'openai-batch';
@@ -98,15 +102,44 @@ const isBatchLine = (line: JsonObject): boolean =>
   typeof line['custom_id'] === 'string' &&
   (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
 
+/** Whether a document, or its first line, is an object of OpenAI's Evals API, or a list of them. */
+function isEvalsApi(head: string): boolean {
+  const start = head.search(/[[{]/);
+  if (start === -1 || !/^\ufeff?\s*$/.test(head.slice(0, start))) return false;
+  try {
+    return isEvalsObject(head, start);
+  } catch {
+    // The beginning ends before the object does, or is no JSON.
+    return false;
+  }
+}
+
+/** @throws SyntaxError, JsonlError where the text ends or is not JSON */
+function isEvalsObject(text: string, start: number): boolean {
+  const next = (at: number): number => at + (/\S/.exec(text.slice(at))?.index ?? 0);
+  let at = next(start + 1);
+  if (text[start] === '[') return text[at] === '{' && isEvalsObject(text, at);
+  for (let count = 0; text[at] === '"' && count < MAX_MEMBERS; count += 1) {
+    const afterKey = skipValue(text, at);
+    const key = text.slice(at, afterKey);
+    const value = next(next(afterKey) + 1);
+    if (key === '"data"' && text[value] === '[') return isEvalsObject(text, value);
+    const end = skipValue(text, value);
+    if (key === '"object"' && text.slice(value, end) !== '"list"') {
+      return /^"eval(?:\.run(?:\.output_item)?)?"$/.test(text.slice(value, end));
+    }
+    at = next(end);
+    if (text[at] === ',') at = next(at + 1);
+  }
+  return false;
+}
+
 /** Whether a line is a sample of OpenAI's evals: an input and the ideal answer. */
 const isEvalsLine = (line: JsonObject): boolean =>
   Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
 
-/**
- * The members of the first line, if it is an object: texts and objects are empty, and other values null. What has more
- * members than any tool writes is none.
- */
-async function firstLine({ source }: ToolFile, head: string): Promise<JsonObject | null> {
+/** The first line, if it begins an object. */
+async function firstLine({ source }: ToolFile, head: string): Promise<string | null> {
   const start = head.replace(/^\ufeff/, '').trimStart();
   if (!start.startsWith('{')) return null;
   let text = start.split('\n', 1)[0] ?? '';
@@ -114,15 +147,23 @@ async function firstLine({ source }: ToolFile, head: string): Promise<JsonObject
     const bytes = await source.read(0, Math.min(MAX_LINE_BYTES, source.byteLength));
     text = new TextDecoder().decode(bytes).trimStart().split('\n', 1)[0] ?? '';
   }
+  return text;
+}
+
+/**
+ * The members of a line, if it is an object: texts and objects are empty, and other values null. What has more members than
+ * any tool writes is none.
+ */
+function outline(text: string): JsonObject | null {
   try {
-    return outline(text);
+    return membersIn(text);
   } catch {
     return null;
   }
 }
 
 /** @throws SyntaxError, JsonlError for what is no object */
-function outline(text: string): JsonObject | null {
+function membersIn(text: string): JsonObject | null {
   const members: JsonObject = {};
   let at = indexOfText(text, 1);
   for (let count = 0; text[at] !== '}'; count += 1) {

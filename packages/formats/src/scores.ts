@@ -20,16 +20,18 @@ export class ScoreList {
    * Adds what a scorer says.
    *
    * @param passed the verdict of the tool; without one, 1 has passed, 0 has failed, and what is between has neither
+   * @param isFromZero whether the scale of the scorer begins with 0
    */
   add(
     scorer: string,
     value: JsonValue | undefined,
     explanation: string | null,
     passed: boolean | null = passedBy(value),
+    isFromZero = true,
   ): void {
     const score = typeof value === 'boolean' ? Number(value) : value;
     const name = scorerName(scorer);
-    const problem = problemOf(score);
+    const problem = isFromZero ? problemOf(score) : 'another scale';
     if (this.scores.has(name)) this.#lost.add(`second score of ${name}`, this.#location);
     else {
       this.scores.set(name, {

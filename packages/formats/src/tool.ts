@@ -16,6 +16,7 @@ export const TOOLS = [
   'inspect-json',
   'promptfoo',
   'openai-evals',
+  'openai-evals-api',
   'openai-batch',
 ] as const;
 

@@ -215,7 +215,7 @@ it('makes a dataset of each prompt, and a run of each provider', async () => {
   await expect(convert(file, { prompt: 7 })).rejects.toMatchObject({ code: 'package_no_sections' });
   await expect(convert(file, { further: undefined } as never)).rejects.toMatchObject({
     code: 'package_unsupported',
-    message: 'The file has 3 pairs of a prompt and a provider: choose one of 0, 1, 2.',
+    message: 'The files have 3 runs: choose one of 0, 1, 2.',
   });
 });
 

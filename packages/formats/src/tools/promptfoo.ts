@@ -146,7 +146,7 @@ function toSample(result: JsonObject, lost: LostCounter, location: SourceLocatio
 }
 
 /** The variable that is most likely the question. */
-function promptOf(vars: JsonObject): string | null {
+export function promptOf(vars: JsonObject): string | null {
   const texts = Object.entries(vars).filter(([, value]) => typeof value === 'string');
   const named = ['prompt', 'question', 'query', 'input', 'message', 'text'];
   const known = named.find((name) => texts.some(([key]) => key === name));

@@ -250,8 +250,7 @@ interface ImportDone extends ImportNotes {
 /** The target of a further run of a file. @throws PackageError where the file is to change a dataset */
 function joining(target: ImportTarget): ImportTarget {
   if (target.kind === 'dataset') return { ...target, handle: null, ifExists: null };
-  const message =
-    'A file with several pairs of a prompt and a provider cannot be the next version of a dataset.';
+  const message = 'Files with several runs cannot be the next version of a dataset.';
   throw new PackageError('package_unsupported', message);
 }
 

@@ -9,7 +9,7 @@ import {
   SCORERS_SCHEMA,
 } from '@svc/evaluation';
 import { planRun } from '@svc/flows';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { invalidRequest, jsonBody, orNull, type Route, type RouteRequest, type Schema } from '@svc/runtime';
 import {
@@ -63,8 +63,11 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const source = await store.runs.get(id);
         const { datasetId, datasetVersion: version, repetitions } = source;
-        const stored = parseStoredRunConfig(readStoredJson(source.config));
-        if (body['add'] === true) return await add(source, stored, request, creationOf(claim));
+        const stated = readStoredJson(source.config);
+        if (body['add'] === true) {
+          return await add(source, parseStoredRunConfig(stated), request, creationOf(claim));
+        }
+        const stored = parseStoredRunConfig(isOfTool(stated) ? { provider: 'external' } : stated);
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
@@ -110,6 +113,10 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     return runAccepted(run);
   }
 }
+
+/** Whether a configuration is another tool's: it says nothing of how its outputs are scored here. */
+const isOfTool = (config: JsonValue): boolean =>
+  isJsonObject(config) && isJsonObject(config['imported_from']);
 
 const ADD: Schema = {
   type: 'boolean',
