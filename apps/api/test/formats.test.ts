@@ -195,6 +195,14 @@ it('reads dumps of OpenAI’s Evals API, whose equality checks score again', asy
   expect(run).toMatchObject({ scores: { passed: 2, wrong: 1 }, config: { main_scorer: 'status' } });
   const rescored = await request('POST', `/runs/${run?.['id']}/rescore`, '{}');
   expect(rescored).toMatchObject({ status: 202, body: { source_run_id: run?.['id'] } });
+  const { name, bytes } = await download(`/runs/${run?.['id']}/export?format=every-eval-ever`);
+  expect(name).toBe('Numbers.every-eval-ever.zip');
+  expect(Buffer.from(bytes).toString('latin1')).toMatch(
+    /data\/Numbers\/unknown\/unknown\/[0-9a-f-]{36}_samples\.jsonl/,
+  );
+  expect(await request('GET', `/datasets/${body['id']}/export?format=every-eval-ever`)).toMatchObject({
+    ...{ status: 400, body: { code: 'invalid_request' } },
+  });
 });
 
 /** Downloads a file. */

@@ -1,4 +1,11 @@
-import { needsModel, type ToolSource, type WrittenTool, writesRuns, writeTool } from '@svc/formats';
+import {
+  needsModel,
+  type ToolSource,
+  type WrittenTool,
+  writesDatasets,
+  writesRuns,
+  writeTool,
+} from '@svc/formats';
 import {
   encodeBase64,
   filesOfPart,
@@ -36,8 +43,8 @@ export interface ToolFileExport {
  * files become a ZIP archive. Holds one batch, and one item with its files. The caller closes the dataset when the bytes have
  * been taken.
  *
- * @throws as {@link selectedRun}; StoreError `invalid_request` for a run in a format that has none, and for requests
- *   without a model
+ * @throws as {@link selectedRun}; StoreError `invalid_request` for a run or a dataset in a format that has none, and
+ *   for requests without a model
  */
 export async function exportTool(
   open: OpenDataset,
@@ -49,6 +56,10 @@ export async function exportTool(
       `A run cannot be written as ${tool}: it is a format of datasets.`,
       { path: 'format' },
     );
+  }
+  if (runId === undefined && !writesDatasets(tool)) {
+    const message = `A dataset cannot be written as ${tool}: it is a format of runs.`;
+    throw new StoreError('invalid_request', message, { path: 'format' });
   }
   const { dataset } = open;
   const run = await selectedRun(open, { runId, allowIncomplete });

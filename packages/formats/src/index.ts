@@ -9,6 +9,7 @@ export {
   needsModel,
   type ToolExport,
   type WriteToolOptions,
+  writesDatasets,
   writesRuns,
   writeTool,
 } from './write-tool.ts';

@@ -4,7 +4,14 @@ import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import type { LostCounter } from './lost.ts';
 
 /** The formats that are read and written, by the words that people use. */
-export const WRITTEN_TOOLS = ['lm-eval', 'inspect', 'inspect-json', 'promptfoo', 'openai-batch'] as const;
+export const WRITTEN_TOOLS = [
+  'lm-eval',
+  'inspect',
+  'inspect-json',
+  'promptfoo',
+  'openai-batch',
+  'every-eval-ever',
+] as const;
 
 /** A format that is written. */
 export type WrittenTool = (typeof WRITTEN_TOOLS)[number];

@@ -3,6 +3,7 @@ import { type Lost, LostCounter } from './lost.ts';
 import type { WrittenTool } from './tool.ts';
 import { modelOf } from './write/item-texts.ts';
 import type { ToolSource, WriteContext, WrittenFile } from './write/tool-source.ts';
+import { everyEvalEver } from './write/write-every-eval-ever.ts';
 import { inspectDocument, inspectLog, inspectSamples } from './write/write-inspect.ts';
 import { lmEvalTask } from './write/write-lm-eval.ts';
 import { batchRequests, batchResponses, fitsOneBatch } from './write/write-openai.ts';
@@ -28,6 +29,9 @@ export interface ToolExport {
 /** Whether a format has a form for runs, besides that for datasets. */
 export const writesRuns = (tool: WrittenTool): boolean => tool !== 'lm-eval';
 
+/** Whether a format has a form for datasets without a run. */
+export const writesDatasets = (tool: WrittenTool): boolean => tool !== 'every-eval-ever';
+
 /** Whether what is written has requests, which name a model. */
 export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>): boolean =>
   tool === 'openai-batch' && run === null;
@@ -35,8 +39,8 @@ export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>):
 /**
  * Writes a dataset for a tool, or its run where it has one. Items and results are read as fast as the files are.
  *
- * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}), and for
- *   requests without a model; what the source throws
+ * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}), for a
+ *   dataset in one that has none (see {@link writesDatasets}), and for requests without a model; what the source throws
  */
 export async function writeTool(
   tool: WrittenTool,
@@ -47,6 +51,9 @@ export async function writeTool(
   if (!model && needsModel(tool, source))
     throw new RangeError('Cannot write an OpenAI batch: model is missing.');
   if (source.run !== null && !writesRuns(tool)) throw new RangeError(`A run cannot be written as ${tool}.`);
+  if (source.run === null && !writesDatasets(tool)) {
+    throw new RangeError(`A dataset cannot be written as ${tool}.`);
+  }
   const lost = new LostCounter();
   const context = { lost, model: model ?? modelOf(source.run) };
   const one = (extension: string, mediaType: string, text: AsyncIterable<string>): ToolExport => ({
@@ -83,6 +90,8 @@ export async function writeTool(
         : jsonl(promptfooTests(source, context));
     case 'openai-batch':
       return hasRun ? jsonl(batchResponses(source, context)) : await batch(source, context, jsonl, several);
+    case 'every-eval-ever':
+      return several('archive', '.zip', everyEvalEver(source, context));
     case 'lm-eval':
       return several('folder', '.zip', lmEvalTask(source, context));
   }

@@ -9,6 +9,7 @@ import {
   type ToolExport,
   type ToolSource,
   type WrittenTool,
+  writesDatasets,
   writesRuns,
   writeTool,
 } from '@svc/formats';
@@ -57,6 +58,9 @@ export async function convertTo(
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
     const source = await sourceOf(pkg, bareName(path), tool, options, cli.signal);
+    if (source.run === null && !writesDatasets(tool)) {
+      throw new CliError('usage', `Cannot write ${tool}: it is a format of runs, and there is none`);
+    }
     if (!options.model && needsModel(tool, source)) {
       throw new CliError('usage', 'Cannot write an OpenAI batch: --model is missing');
     }
