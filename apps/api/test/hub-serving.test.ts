@@ -220,6 +220,47 @@ describe('requests as clients send them', () => {
     expect([last.json(), last.headers.get('link')]).toMatchObject([[{ id: first }], null]);
   });
 
+  it('shows the scores of published runs in the card, which has another tag then and the same commit', async () => {
+    const send = async (method: string, path: string, value: object | string): Promise<{ id: string }> => {
+      const isLines = typeof value === 'string';
+      const headers = { 'content-type': isLines ? 'application/jsonl' : 'application/json' };
+      const { status, json } = await ask(path, {
+        method,
+        headers,
+        body: isLines ? value : JSON.stringify(value),
+      });
+      expect(status, path).toBeLessThan(300);
+      return json();
+    };
+    const card = '/datasets/svc/Capitals/resolve/main/README.md';
+    const before = await ask(card);
+    expect(before.text).toContain('size_categories:\n  - "n<1K"\n');
+    expect(before.text).not.toContain('model-index');
+    const config = { provider: 'external', label: 'm', allow_unscored: true };
+    const { id } = await send('POST', '/runs', { dataset_id: dataset.id, name: 'Ours', config });
+    const place = { section: 'train', order_index: 0, output: 'Paris' };
+    await send('POST', `/runs/${id}/results`, `${JSON.stringify({ ...place, scores: { main: { score: 1 } } })}\n`);
+    await send('POST', `/runs/${id}/finish`, { allow_missing: true });
+    expect((await ask(card)).headers.get('etag')).toBe(before.headers.get('etag'));
+    await send('PATCH', `/runs/${id}`, { labels: ['publish'] });
+    const after = await ask(card);
+    expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
+    expect(after.headers.get('x-repo-commit')).toBe(commit);
+    expect((await ask('/api/datasets/svc/Capitals')).json().cardData['model-index']).toEqual([
+      {
+        name: 'm',
+        results: [
+          {
+            task: { type: 'text-generation' },
+            dataset: { type: 'svc/Capitals', name: 'Capitals "1"', revision: commit },
+            metrics: expect.arrayContaining([{ type: 'mean', name: 'mean', value: 1 }]),
+            source: { name: `run ${id}` },
+          },
+        ],
+      },
+    ]);
+  });
+
   it('pages lists by absolute links', async () => {
     const paths: string[] = [];
     let next: string | undefined = `${api.url}/api/datasets/svc/Capitals/tree/main?recursive=True&limit=2`;

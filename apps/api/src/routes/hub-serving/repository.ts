@@ -7,7 +7,7 @@ import { readSections } from './files/plan-files.ts';
 
 /** What the routes for clients of the hub need. */
 export interface HubServingDeps {
-  readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles'>;
+  readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles' | 'runs'>;
   readonly files: HubFiles;
 }
 
@@ -113,6 +113,10 @@ export interface Card {
   readonly sha256: string;
 }
 
+/** The label of runs whose scores stand in the card, and how many of them do. */
+const PUBLISHED = 'publish';
+const MAX_PUBLISHED = 100;
+
 /** What a card says: of the files and their columns, and of name and description as they are now. */
 export async function readCardFacts<Columns extends CardFacts['columns'] | null>(
   { store }: Pick<HubServingDeps, 'store'>,
@@ -123,7 +127,11 @@ export async function readCardFacts<Columns extends CardFacts['columns'] | null>
 ): Promise<CardFacts & { readonly columns: Columns }> {
   const sections = await readSections(store, key, signal);
   const files = await store.hubFiles.sections(key, signal);
-  return { repository: name, dataset, sections, columns, files };
+  const { data: published } = await store.runs.list({
+    ...{ datasetId: dataset.id, version: dataset.version, status: 'completed' },
+    ...{ label: PUBLISHED, limit: MAX_PUBLISHED },
+  });
+  return { repository: name, dataset, sections, columns, files, published };
 }
 
 /** Makes the card of a repository. It waits until the types of all items are known. */

@@ -15,8 +15,21 @@ it('looks at each column a few times, however many there are', () => {
     };
   });
   const dataset = { name: 'n' } as DatasetSummary;
-  const card = cardData({ repository: 'svc/n', dataset, sections: [], columns, files: [] });
+  const card = cardData({ repository: 'svc/n', dataset, sections: [], columns, files: [], published: [] });
   const features = columns.map((_, index) => ({ name: String(index), dtype: 'int64' }));
   expect(card['dataset_info']).toMatchObject({ features });
   expect(reads).toBeLessThan(10 * columns.length);
+});
+
+it.each([
+  [0, 'n<1K'],
+  [999, 'n<1K'],
+  [1_000, '1K<n<10K'],
+  [1_000_000, '1M<n<10M'],
+])('names the size of %i items', (itemCount, size) => {
+  const facts = { repository: 'svc/n', columns: null, files: [], published: [] };
+  const info = { license: 'mit', language: ['en', 'x'.repeat(101)], citation: 'c' };
+  const dataset = { name: 'n', schema: JSON.stringify({ source: 'hub', info }) } as DatasetSummary;
+  const card = cardData({ ...facts, dataset, sections: [{ id: 's', name: 's', itemCount, orderIndex: 0 }] });
+  expect(card).toMatchObject({ license: 'mit', language: ['en'], size_categories: [size] });
 });

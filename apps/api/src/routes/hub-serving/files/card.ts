@@ -1,5 +1,12 @@
 import { splitNames } from '@svc/jsonl-v23/internal';
-import type { DatasetSummary, SectionFiles, StoredSection } from '@svc/store';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  type DatasetSummary,
+  type Run,
+  readStoredJson,
+  type SectionFiles,
+  type StoredSection,
+} from '@svc/store';
 import { featuresOf, type HubColumn } from './hub-columns.ts';
 import { toYaml, type YamlValue } from './to-yaml.ts';
 
@@ -13,12 +20,13 @@ export interface CardFacts {
   readonly columns: readonly HubColumn[] | null;
   /** The files of each section. */
   readonly files: readonly SectionFiles[];
+  /** Runs of the version whose scores are published, the newest first. */
+  readonly published: readonly Run[];
 }
 
 /** The metadata at the beginning of the card, which `datasets` reads: configuration, splits and features. */
-export function cardData({ dataset, sections, columns, files }: CardFacts): {
-  readonly [key: string]: YamlValue;
-} {
+export function cardData(facts: CardFacts): { readonly [key: string]: YamlValue } {
+  const { dataset, sections, columns, files } = facts;
   const names = splitNames(sections.map(({ name }) => name));
   const bytes = new Map(files.map(({ sectionId, lineBytes }) => [sectionId, lineBytes]));
   const splits = sections
@@ -27,6 +35,8 @@ export function cardData({ dataset, sections, columns, files }: CardFacts): {
     .filter(({ itemCount }) => itemCount > 0);
   return {
     pretty_name: dataset.name,
+    ...statedTerms(dataset),
+    size_categories: [sizeCategory(sections.reduce((sum, { itemCount }) => sum + itemCount, 0))],
     ...(splits.length === 0
       ? {}
       : {
@@ -49,7 +59,59 @@ export function cardData({ dataset, sections, columns, files }: CardFacts): {
             dataset_size: splits.reduce((sum, { bytes }) => sum + bytes, 0),
           },
         }),
+    ...modelIndex(facts),
   };
+}
+
+/** Licence and languages that the card of an imported repository states. */
+function statedTerms({ schema = '' }: Pick<DatasetSummary, 'schema'>): { readonly [key: string]: YamlValue } {
+  if (!schema.includes('"info"')) return {};
+  const { info } = readSchema(schema);
+  const stated = isJsonObject(info) ? info : {};
+  const known = ['license', 'language'].flatMap((name) => {
+    const value = stated[name];
+    const texts = (Array.isArray(value) ? value : [value]).filter(isTerm).slice(0, MAX_TERMS);
+    return texts.length === 0 ? [] : [[name, Array.isArray(value) ? texts : (texts[0] ?? '')] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+const MAX_TERMS = 500;
+const isTerm = (value: unknown): value is string => typeof value === 'string' && value.length <= 100;
+
+const SIZES = ['1K', '10K', '100K', '1M', '10M', '100M', '1B', '10B', '100B', '1T'] as const;
+
+/** The size of a dataset as cards name it. */
+function sizeCategory(items: number): string {
+  const at = SIZES.findIndex((_, index) => items < 10 ** (index + 3));
+  if (at === 0) return 'n<1K';
+  return at === -1 ? 'n>1T' : `${SIZES[at - 1]}<n<${SIZES[at]}`;
+}
+
+/** The published scores in the form that cards have for results: of each run, mean and pass rate. */
+function modelIndex({ repository, dataset, published }: CardFacts): { readonly [key: string]: YamlValue } {
+  if (published.length === 0) return {};
+  const source = { type: repository, name: dataset.name, revision: dataset.versionHash.slice(0, 40) };
+  const models = published.map(({ id, name, config, scores: { mean, passRate } }) => {
+    const metrics = [
+      { type: 'mean', value: mean },
+      { type: 'pass_rate', value: passRate },
+    ].flatMap(({ type, value }) => (value === null ? [] : [{ type, name: type, value }]));
+    return {
+      name: modelOf(config) ?? name ?? id,
+      results: [
+        { task: { type: 'text-generation' }, dataset: source, metrics, source: { name: `run ${id}` } },
+      ],
+    };
+  });
+  return { 'model-index': models };
+}
+
+function modelOf(config: string): string | null {
+  const value = readStoredJson(config);
+  const { model, provider } = isJsonObject(value) ? value : {};
+  const asked = isJsonObject(provider) ? [provider['model'], provider['label']] : [];
+  return [model, ...asked].find((one) => typeof one === 'string') ?? null;
 }
 
 function featuresOfCard(columns: readonly HubColumn[]): readonly YamlValue[] {
@@ -105,12 +167,17 @@ const MAX_NAMED_FILES = 20;
 /** A larger schema is not read for its card. */
 const MAX_READ_SCHEMA = 4 * 1024 * 1024;
 
+function readSchema(schema: string): {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly files?: readonly { readonly name?: unknown; readonly sha256?: unknown }[] | null;
+  readonly info?: JsonValue;
+} {
+  return JSON.parse(schema.length > MAX_READ_SCHEMA ? '{}' : schema);
+}
+
 /** Where the items of a version came from, in words. */
 function sourceOf({ source, schema }: DatasetSummary): string {
-  const { config, files } = JSON.parse(schema.length > MAX_READ_SCHEMA ? '{}' : schema) as {
-    readonly config?: Readonly<Record<string, unknown>>;
-    readonly files?: readonly { readonly name?: unknown; readonly sha256?: unknown }[] | null;
-  };
+  const { config, files } = readSchema(schema);
   const named = (files ?? []).slice(0, MAX_NAMED_FILES).map(({ name, sha256 }) => {
     return typeof sha256 === 'string' ? `${name} (SHA-256 ${sha256})` : String(name);
   });
