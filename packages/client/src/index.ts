@@ -19,6 +19,8 @@ export { iteratePages, type Page, type PageQuery } from './iterate-pages.ts';
 export type { BodyOf, ResponseOf } from './response-of.ts';
 export { type PlannedRun, planRun, type RunRequest, type StartOptions, startRun } from './start-run.ts';
 export {
+  type CheckedUpload,
+  checkUpload,
   type DatasetSummary,
   type UploadFile,
   type UploadOptions,

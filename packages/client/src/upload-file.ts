@@ -6,6 +6,9 @@ import type { ResponseOf } from './response-of.ts';
 
 export type DatasetSummary = ResponseOf<'/datasets/upload', 'post', 201>;
 
+/** What an upload would store. */
+export type CheckedUpload = ResponseOf<'/datasets/upload/check', 'post'>;
+
 /** A file to upload, which is read while it is sent. */
 export type UploadSource = FormSource;
 
@@ -52,6 +55,21 @@ export async function uploadFile(
   if (!hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) throw new ApiError(status, body);
   end();
   return isJob ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
+}
+
+/**
+ * Says what an upload would store, with every row that becomes no item, and stores nothing.
+ *
+ * @throws as `uploadFile`
+ */
+export async function checkUpload(
+  source: UploadFile | readonly UploadFile[],
+  options: Omit<UploadOptions, 'inBackground' | 'ifExists'> = {},
+): Promise<{ readonly check: CheckedUpload; readonly text: string }> {
+  const { status, body, text, end } = await sendFiles('/datasets/upload/check', source, {}, options);
+  if (!Array.isArray((body as Partial<CheckedUpload> | null)?.errors)) throw new ApiError(status, body);
+  end();
+  return { check: body as CheckedUpload, text };
 }
 
 /**

@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Op
     whoami: () => import('./commands/services.ts').then(({ whoami }) => whoami),
     jobs: () => import('./commands/services.ts').then(({ jobs }) => jobs),
     open: () => import('./commands/services.ts').then(({ openConsole }) => openConsole),
+    mcp: () => import('./commands/mcp.ts').then(({ mcp }) => mcp),
   },
   'Databases:': {
     migrate: () => import('./commands/migrate.ts').then(({ migrate }) => migrate),

@@ -1,13 +1,14 @@
-import { changeItems, checkChange, type ItemsChange, type Paths } from '@svc/client';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { changeItems, checkChange, type ItemsChange } from '@svc/client';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { tableFields, tableFlags } from '../mapping/table-options.ts';
 import { printReport } from '../output/print.ts';
 import { readText } from '../package/input-file.ts';
 import { changeResult, printDryRun } from '../service/dataset-response.ts';
-import { findItem, parseEdits, setPointer } from '../service/item-edits.ts';
+import { checkEdits, editOf, findItem, parseEdits, parseSetting, sendEdits } from '../service/item-edits.ts';
 import { checkVersion, DATASET_ARGUMENT, findDataset } from '../service/references.ts';
+import { parseValue } from '../service/run-config.ts';
 import { sendFiles } from '../service/send-files.ts';
 import { repeatLost, type ServiceClient } from '../service/service-client.ts';
 import { type Flag, flag, type Operation, operation, text, texts } from './define-operation.ts';
@@ -121,8 +122,6 @@ export const restore: Operation = operation({
   },
 });
 
-type BodyOfEdit = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json'];
-
 /** Which item to edit, and how. */
 interface EditOptions {
   readonly id?: string;
@@ -168,20 +167,13 @@ export const edit: Operation = operation({
     const header = changeHeaders(options);
     const service = await open();
     const read = file === undefined ? undefined : parseEdits(await readText(cli, file), file);
-    const path = { id: await findDataset(service, dataset) };
-    const edits = read ?? (await editOfItem(service, path.id, options));
-    const body = edits as unknown as BodyOfEdit;
-    const request = { body, bodySerializer: canonicalJson, fetch: service.slowFetch };
+    const target = { datasetId: await findDataset(service, dataset), header };
+    const edits = read ?? (await editOfItem(service, target.datasetId, options));
     if (dryRun) {
-      const { value, text } = await service.read(
-        service.api.PATCH('/datasets/{id}/items/check', { params: { path }, headers: header, ...request }),
-      );
+      const { value, text } = await checkEdits(service, target, edits);
       return await printDryRun(cli, value, text);
     }
-    const changed = await repeatLost(cli, (key) => {
-      const params = { path, header: { ...header, 'Idempotency-Key': key } };
-      return service.read(service.api.PATCH('/datasets/{id}/items', { params, ...request }));
-    });
+    const changed = await sendEdits(cli, service, target, edits);
     await printReport(cli, changeResult(changed));
   },
 });
@@ -198,15 +190,12 @@ function checkOptions(file: string | undefined, { id, section, set, remove }: Ed
     throw new CliError('usage', 'Give either --set or --remove');
 }
 
-/** An edit names the item by its hash, so that it fails if the item has changed since. */
 async function editOfItem(
   service: ServiceClient,
   datasetId: string,
   { id = '', section, set = [], remove }: EditOptions,
 ): Promise<JsonObject> {
-  const found = await findItem(service, datasetId, id, section);
-  const named = { item_hash: found.itemHash, section: found.section };
-  if (remove) return { edits: [{ ...named, remove: true }] };
-  for (const entry of set) setPointer(found.item, entry);
-  return { edits: [{ ...named, item: found.item }] };
+  const found = await findItem(service, datasetId, parseValue(id), section);
+  const edit = editOf(found, set.map(parseSetting));
+  return { edits: [remove ? { item_hash: found.itemHash, section: found.section, remove } : edit] };
 }

@@ -30,6 +30,7 @@ export const CLI_ERROR_CODES = {
     'the database refuses the login or the TLS; check the user, the password, `sslmode` and `sslrootcert`',
   database_not_found: 'the server has no database of this name',
   database_not_migrated: 'the schema of the database is older; run `svc-admin migrate`',
+  writes_refused: 'a tool of `mcp` that changes something was called without `--allow-writes`',
   not_confirmed: 'the name that you typed is another one; nothing was changed',
   interrupted: 'SIGINT',
   terminated: 'SIGTERM',

@@ -1,3 +1,4 @@
+import type { Paths } from '@svc/client';
 import {
   canonicalJson,
   isJsonObject,
@@ -6,9 +7,11 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
+import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
+import type { ChangedDataset, DryRun } from './dataset-response.ts';
 import { parseGiven, parseValue } from './run-config.ts';
-import type { ServiceClient } from './service-client.ts';
+import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
 
 /** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
 export function parseEdits(text: string, file: string): JsonObject {
@@ -30,16 +33,14 @@ export interface FoundItem {
 /**
  * Finds an item by its id.
  *
- * @param id as JSON, or else a text
  * @throws CliError `item_not_found`, `item_ambiguous`; as `ServiceClient.send`
  */
 export async function findItem(
   service: ServiceClient,
   datasetId: string,
-  id: string,
+  wanted: JsonValue,
   section: string | undefined,
 ): Promise<FoundItem> {
-  const wanted = parseValue(id);
   const query = {
     item_id: typeof wanted === 'string' ? wanted : canonicalJson(wanted),
     // The service takes its own links.
@@ -69,17 +70,15 @@ export async function findItem(
 const idsMatch = (id: JsonValue | undefined, wanted: JsonValue): boolean =>
   id !== undefined && canonicalJson(id) === canonicalJson(wanted);
 
-/**
- * Sets a value of an item in place.
- *
- * @param entry `/pointer=value` (RFC 6901); the value is JSON, or else a text
- * @throws CliError `usage`
- */
-export function setPointer(item: JsonObject, entry: string): void {
+/** A value of an item to set: `/pointer=value`; the value is JSON, or else a text. @throws CliError `usage` */
+export function parseSetting(entry: string): readonly [pointer: string, value: JsonValue] {
   const at = entry.indexOf('=');
-  if (at < 2 || !entry.startsWith('/'))
-    throw new CliError('usage', `--set must be /<pointer>=<value>, got ${JSON.stringify(entry)}`);
-  const pointer = entry.slice(0, at);
+  if (at >= 2 && entry.startsWith('/')) return [entry.slice(0, at), parseValue(entry.slice(at + 1))];
+  throw new CliError('usage', `--set must be /<pointer>=<value>, got ${JSON.stringify(entry)}`);
+}
+
+/** Sets a value of an item in place. @param pointer RFC 6901 @throws CliError `usage` */
+export function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
   const path = pointer
     .slice(1)
     .split('/')
@@ -91,10 +90,61 @@ export function setPointer(item: JsonObject, entry: string): void {
     if (inner === undefined) throw new CliError('usage', `The item has nothing at ${pointer}`);
     target = inner;
   }
-  const value = parseValue(entry.slice(at + 1));
   if (isJsonObject(target)) setMember(target, last, value);
   else if (Array.isArray(target) && memberOf(target, last) !== undefined) target[Number(last)] = value;
   else throw new CliError('usage', `The item has nothing at ${pointer}`);
+}
+
+/**
+ * The edit that sets values of an item. It names the item by its hash, so that it fails if the item has changed since.
+ *
+ * @param values by their pointers
+ * @throws CliError `usage`
+ */
+export function editOf(
+  { item, itemHash, section }: FoundItem,
+  values: Iterable<readonly [pointer: string, value: JsonValue]>,
+): JsonObject {
+  for (const [pointer, value] of values) setPointer(item, pointer, value);
+  return { item_hash: itemHash, section, item };
+}
+
+type BodyOfEdit = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json'];
+
+/** What edits are sent to, and with which headers. */
+interface EditTarget {
+  readonly datasetId: string;
+  readonly header?: Readonly<Record<string, string>>;
+}
+
+const requestOf = (service: ServiceClient, edits: JsonObject) => ({
+  body: edits as unknown as BodyOfEdit,
+  bodySerializer: canonicalJson,
+  fetch: service.slowFetch,
+});
+
+/** Sends edits, again after a lost connection. @throws as `ServiceClient.send` */
+export function sendEdits(
+  cli: Cli,
+  service: ServiceClient,
+  { datasetId, header }: EditTarget,
+  edits: JsonObject,
+): Promise<JsonResponse<ChangedDataset>> {
+  return repeatLost(cli, (key) => {
+    const params = { path: { id: datasetId }, header: { ...header, 'Idempotency-Key': key } };
+    return service.read(service.api.PATCH('/datasets/{id}/items', { params, ...requestOf(service, edits) }));
+  });
+}
+
+/** Says what edits would do, and stores nothing. @throws as `ServiceClient.send` */
+export function checkEdits(
+  service: ServiceClient,
+  { datasetId, header = {} }: EditTarget,
+  edits: JsonObject,
+): Promise<JsonResponse<DryRun>> {
+  const params = { path: { id: datasetId } };
+  const request = { params, headers: header, ...requestOf(service, edits) };
+  return service.read(service.api.PATCH('/datasets/{id}/items/check', request));
 }
 
 function memberOf(value: JsonValue, key: string): JsonValue | undefined {

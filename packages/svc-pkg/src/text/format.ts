@@ -3,7 +3,9 @@ const MAX_VALUE_LENGTH = 200;
 
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** The escape of a UTF-16 unit in JSON. */
+export const escapeOf = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /**
  * Makes text safe for a terminal, because archives and responses are untrusted input: escapes control characters (C0,
