@@ -40,6 +40,7 @@ describe('Dockerfile', () => {
       [1, 2].map(() => `pnpm@${manifest.devEngines.packageManager.version}`),
     );
     expect(read('tools/deploy.mjs')).toContain(`pnpm@${manifest.devEngines.packageManager.version}`);
+    expect(manifest.devDependencies.pnpm).toBe(manifest.devEngines.packageManager.version);
   });
 
   it('copies the manifest of every workspace package before it installs', () => {
