@@ -307,6 +307,14 @@ describe('requests as clients send them', () => {
       ]);
     }
     expect(await codeOf('/api/datasets/svc/Capitals/tree/main/nothing')).toEqual([404, 'EntryNotFound']);
+    const body = uploadForm(await makePackage(files), { name: 'Rivers' });
+    const unnamed = await fetch(`${api.url}/datasets/upload`, { method: 'POST', body });
+    const { headers } = await ask('/api/datasets/svc/Rivers');
+    expect([headers.get('x-error-code'), headers.get('x-error-message')]).toEqual([
+      'RepoNotFound',
+      'Repository not found. A dataset has this name, but not this handle: svc-pkg rename Rivers --handle Rivers',
+    ]);
+    await fetch(`${api.url}/datasets/${((await unnamed.json()) as Uploaded).id}`, { method: 'DELETE' });
     expect(await codeOf('/api/datasets/svc/Capitals/parquet')).toEqual([404, null]);
     expect(await codeOf('/api/telemetry/x')).toEqual([404, null]);
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { RequestError, type RouteRequest } from '@svc/runtime';
-import { type DatasetSummary, type LayoutKey, type Store, StoreError } from '@svc/store';
+import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
 import { type HubFiles, isGone } from './files/hub-files.ts';
 import { readSections } from './files/plan-files.ts';
@@ -54,7 +54,7 @@ export async function findRepository(
     return { name: repositoryName(dataset), dataset, commit: commitOf(dataset.versionHash) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.code === 'dataset_not_found') throw repositoryNotFound();
+    if (error.code === 'dataset_not_found') throw await repositoryNotFound(store, name, signal);
     if (error.code === 'version_not_found' || error.code === 'ambiguous_version')
       throw revisionNotFound(revision);
     throw error;
@@ -88,7 +88,21 @@ function hubNotFound(code: HubErrorCode, message: string, headers: Readonly<Reco
   return new RequestError('not_found', message, { headers: { ...headers, 'X-Error-Code': code } });
 }
 
-const repositoryNotFound = (): RequestError => hubNotFound('RepoNotFound', 'Repository not found.');
+/** Says too where a dataset has this name and not the handle; a name that cannot be a handle is not looked for. */
+async function repositoryNotFound(
+  store: Pick<Store, 'datasets'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<RequestError> {
+  const { data } = HANDLE_PREFIX.test(name)
+    ? await store.datasets.list({ name, limit: 1, signal })
+    : { data: [] };
+  const hint =
+    data[0] === undefined
+      ? ''
+      : ` A dataset has this name, but not this handle: svc-pkg rename ${name} --handle ${name}`;
+  return hubNotFound('RepoNotFound', `Repository not found.${hint}`);
+}
 
 const revisionNotFound = (revision: string): RequestError =>
   hubNotFound('RevisionNotFound', `Invalid rev id: ${revision.slice(0, 100)}`);
