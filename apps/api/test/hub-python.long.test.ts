@@ -79,6 +79,21 @@ async function run(program: string, token: string | null = KEY): Promise<string>
 const requests = (): readonly Record<string, unknown>[] =>
   api.log().filter(({ event, route }) => event === 'http.request' && String(route).includes('/svc/'));
 
+it('the program of the README prints what it says', async ({ skip }) => {
+  const lack = missing('datasets');
+  if (lack !== undefined) skip(lack);
+  const root = new URL('../../../', import.meta.url);
+  const readme = await readFile(new URL('README.md', root), 'utf8');
+  const [, program = '', printed] =
+    /^```python\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/m.exec(readme) ?? [];
+  await fetch(`${api.url}/datasets/upload`, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer a-key-of-an-editor-1' },
+    body: uploadForm(await readFile(new URL('examples/capitals.pkg.zip', root)), { handle: 'Readme' }),
+  });
+  expect(await run(program.replace('svc/Capitals', 'svc/Readme'))).toBe(printed);
+});
+
 describe('the programs of docs/hub.md', () => {
   it.for([
     { text: 'train[:2]', libraries: ['datasets'], printed: "Column(['France?', 'Italy?']) 2\n" },

@@ -6,10 +6,21 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { startFakeProvider } from '../../worker/test/fake-provider.ts';
 import { runStandalone } from './run-standalone.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
+
+const CAPITALS = {
+  Kenya: 'Nairobi',
+  Senegal: 'Dakar',
+  Egypt: 'Cairo',
+  France: 'Paris',
+  Portugal: 'Lisbon',
+  Austria: 'Vienna',
+  Estonia: 'Tallinn',
+};
 
 /** Matches a shown output, in which "…" is any text. */
 function patternOf(output: string): RegExp {
@@ -38,16 +49,29 @@ it('runs every command of the README in order, and prints the outputs it shows',
       files: { 'README.md': card, 'main/test.jsonl': `${rows.join('\n')}\n` },
     }),
   );
-  const service = await runStandalone(join(folder, 'data'), { HUB_ENDPOINT: hub.endpoint });
+  // both models: the first time it does not know one of the capitals
+  const capitals = new Map(Object.entries(CAPITALS));
+  const model = cleanUp.use(
+    await startFakeProvider((prompt, attempt) => {
+      const country = /capital of (\w+)/.exec(prompt)?.[1] ?? '';
+      return { text: attempt === 1 && country === 'Senegal' ? 'Banjul' : (capitals.get(country) ?? '?') };
+    }),
+  );
+  const service = await runStandalone(join(folder, 'data'), {
+    HUB_ENDPOINT: hub.endpoint,
+    SVC_PROVIDER_OPENAI: 'sk-of-a-test',
+    SVC_PROVIDER_OPENAI_ORIGINS: new URL(model.baseUrl).origin,
+  });
   cleanUp.defer(async () => void (await service.end('SIGTERM')));
 
   const readme = await readFile(join(root, 'README.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(5);
   // the last command removes the export, of which the copy is looked at
-  const script = blocks
+  const script = ['ollama() { [ "$*" = "pull llama3.2" ]; }', ...blocks]
     .join('\n')
     .replaceAll('http://127.0.0.1:8080', service.url)
+    .replaceAll(/http:\/\/127\.0\.0\.1:11434\/v1|https:\/\/api\.openai\.com\/v1/g, model.baseUrl)
     .replace(/^rm exported\.pkg\.zip$/m, 'cp exported.pkg.zip copy.pkg.zip\n$&');
   const { stdout, stderr } = await run('bash', ['--norc', '--noprofile', '-euo', 'pipefail', '-c', script], {
     cwd: folder,
@@ -55,7 +79,7 @@ it('runs every command of the README in order, and prints the outputs it shows',
 
   expect(stderr).toBe('');
   const outputs = [...readme.matchAll(/^```json\n([\s\S]*?)\n```$/gm)].map(([, output = '']) => output);
-  expect(outputs).toHaveLength(2);
+  expect(outputs).toHaveLength(3);
   for (const output of outputs) expect(stdout).toMatch(patternOf(output));
   expect(stdout).toContain('"name":"Capitals"');
   expect(stdout).toContain('"suggested_mapping":{"prompt_column":"question","answer_column":"answer",');
@@ -68,5 +92,6 @@ it('runs every command of the README in order, and prints the outputs it shows',
   expect((await readFile(join(folder, 'copy.pkg.zip'))).subarray(0, 2).toString()).toBe('PK');
   expect(await readdir(folder)).not.toContain('exported.pkg.zip');
   const { data } = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
-  expect(data.map(({ name }) => name)).toEqual(['GSM8K', 'questions']);
+  expect(data.map(({ name }) => name)).toEqual(['GSM8K', 'questions', 'Capitals']);
+  expect(model.asked.size).toBe(7);
 });
