@@ -102,6 +102,9 @@ if (import.meta.main) {
   for (const manifest of wrong) {
     console.error(`${manifest.name}@${manifest.version}: ${licenceOf(manifest) || 'no licence'}`);
   }
-  if (wrong.length > 0) process.exit(1);
+  if (wrong.length > 0) {
+    console.error('use another package, or add the licence in tools/check-licences.ts');
+    process.exit(1);
+  }
   console.log(`${packages.length} packages, all under licences that are allowed`);
 }

@@ -24,6 +24,8 @@ it('docs/errors.md explains every code that an answer can bear, with its status,
   const statuses = new Map(
     Object.entries(PROBLEM_ROWS).map(([key, { code = key, status }]) => [code, status] as const),
   );
-  expect([...documented.keys()].sort()).toEqual([...statuses.keys()].sort());
+  expect([...documented.keys()].sort(), 'docs/errors.md needs a row for each code of problem.ts').toEqual(
+    [...statuses.keys()].sort(),
+  );
   for (const [code, status] of statuses) expect(documented.get(code), code).toContain(status);
 });

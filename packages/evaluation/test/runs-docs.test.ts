@@ -52,7 +52,7 @@ describe('docs/runs.md', () => {
   it('lists every checker with its options', () => {
     const optionOf = ([name, schema]: [string, OptionSchema]): string =>
       'default' in schema ? `${name} (${schema['default']})` : name;
-    expect(table('checker')).toEqual(
+    expect(table('checker'), 'docs/runs.md needs a row for each of checkers.ts, as it is declared').toEqual(
       CHECKER_DOCS.map(({ name, passes, options }) => [
         name,
         passes.replaceAll('`', ''),
