@@ -123,7 +123,7 @@ export async function barriersOf(page: Page): Promise<string[]> {
   for (const scheme of SCHEMES) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.locator(`[data-mantine-color-scheme=${scheme}]`).waitFor();
-    const link = page.locator('nav [aria-current=page]');
+    const link = page.locator('nav [aria-current=page]').first();
     // also where a dialog covers it
     if (await link.isVisible()) await link.hover({ force: true });
     // the bar that stays at the foot of the window covers part of what can be scrolled out from under it

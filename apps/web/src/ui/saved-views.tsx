@@ -1,14 +1,14 @@
 import { Menu } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useLocalStorage } from '@mantine/hooks';
 import { IconBookmark } from '@tabler/icons-react';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { useState } from 'react';
-import { Fields } from './form/fields.tsx';
-import { FormDialog } from './form/form-dialog.tsx';
+import { lazy, Suspense, useState } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
 import { useNotify } from './layout/notices.tsx';
 import { MenuButton } from './menu-button.tsx';
 import type { RawSearch } from './search-params.ts';
+
+const NameView = lazy(loadedAgain(() => import('./name-view.tsx')));
 
 interface View {
   readonly name: string;
@@ -34,13 +34,10 @@ export function SavedViews({
   const now = useRouterState({ select: ({ location }) => location.search as RawSearch });
   const [views, setViews] = useLocalStorage({ key: `svc.views.${of}`, defaultValue: NONE });
   const [isNaming, setIsNaming] = useState(false);
-  const form = useForm({ initialValues: { name: '' } });
-  const name = form.values.name.trim();
   const others = (left: string): readonly View[] => views.filter((view) => view.name !== left);
-  const save = async (): Promise<void> => {
+  const save = (name: string): void => {
     const stated = Object.entries(now).filter(([key, value]) => !OF_A_VISIT.has(key) && value !== undefined);
     setViews([...others(name), { name, search: Object.fromEntries(stated) }].slice(-MAX_VIEWS));
-    form.reset();
     notify('The view is saved in this browser.');
   };
   return (
@@ -60,26 +57,9 @@ export function SavedViews({
         ))}
       </MenuButton>
       {isNaming && (
-        <FormDialog
-          title="Save view"
-          action="Save"
-          isReady={name !== ''}
-          submit={save}
-          onClose={() => setIsNaming(false)}
-        >
-          <Fields
-            form={form}
-            fields={[
-              {
-                name: 'name',
-                label: 'Name',
-                description: 'Keeps filters, columns and order in this browser',
-                maxLength: 60,
-                isFirst: true,
-              },
-            ]}
-          />
-        </FormDialog>
+        <Suspense>
+          <NameView onSave={save} onClose={() => setIsNaming(false)} />
+        </Suspense>
       )}
     </>
   );
