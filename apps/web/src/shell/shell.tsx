@@ -13,7 +13,7 @@ import {
   IconSettings,
   IconUpload,
 } from '@tabler/icons-react';
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
@@ -109,14 +109,24 @@ function Frame() {
 
 /** The mark and the name, which lead to the start page. */
 function Face() {
+  const navigate = useNavigate();
   return (
-    <Link to="/" className="face" activeOptions={{ exact: true }}>
+    // a link of the router would be a second one that is marked as the current page
+    <a
+      href="/console"
+      className="face"
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        void navigate({ to: '/' });
+      }}
+    >
       <svg viewBox="0 0 32 32" width={24} height={24} aria-hidden="true">
         <rect width="32" height="32" rx="7" className="face-ground" />
         <path d={BRAND.mark} fill="#fff" stroke="#fff" strokeWidth={2.5} strokeLinecap="round" />
       </svg>
       <span className="ellipsis">{consoleName()}</span>
-    </Link>
+    </a>
   );
 }
 
