@@ -105,6 +105,9 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly stop_grace_period?: string;
   readonly command?: string | readonly string[];
+  readonly profiles?: readonly string[];
+  readonly logging?: { readonly options: object };
+  readonly env_file?: ReadonlyArray<{ readonly path: string }>;
 }
 
 describe('compose.yaml', () => {
@@ -169,6 +172,16 @@ describe('compose.yaml', () => {
       );
     },
   );
+
+  it('starts monitoring on request only, keeps logs within bounds, and takes any other variable', () => {
+    const monitoring = services.filter(([, { profiles }]) => profiles?.includes('monitoring'));
+    expect(monitoring.map(([name]) => name)).toEqual(['prometheus', 'grafana']);
+    for (const [name, { logging }] of services) expect(logging?.options, name).toHaveProperty('max-size');
+    for (const name of ['api', 'worker'])
+      expect(compose.services[name]?.env_file?.map(({ path }) => path)).toContain('deploy/settings.env');
+    for (const file of ['settings.env', 'providers.env'].map((name) => `deploy/${name}`))
+      for (const list of ['.gitignore', '.dockerignore']) expect(read(list)).toContain(file);
+  });
 
   it('names services, files and volumes that are there', () => {
     for (const [, { depends_on = {}, volumes = [] }] of services) {

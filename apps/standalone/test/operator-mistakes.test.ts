@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -71,6 +71,25 @@ const check = (reason: string, detail: RegExp): unknown => [
   503,
   { ok: false, reason, detail: expect.stringMatching(detail) },
 ];
+
+/** Where the messages are: in the tests of this file, or only in a source. */
+const MESSAGE_SOURCES = [
+  './operator-mistakes.test.ts',
+  '../../../packages/runtime/src/config/provider-keys.ts',
+  '../../../prisma/src/database/errors.ts',
+];
+
+it('docs/operations.md lists messages as they are', async () => {
+  const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^### What a message asks for\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const messages = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, message = '']) => message);
+  expect(messages.length).toBeGreaterThan(10);
+  const sources = await Promise.all(
+    MESSAGE_SOURCES.map((path) => readFile(new URL(path, import.meta.url), 'utf8')),
+  );
+  const parts = messages.flatMap((message) => message.split('…').map((part) => part.trim()));
+  expect(parts.filter((part) => !sources.some((source) => source.includes(part)))).toEqual([]);
+});
 
 describe('a mistake with the database', () => {
   it('wrong password', async () => {
