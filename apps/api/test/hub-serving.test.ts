@@ -239,7 +239,11 @@ describe('requests as clients send them', () => {
     const config = { provider: 'external', label: 'm', allow_unscored: true };
     const { id } = await send('POST', '/runs', { dataset_id: dataset.id, name: 'Ours', config });
     const place = { section: 'train', order_index: 0, output: 'Paris' };
-    await send('POST', `/runs/${id}/results`, `${JSON.stringify({ ...place, scores: { main: { score: 1 } } })}\n`);
+    await send(
+      'POST',
+      `/runs/${id}/results`,
+      `${JSON.stringify({ ...place, scores: { main: { score: 1 } } })}\n`,
+    );
     await send('POST', `/runs/${id}/finish`, { allow_missing: true });
     expect((await ask(card)).headers.get('etag')).toBe(before.headers.get('etag'));
     await send('PATCH', `/runs/${id}`, { labels: ['publish'] });

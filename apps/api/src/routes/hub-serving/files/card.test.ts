@@ -30,6 +30,8 @@ it.each([
   const facts = { repository: 'svc/n', columns: null, files: [], published: [] };
   const info = { license: 'mit', language: ['en', 'x'.repeat(101)], citation: 'c' };
   const dataset = { name: 'n', schema: JSON.stringify({ source: 'hub', info }) } as DatasetSummary;
-  const card = cardData({ ...facts, dataset, sections: [{ id: 's', name: 's', itemCount, orderIndex: 0 }] });
+  const stored = { sectionHash: new Uint8Array(32), exportFile: null };
+  const sections = [{ id: 's', name: 's', itemCount, orderIndex: 0, ...stored }];
+  const card = cardData({ ...facts, dataset, sections });
   expect(card).toMatchObject({ license: 'mit', language: ['en'], size_categories: [size] });
 });
