@@ -1,4 +1,4 @@
-import type { Lost, Tool, ToolReport } from '@svc/formats';
+import type { Lost, ToolReport, WrittenTool } from '@svc/formats';
 import { formatLocation } from '@svc/jsonl-v23';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
 import { countOf, formatFacts, printableText, printableValue } from './format.ts';
@@ -80,7 +80,7 @@ export function toolDocument(
 }
 
 /** What was written for another tool, for people. */
-export function toolWrittenText(tool: Tool, output: string, lost: readonly Lost[]): string {
+export function toolWrittenText(tool: WrittenTool, output: string, lost: readonly Lost[]): string {
   return [
     formatFacts([
       ['output', output],
@@ -93,7 +93,7 @@ export function toolWrittenText(tool: Tool, output: string, lost: readonly Lost[
 /** The same for machines. */
 export function toolWrittenDocument(
   input: string,
-  tool: Tool,
+  tool: WrittenTool,
   output: string,
   lost: readonly Lost[],
 ): Record<string, unknown> {
