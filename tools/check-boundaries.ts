@@ -122,6 +122,8 @@ const OWNERS: Record<string, readonly string[]> = {
   hysnappy: ['packages/tabular/src/parquet/'],
   yaml: ['packages/hub-client/src/'],
   commander: ['packages/svc-pkg/src/program.ts', 'packages/svc-pkg/src/commands/'],
+  '@modelcontextprotocol/': ['packages/svc-pkg/src/mcp/sdk.ts'],
+  zod: ['packages/svc-pkg/src/mcp/sdk.ts'],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
   'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/create-metrics.ts'],

@@ -73,8 +73,8 @@ it('svc-pkg is small', async () => {
   const { packages: installed, bytes } = await installSize('svc-pkg', packages);
   console.log(`svc-pkg installs ${installed.length} packages of ${bytes} bytes`);
   expect(installed.length, installed.join(' ')).toBeLessThanOrEqual(30);
-  // with the checkers, and RE2JS for their patterns
-  expect(bytes).toBeLessThan(12_500_000);
+  // 13 MiB, with the checkers, RE2JS for their patterns, and the SDK of the tools for agents
+  expect(bytes).toBeLessThan(13_500_000);
 });
 
 describe('in an empty project', () => {

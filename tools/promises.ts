@@ -232,6 +232,22 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'packages/pkg-format/src/secrets/sanitise-run-config.test.ts',
     'lets no secret through, whatever it is wrapped in',
   ],
+  'agents change nothing unless they are allowed to': [
+    'apps/cli/test/mcp.test.ts',
+    'says which tools only read, and refuses the others without --allow-writes',
+  ],
+  'texts of datasets are marked as data for agents': [
+    'apps/cli/test/mcp.test.ts',
+    'marks texts of datasets, and shows characters that hide or turn text',
+  ],
+  'an answer to an agent has at most 16,000 characters, and loses nothing': [
+    'apps/cli/test/mcp.test.ts',
+    'gives every entry once, in answers of at most 16,000 characters',
+  ],
+  'tools for agents answer no page of another origin': [
+    'apps/cli/test/mcp.test.ts',
+    'refuses foreign origins, hosts and long requests',
+  ],
   'nothing of a dataset runs in the console': [
     'apps/web/test/console.test.ts',
     'runs nothing and requests nothing of a hostile dataset',

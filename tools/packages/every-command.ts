@@ -142,6 +142,10 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['cancel', '{job}'], prints: /"status":"succeeded"/ },
   { argv: ['check', 'items.jsonl', 'edited'], prints: /"ok":true/ },
   { argv: ['whoami'], prints: /"role":"admin"/ },
+  {
+    argv: ['mcp'],
+    stdin: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+  },
   { argv: ['open', 'package', '--python'], prints: /load_dataset/ },
   { argv: ['open', 'package', '--print'], prints: /\/console\/datasets\// },
   { argv: ['delete', 'package', 'table', 'now', 'mine', 'renamed', '--yes'], prints: /"deleted":true/ },

@@ -416,6 +416,14 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'dataset_not_found',
   },
   {
+    command: 'mcp',
+    done: () => [],
+    prints: /^$/,
+    failed: () => ['--http', 'odd'],
+    exitCode: 2,
+    error: 'usage',
+  },
+  {
     command: 'whoami',
     done: () => [],
     prints: /"role":"admin"/,

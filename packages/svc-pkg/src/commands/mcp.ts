@@ -52,10 +52,13 @@ async function serveHttp(cli: Cli, sdk: Sdk, connect: Connect, port: number): Pr
       const body = await readBody(request);
       if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
       const server = connect();
-      const transport = new sdk.StreamableHTTPServerTransport({ enableJsonResponse: true });
+      const transport = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       response.on('close', () => void server.close());
-      await server.connect(transport as unknown as Parameters<typeof server.connect>[0]);
-      await transport.handleRequest(request, response, body);
+      await server.connect(transport as Parameters<typeof server.connect>[0]);
+      const headers = request.headers as Record<string, string>;
+      const url = `http://${request.headers.host}/mcp`;
+      const answer = await transport.handleRequest(new Request(url, { method: 'POST', headers, body }));
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
     } catch (error) {
       await fail(cli, response, error);
     }
@@ -85,8 +88,8 @@ function refusal({ url, method, headers }: IncomingMessage, port: number): numbe
   return method === 'POST' ? null : 405;
 }
 
-/** The JSON of a request; undefined for none, null if it is too long. */
-async function readBody(request: IncomingMessage): Promise<unknown> {
+/** The body of a request; null if it is too long. */
+async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer> | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -94,11 +97,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > MAX_REQUEST_BYTES) return null;
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch {
-    return {};
-  }
+  return Buffer.concat(chunks);
 }
 
 async function fail(cli: Cli, response: ServerResponse, error: unknown): Promise<void> {

@@ -23,7 +23,7 @@ export interface Answer {
 /** In characters: the longest answer. */
 const MAX_ANSWER = 16_000;
 /** What is left for data; the frame and the cursor take the rest. */
-const MAX_DATA = MAX_ANSWER - 1_500;
+const MAX_DATA = MAX_ANSWER - 2_000;
 /** Lists shorten texts to this many characters. */
 const MAX_TEXT = 400;
 /** A longer entry of a list is shortened to its beginning. */

@@ -1,7 +1,7 @@
 /** What `mcp` uses of the SDK of the Model Context Protocol. The build puts it into this file (`vite.config.ts`). */
 export { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 export { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-export { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+export { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 export {
   boolean,
   enum as oneOf,

@@ -78,7 +78,7 @@ export function parseSetting(entry: string): readonly [pointer: string, value: J
 }
 
 /** Sets a value of an item in place. @param pointer RFC 6901 @throws CliError `usage` */
-export function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
+function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
   const path = pointer
     .slice(1)
     .split('/')
