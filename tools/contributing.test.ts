@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -52,6 +52,21 @@ describe('the first commands of CONTRIBUTING', () => {
       expect(stderr).not.toMatch(/not found|cannot find/i);
     },
   );
+});
+
+it.runIf(IS_LONG)('the programs of examples/README.md run on this Node', async () => {
+  const page = readFileSync(join(ROOT, 'examples/README.md'), 'utf8');
+  const commands = [...page.matchAll(/^node (\S+)(.*)$/gm)];
+  expect(commands).toHaveLength(4);
+  const folder = await temporaryFolder();
+  for (const name of ['capitals.pkg.zip', 'questions.csv'])
+    await copyFile(join(ROOT, 'examples', name), join(folder, name));
+  for (const [, name = '', args = ''] of commands) {
+    const argv = [join(ROOT, 'examples', name), ...args.split(' ').filter((arg) => arg !== '')];
+    await promisify(execFile)(process.execPath, argv, { cwd: folder });
+  }
+  const programs = readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.mjs'));
+  expect(programs.filter((name) => !page.includes(`| \`${name}`))).toEqual([]);
 });
 
 it('the checker of CONTRIBUTING is one', async () => {

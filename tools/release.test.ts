@@ -104,7 +104,8 @@ describe('the next version', () => {
     expect((await readdir(join(folder, '.changeset'))).filter((name) => name.endsWith('.md'))).toEqual([]);
 
     execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-b', 'packages/pkg-format'], { cwd: folder });
-    const example = execFileSync(process.execPath, ['write-a-package.ts'], { cwd: join(folder, 'examples') });
+    execFileSync(process.execPath, ['write-a-package.mjs', 'new.pkg.zip'], { cwd: join(folder, 'examples') });
+    const example = await readFile(join(folder, 'examples/new.pkg.zip'));
     expect(example.equals(await readFile(join(ROOT, 'examples/capitals.pkg.zip')))).toBe(true);
   });
 

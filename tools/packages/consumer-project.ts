@@ -82,7 +82,8 @@ export async function createConsumerProject(
   const programs = { '.ts': join(folder, 'ts'), '.js': join(folder, 'js'), '.cjs': join(folder, 'cjs') };
   for (const path of Object.values(programs)) await mkdir(path);
   for (const name of await readdir(join(ROOT, 'examples'))) {
-    if (name.endsWith('.ts')) await copyFile(join(ROOT, 'examples', name), join(programs['.ts'], name));
+    if (name.endsWith('.mjs'))
+      await copyFile(join(ROOT, 'examples', name), join(programs['.ts'], name.replace('.mjs', '.ts')));
   }
   const readmePrograms = [...packages.flatMap((pkg) => readmeExamples(pkg.folder)), DISPATCHERS];
   for (const { name, code } of readmePrograms) await writeFile(join(programs['.ts'], `${name}.ts`), code);

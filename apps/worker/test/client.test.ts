@@ -113,8 +113,8 @@ it.each(readmeExamples(fileURLToPath(PACKAGE)))(
   },
 );
 
-it.each(EXAMPLES_OF_SERVICE)('examples/%s.ts runs', async (name) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [`${name}.ts`], {
+it.each(EXAMPLES_OF_SERVICE)('examples/%s.mjs runs', async (name) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [`${name}.mjs`], {
     cwd: fileURLToPath(new URL('../../../examples', import.meta.url)),
     env: { SVC_API_URL: service.url, SVC_API_KEY: KEY },
   });

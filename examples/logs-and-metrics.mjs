@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { createLogger, createMetrics, event, observeRequest, runWithContext } from '@svc/observability';
 
-const events = { 'page.view': event<{ path: string }>('info') };
+const events = { 'page.view': event('info') };
 const logger = createLogger({ service: 'shop', events });
 const metrics = createMetrics({ prefix: 'shop', version: '1.0.0' });
 
@@ -10,7 +10,7 @@ createServer((request, response) => {
   const observed = observeRequest(request, response, { logger, metrics });
   observed.setRoute('/metrics');
   return runWithContext(observed.context, async () => {
-    logger.log('page.view', { path: request.url ?? '' });
+    logger.log('page.view');
     response.setHeader('Content-Type', metrics.contentType).end(await metrics.render());
   });
 }).listen(Number(process.env['PORT'] ?? 9464), '127.0.0.1');

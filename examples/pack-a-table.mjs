@@ -1,4 +1,4 @@
-// Makes a package of a table (CSV, JSON Lines, Parquet and more): node pack-a-table.ts questions.csv questions.pkg.zip
+// Makes a package of a table (CSV, JSON Lines, Parquet and more): node pack-a-table.mjs questions.csv questions.pkg.zip
 import { openAsBlob } from 'node:fs';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { writePackageFile } from '@svc/pkg-format/node';
