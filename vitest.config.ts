@@ -22,6 +22,7 @@ const alias = {
   '@svc/pkg-format/internal': at('packages/pkg-format/src/internal.ts'),
   '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
   '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
+  '@svc/formats/internal': at('packages/formats/src/internal.ts'),
   '@svc/formats': at('packages/formats/src/index.ts'),
   '@svc/runtime': at('packages/runtime/src/index.ts'),
   '@svc/hub-client/egress': at('packages/hub-client/src/egress/index.ts'),

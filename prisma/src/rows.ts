@@ -15,5 +15,7 @@ export {
   type Profile,
   ProfileBlocks,
   parseProfile,
+  TASK_KINDS,
+  taskKind,
 } from './hub-files/profile.ts';
 export { agree, typeOf, type ValueType } from './hub-files/value-kinds.ts';

@@ -149,3 +149,58 @@ except Exception as error:
       );
   });
 });
+
+/** What the loader of Inspect does with a dataset of the hub: each task's samples, or what it refuses. */
+const LOADER = `
+import json, string, yaml
+from datasets import load_dataset
+from huggingface_hub import hf_hub_download
+
+repo = "svc/Mixed"
+with open(hf_hub_download(repo, "eval.yaml", repo_type="dataset", revision="main")) as file:
+    tasks = yaml.safe_load(file)["tasks"]
+assert len(tasks) == 1 or all(task.get("id") for task in tasks)
+for task in tasks:
+    assert set(task) <= {"id", "config", "split", "field_spec", "shuffle_choices", "epochs", "epoch_reducer", "solvers", "scorers"}
+    spec = task["field_spec"]
+    samples = []
+    for record in load_dataset(repo, name=task["config"], split=task["split"], revision="main"):
+        target = record[spec["target"]]
+        target = string.ascii_uppercase[target] if isinstance(target, int) else target
+        choices = record[spec["choices"]] if "choices" in spec else None
+        assert isinstance(record[spec["input"]], str)
+        samples.append([record[spec["input"]], target, choices])
+    print(json.dumps([task["id"], task["solvers"][0]["name"], task["scorers"][0]["name"], samples]))
+`;
+
+describe.skipIf(missing('datasets', 'yaml') !== undefined)('the loader of Inspect', () => {
+  it('makes the tasks of a dataset whose items are of several kinds', async () => {
+    const items = [
+      { inputs: { prompt: 'a?', choices: ['x', 'y', 'z'] }, answer: 'z' },
+      { inputs: { prompt: 'b?' }, answer: 4 },
+      { inputs: { prompt: 'c?' }, answer: 'd', criteria: ['polite', { text: 'short' }] },
+      { inputs: { messages: [{ role: 'user', content: 'no prompt' }] } },
+      { inputs: { prompt: 'e?', choices: ['1', '2'] }, answer: ['1', '2'] },
+    ];
+    const archive = await makePackage({
+      'sections/test.jsonl': items.map((item) => JSON.stringify(item)).join('\n'),
+    });
+    await fetch(`${api.url}/datasets/upload`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer a-key-of-an-editor-1' },
+      body: uploadForm(archive, { handle: 'Mixed' }),
+    });
+    const printed = (await run(LOADER)).trim().split('\n');
+    expect(printed.map((line) => JSON.parse(line))).toEqual([
+      [
+        ...['multiple_choice', 'multiple_choice', 'choice'],
+        [
+          ['a?', 'C', ['x', 'y', 'z']],
+          ['e?', 'AB', ['1', '2']],
+        ],
+      ],
+      ['model_graded_qa', 'generate', 'model_graded_qa', [['c?', 'polite\n{"text":"short"}', null]]],
+      ['match', 'generate', 'match', [['b?', '4', null]]],
+    ]);
+  });
+});

@@ -98,7 +98,7 @@ it('tells names before anything is made, and every size is that of its file', as
   const info = await read('/api/datasets/svc/wide');
   expect([info.status, JSON.parse(info.bytes.toString())]).toMatchObject([
     200,
-    { sha: version_hash.slice(0, 40), siblings: { length: 1 + 2 * 520 } },
+    { sha: version_hash.slice(0, 40), siblings: { length: 2 + 2 * 520 } },
   ]);
   const pages = [
     await treeOf('wide'),

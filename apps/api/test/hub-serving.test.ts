@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -43,6 +44,27 @@ const files = {
     Object.entries(ITEMS).map(([name, items]) => [`sections/${name}.jsonl`, lines(items)]),
   ),
 };
+
+interface InspectTask {
+  readonly id: string;
+  readonly split: string;
+  readonly field_spec: { readonly input: string; readonly target: string; readonly choices?: string };
+  readonly solvers: readonly { readonly name: string }[];
+  readonly scorers: readonly { readonly name: string }[];
+}
+
+/** The samples that Inspect's loader makes of a task, for rows of its split; a target that is nothing is left out. */
+function samplesOf({ split, field_spec: spec }: InspectTask, rows: readonly Json[]): readonly Json[] {
+  const parts = [...split.matchAll(/\[(\d+):(\d+)\]/g)];
+  return parts
+    .flatMap(([, from, to]) => rows.slice(Number(from), Number(to)))
+    .map((row) => {
+      const { [spec.input]: input, [spec.target]: target } = row;
+      if (typeof input !== 'string') throw new TypeError('The input of a sample must be a text.');
+      const choices = spec.choices === undefined ? null : row[spec.choices];
+      return { input, ...(target ? { target } : {}), ...(choices ? { choices } : {}) };
+    });
+}
 
 interface Uploaded {
   readonly id: string;
@@ -113,6 +135,7 @@ describe('requests as clients send them', () => {
     expect(info).toMatchObject({ id: 'svc/Capitals', sha: commit, gated: false, disabled: false });
     expect(info.siblings.map(({ rfilename }: { rfilename: string }) => rfilename)).toEqual([
       'README.md',
+      'eval.yaml',
       'data/all_2-00000-of-00001.parquet',
       'data/empty-00000-of-00001.parquet',
       'data/train-00000-of-00001.parquet',
@@ -273,7 +296,7 @@ describe('requests as clients send them', () => {
       paths.push(...((await response.json()) as Entry[]).map(({ path }) => path));
       next = /^<(http:[^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
     }
-    expect(paths).toHaveLength(11);
+    expect(paths).toHaveLength(12);
     expect(paths).toEqual([...paths].sort());
   });
 
@@ -332,11 +355,34 @@ describe('files', () => {
     expect(Object.keys(rows[0] as Json)).toEqual([
       ...['section', 'order_index', 'item_hash', 'id', 'type', 'prompt', 'answer', 'choices', 'messages'],
       ...['system_prompt', 'criteria', 'tags', 'checker', 'meta', 'assets'],
+      ...['target', 'choice_texts'],
       // in the order of their keys; one is a link somewhere, another has values of two types
       ...['big', 'both', 'meta.id', 'level', 'list', 'ok', 'score', 'topic'],
       ...['map', 'images'],
     ]);
     expect(rows.map((row) => row['answer'])).toEqual(['"Paris"', '2', null]);
+    expect(rows.map((row) => [row['target'], row['choice_texts'] ?? null])).toEqual([
+      ['A', ['Paris', 'Rome']],
+      ['2', null],
+      [null, null],
+    ]);
+  });
+
+  it('have the tasks of Inspect, each with items of one kind', async () => {
+    const { text, headers } = await ask('/datasets/svc/Capitals/resolve/main/eval.yaml');
+    expect(headers.get('x-repo-commit')).toBe(commit);
+    const { tasks } = parseYaml(text) as { tasks: InspectTask[] };
+    expect(tasks.map(({ id, split, solvers, scorers }) => [id, split, solvers, scorers])).toEqual([
+      ['all_2-match', 'all_2', [{ name: 'generate' }], [{ name: 'match' }]],
+      ['train-multiple_choice', 'train[0:1]', [{ name: 'multiple_choice' }], [{ name: 'choice' }]],
+      ['train-match', 'train[1:3]', [{ name: 'generate' }], [{ name: 'match' }]],
+      ['with_blank__-match', 'with_blank__', [{ name: 'generate' }], [{ name: 'match' }]],
+    ]);
+    const rows = await readTable((await ask(TRAIN)).bytes);
+    expect(tasks.slice(1, 3).map((task) => samplesOf(task, rows))).toEqual([
+      [{ input: 'Capital of France?', target: 'A', choices: ['Paris', 'Rome'] }],
+      [{ input: '=1+1 😀', target: '2' }, { input: 'x' }],
+    ]);
   });
 
   it('give any range of themselves', async () => {

@@ -2,3 +2,4 @@
 
 export { ITEM_COLUMNS } from './tables/item-columns.ts';
 export { ItemRow } from './tables/item-row.ts';
+export { type ItemTarget, itemTarget } from './tables/item-target.ts';

@@ -63,10 +63,28 @@ export interface Profile {
   assets: Map<string, number> | null;
   /** Whether a list of assets has an image. */
   hasListedImages: boolean;
+  /** The {@link TASK_KINDS} of the items, as bits. */
+  kinds: number;
 }
 
+/** What kind of task an item is; `none` has no prompt. */
+export const TASK_KINDS = { choices: 1, criteria: 2, text: 4, none: 8 } as const;
+
+/** The kind of an item. @param payload its JSON text without answer, checker and assets */
+export function taskKind(payload: string): number {
+  if (!payload.includes('"prompt":')) return TASK_KINDS.none;
+  const item = membersOf(payload);
+  const inputs = item.get('inputs');
+  const asked = inputs?.startsWith('{') ? membersOf(inputs) : new Map<string, string>();
+  if (!asked.get('prompt')?.startsWith('"')) return TASK_KINDS.none;
+  if (isFilledList(asked.get('choices'))) return TASK_KINDS.choices;
+  return isFilledList(item.get('criteria')) ? TASK_KINDS.criteria : TASK_KINDS.text;
+}
+
+const isFilledList = (text = ''): boolean => text.startsWith('[') && text !== '[]';
+
 export function emptyProfile(): Profile {
-  return { answer: 0, meta: new Map(), assets: new Map(), hasListedImages: false };
+  return { answer: 0, meta: new Map(), assets: new Map(), hasListedImages: false, kinds: 0 };
 }
 
 /** What a profile depends on. */
@@ -74,6 +92,7 @@ type ProfiledItem = Pick<UnpackedItem, 'payload' | 'answer' | 'assets' | 'linked
 
 /** Adds an item. */
 export function addItem(profile: Profile, item: ProfiledItem): void {
+  profile.kinds |= taskKind(item.payload);
   if (item.answer !== null) profile.answer |= kindOf(item.answer);
   // Most texts without the name have no such member: they need not be read.
   const meta = item.payload.includes('"meta":') ? membersOf(item.payload).get('meta') : undefined;
@@ -92,6 +111,7 @@ export function addItem(profile: Profile, item: ProfiledItem): void {
 /** Adds the items of another profile. */
 export function addProfile(profile: Profile, other: Profile): void {
   profile.answer |= other.answer;
+  profile.kinds |= other.kinds;
   profile.hasListedImages ||= other.hasListedImages;
   profile.meta = addAll(profile.meta, other.meta);
   profile.assets = addAll(profile.assets, other.assets);
@@ -118,7 +138,7 @@ function addAll(
 }
 
 /** Identifies what profiles say: those of another format are made again. */
-export const PROFILE_FORMAT = '1';
+export const PROFILE_FORMAT = '2';
 /** Items of a part whose profile is kept: a change of a dataset reads those of few blocks again. */
 export const PROFILE_ITEMS = 8_192;
 /** Longer profiles are not kept: an import holds those of all its items. */
@@ -165,8 +185,10 @@ export class ProfileBlocks {
 
   #close(name: string, { partId, first, items, profile }: PartProfile): void {
     this.#open.delete(name);
-    const { answer, meta, assets, hasListedImages } = profile;
-    const text = JSON.stringify([items, answer, meta && [...meta], assets && [...assets], hasListedImages]);
+    const { answer, meta, assets, hasListedImages, kinds } = profile;
+    const text = JSON.stringify([
+      ...[items, answer, meta && [...meta], assets && [...assets], hasListedImages, kinds],
+    ]);
     if (text.length <= MAX_PROFILE_LENGTH) this.#whole.push({ partId, first, profile: text });
   }
 }
@@ -174,10 +196,23 @@ export class ProfileBlocks {
 /** The profile of a block, and of how many items it is. */
 export function parseProfile(text: string): Pick<PartProfile, 'items' | 'profile'> {
   type Entries = [string, number][] | null;
-  type Stored = [items: number, answer: number, meta: Entries, assets: Entries, hasListedImages: boolean];
-  const [items, answer, meta, assets, hasListedImages] = JSON.parse(text) as Stored;
+  type Stored = [
+    items: number,
+    answer: number,
+    meta: Entries,
+    assets: Entries,
+    hasListedImages: boolean,
+    kinds: number,
+  ];
+  const [items, answer, meta, assets, hasListedImages, kinds] = JSON.parse(text) as Stored;
   return {
     items,
-    profile: { answer, meta: meta && new Map(meta), assets: assets && new Map(assets), hasListedImages },
+    profile: {
+      answer,
+      meta: meta && new Map(meta),
+      assets: assets && new Map(assets),
+      hasListedImages,
+      kinds,
+    },
   };
 }

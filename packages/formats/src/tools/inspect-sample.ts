@@ -23,6 +23,7 @@ import {
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
 import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
+import { choiceLetter } from '../write/item-texts.ts';
 
 /** A sample of Inspect's log: an item, and its result. */
 export function toSample(
@@ -92,10 +93,6 @@ function toItem(
     ...(isFilled(meta) ? { meta } : {}),
   };
 }
-
-/** The letter of a choice, as Inspect gives them. @param index from 0 */
-export const choiceLetter = (index: number): string =>
-  index < 26 ? String.fromCharCode(65 + index) : String(index - 25);
 
 /** The answer: of choices, those that letters name. */
 function answerOf(target: JsonValue, choices: readonly JsonValue[]): JsonValue {

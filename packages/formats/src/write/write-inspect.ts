@@ -7,9 +7,9 @@ import { OWN_ITEM } from '../own-item.ts';
 import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import { passedBy } from '../scores.ts';
 import { KeyNumbers } from '../stage/key-numbers.ts';
-import { choiceLetter } from '../tools/inspect-sample.ts';
 import {
   answeredChoices,
+  choiceLetter,
   choiceTexts,
   mainScorerOf,
   modelOf,

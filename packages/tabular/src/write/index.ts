@@ -7,7 +7,7 @@ export {
   parquetFooter,
 } from './parquet/encode-row-group.ts';
 export type { RowGroup } from './parquet/metadata.ts';
-export type { ImageColumn, ParquetColumn, ParquetImage } from './parquet/parquet-column.ts';
+export type { ImageColumn, ParquetColumn, ParquetImage, TextsColumn } from './parquet/parquet-column.ts';
 export { parquetWriterVersion, writeParquet } from './parquet/write-parquet.ts';
 export type { ColumnType, TableColumn } from './table-column.ts';
 export { type CsvOptions, writeCsv } from './write-csv.ts';

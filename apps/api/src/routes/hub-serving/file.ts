@@ -12,9 +12,10 @@ import {
   type HubServingDeps,
   isFilePath,
   layoutOf,
-  makeCard,
+  makeTopFile,
   type Repository,
   readRepository,
+  TOP_FILES,
 } from './repository.ts';
 import { HUB_READ } from './shared.ts';
 
@@ -64,14 +65,15 @@ async function openFile(
   { raw, signal }: RouteRequest,
 ): Promise<OpenFile> {
   const { commit } = repository;
-  if (path !== CARD && !isFilePath(path)) throw entryNotFound(commit);
+  const isTop = TOP_FILES.includes(path);
+  if (!isTop && !isFilePath(path)) throw entryNotFound(commit);
   const key = await layoutOf(deps, repository, signal);
-  if (path === CARD) {
-    const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
+  if (isTop) {
+    const { bytes, sha256 } = await makeTopFile(deps, repository, { path, key }, signal);
     return {
       byteLength: bytes.byteLength,
       tag: sha256,
-      mediaType: 'text/markdown; charset=utf-8',
+      mediaType: path === CARD ? 'text/markdown; charset=utf-8' : 'application/yaml',
       async *bytes({ start, end }) {
         yield bytes.subarray(start, end);
       },

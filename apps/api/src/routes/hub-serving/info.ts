@@ -3,15 +3,15 @@ import type { DatasetSummary, LayoutKey, ListedHubFile } from '@svc/store';
 import { cardData } from './files/card.ts';
 import type { MeasuredFile } from './files/hub-files.ts';
 import {
-  CARD,
   commitOf,
   type HubServingDeps,
   layoutOf,
-  makeCard,
+  makeTopFile,
   type Repository,
   readCardFacts,
   readRepository,
   repositoryName,
+  TOP_FILES,
 } from './repository.ts';
 import { HUB_READ, isTrue } from './shared.ts';
 
@@ -72,14 +72,14 @@ async function respond(
       ? (await measure(deps, repository, key, files, signal)).map(({ path, byteLength, tag }) => {
           return { rfilename: path, size: byteLength, blobId: tag.slice(0, 40) };
         })
-      : [CARD, ...files.map(({ path }) => path)].map((path) => ({ rfilename: path })),
+      : [...TOP_FILES, ...files.map(({ path }) => path)].map((path) => ({ rfilename: path })),
     cardData: cardData(facts) as JsonBody,
     // Of what was made so far.
     usedStorage: files.reduce((sum, { byteLength }) => sum + (byteLength ?? 0), 0),
   });
 }
 
-/** The files with their sizes, and the card. */
+/** The files with their sizes, and those beside the folders. */
 async function measure(
   deps: HubServingDeps,
   repository: Repository,
@@ -87,13 +87,18 @@ async function measure(
   files: readonly ListedHubFile[],
   signal: AbortSignal,
 ): Promise<readonly MeasuredFile[]> {
-  const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
+  const top = await Promise.all(
+    TOP_FILES.map((path) => makeTopFile(deps, repository, { path, key }, signal)),
+  );
   const measured = await deps.files.find(
     key,
     files.map(({ path }) => path),
     signal,
   );
-  return [{ path: CARD, byteLength: bytes.byteLength, tag: sha256 }, ...measured];
+  return [
+    ...top.map(({ path, bytes, sha256 }) => ({ path, byteLength: bytes.byteLength, tag: sha256 })),
+    ...measured,
+  ];
 }
 
 /** What lists show of a repository too. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { RequestError, type RouteRequest } from '@svc/runtime';
 import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
+import { evalYaml } from './files/eval-tasks.ts';
 import { type HubFiles, isGone } from './files/hub-files.ts';
 import { readSections } from './files/plan-files.ts';
 
@@ -113,6 +114,10 @@ export const entryNotFound = (commit: string): RequestError =>
 
 /** The name of the card. */
 export const CARD = 'README.md';
+/** The name of the file from which Inspect makes tasks. */
+export const TASKS = 'eval.yaml';
+/** The files beside the folders. */
+export const TOP_FILES: readonly string[] = [CARD, TASKS];
 /** The folders of a repository. */
 export const FOLDERS: readonly string[] = ['data', 'items'];
 
@@ -120,8 +125,9 @@ export const FOLDERS: readonly string[] = ['data', 'items'];
 export const isFilePath = (path: string): boolean =>
   path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
 
-/** The card of a repository. */
-export interface Card {
+/** A file beside the folders of a repository. */
+export interface TopFile {
+  readonly path: string;
   readonly bytes: Uint8Array;
   /** 64 hex digits. */
   readonly sha256: string;
@@ -148,16 +154,29 @@ export async function readCardFacts<Columns extends CardFacts['columns'] | null>
   return { repository: name, dataset, sections, columns, files, published };
 }
 
-/** Makes the card of a repository. It waits until the types of all items are known. */
-export async function makeCard(
+async function makeCard(
   deps: HubServingDeps,
   repository: Repository,
   key: LayoutKey,
   signal: AbortSignal,
-): Promise<Card> {
+): Promise<string> {
   const columns = await deps.files.columns(key, signal);
-  const bytes = Buffer.from(cardText(await readCardFacts(deps, repository, key, columns, signal)));
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return cardText(await readCardFacts(deps, repository, key, columns, signal));
+}
+
+/** Makes one of {@link TOP_FILES}. It waits until the types of all items are known. */
+export async function makeTopFile(
+  deps: HubServingDeps,
+  repository: Repository,
+  { path, key }: { readonly path: string; readonly key: LayoutKey },
+  signal: AbortSignal,
+): Promise<TopFile> {
+  const text =
+    path === TASKS
+      ? evalYaml(repository.dataset.name, await deps.files.tasks(key, signal))
+      : await makeCard(deps, repository, key, signal);
+  const bytes = Buffer.from(text);
+  return { bytes, path, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** The layout of the files of a repository. @throws as `HubFiles.layout` */

@@ -4,15 +4,15 @@ import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime
 import type { LayoutKey } from '@svc/store';
 import type { MeasuredFile } from './files/hub-files.ts';
 import {
-  CARD,
   entryNotFound,
   FOLDERS,
   type HubServingDeps,
   isFilePath,
   layoutOf,
-  makeCard,
+  makeTopFile,
   type Repository,
   readRepository,
+  TOP_FILES,
 } from './repository.ts';
 import {
   fromCursor,
@@ -125,7 +125,7 @@ async function listTree(
   const key = await layoutOf(deps, repository, signal);
   const limit = limitOf(query['limit'], MAX_ENTRIES);
   const cursor = fromCursor(query['cursor']);
-  const after = isFilePath(cursor) || cursor === CARD || FOLDERS.includes(cursor) ? cursor : '';
+  const after = isFilePath(cursor) || TOP_FILES.includes(cursor) || FOLDERS.includes(cursor) ? cursor : '';
   const above = folder === '' ? await topEntries(deps, repository, key, signal) : [];
   const hasFiles = folder !== '' || isTrue(query['recursive']);
   const page = { folder: folder === '' ? '' : `${folder}/`, after, limit: limit + 1 };
@@ -152,26 +152,31 @@ async function findPaths(
   const key = await layoutOf(deps, repository, signal);
   const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
   const wanted = new Set([paths].flat());
-  const isAbove = [CARD, ...FOLDERS].some((path) => wanted.has(path));
+  const isAbove = [...TOP_FILES, ...FOLDERS].some((path) => wanted.has(path));
   const above = isAbove ? await topEntries(deps, repository, key, signal) : [];
   const files = await deps.files.find(key, [...wanted].filter(isFilePath), signal);
   const entries = [...above.filter(({ path }) => wanted.has(path)), ...files];
   return json(entries.map((entry) => serializeEntry(entry, repository, isTrue(expand))));
 }
 
-/** The card and the folders. */
+/** The folders, and the files beside them. */
 async function topEntries(
   deps: HubServingDeps,
   repository: Repository,
   key: LayoutKey,
   signal: AbortSignal,
 ): Promise<readonly Entry[]> {
-  const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
+  const files = await Promise.all(
+    TOP_FILES.map((path) => makeTopFile(deps, repository, { path, key }, signal)),
+  );
   const folders = FOLDERS.map((path): Entry => {
     const hash = createHash('sha256').update(`${repository.commit}/${path}`).digest('hex');
     return { path, byteLength: null, tag: hash };
   });
-  return [{ path: CARD, byteLength: bytes.byteLength, tag: sha256 }, ...folders];
+  return [
+    ...files.map(({ path, bytes, sha256 }) => ({ path, byteLength: bytes.byteLength, tag: sha256 })),
+    ...folders,
+  ];
 }
 
 function serializeEntry(

@@ -39,6 +39,7 @@ export async function encodeRowGroup<Row>(
     for (const [index, column] of columns.entries()) {
       const leaves = writers[index] as readonly ChunkWriter[];
       if ('images' in column) await appendImages(leaves, column, column.images(row));
+      else if ('texts' in column) await appendTexts(leaves, column.texts(row));
       else {
         const writing = leaves[0]?.append(jsonOf(column, row));
         if (writing !== undefined) await writing;
@@ -94,9 +95,14 @@ async function appendImages<Row>(
     await writer?.appendRow((page) => {
       const values = all.map((values) => values[index] ?? null);
       if (type === 'image') appendValue(page, values[0], 2);
-      else appendList(page, images === null ? null : values);
+      else appendList(page, images === null ? null : values, 4);
     });
   }
+}
+
+/** Adds a cell to the leaf of a column of lists of texts. */
+async function appendTexts([leaf]: readonly ChunkWriter[], texts: readonly string[] | null): Promise<void> {
+  await leaf?.appendRow((page) => appendList(page, texts?.map(toBytes) ?? null, 3));
 }
 
 const toBytes = (text: string | null): Uint8Array | null => (text === null ? null : Buffer.from(text));
@@ -107,12 +113,13 @@ function appendValue(page: PageBuffer, value: Uint8Array | null | undefined, pre
   else page.appendNested(value === null ? present - 1 : present, 0, value);
 }
 
-function appendList(page: PageBuffer, values: readonly (Uint8Array | null)[] | null): void {
+/** @param present definition level of a present value */
+function appendList(page: PageBuffer, values: readonly (Uint8Array | null)[] | null, present: number): void {
   if (values === null || values.length === 0) {
     page.appendNested(values === null ? 0 : 1, 0, null);
     return;
   }
   for (const [index, value] of values.entries()) {
-    page.appendNested(value === null ? 3 : 4, index === 0 ? 0 : 1, value);
+    page.appendNested(value === null ? present - 1 : present, index === 0 ? 0 : 1, value);
   }
 }

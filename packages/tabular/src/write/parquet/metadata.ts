@@ -93,6 +93,7 @@ function schemaElements(column: NamedColumn): readonly ThriftValue[] {
     case 'image':
       return [struct([3, i32(OPTIONAL)], [4, text(name)], [5, members]), ...leaves];
     case 'images':
+    case 'strings':
       return [
         struct(
           [3, i32(OPTIONAL)],
@@ -102,7 +103,7 @@ function schemaElements(column: NamedColumn): readonly ThriftValue[] {
           [10, struct([LOGICAL.list, struct()])],
         ),
         struct([3, i32(REPEATED)], [4, text('list')], [5, i32(1)]),
-        struct([3, i32(OPTIONAL)], [4, text('element')], [5, members]),
+        ...(type === 'images' ? [struct([3, i32(OPTIONAL)], [4, text('element')], [5, members])] : []),
         ...leaves,
       ];
     default:

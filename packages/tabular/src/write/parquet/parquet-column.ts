@@ -15,8 +15,16 @@ export interface ImageColumn<Row> {
   readonly images: (row: Row) => readonly ParquetImage[] | null;
 }
 
+/** A column of lists of texts. */
+export interface TextsColumn<Row> {
+  readonly name: string;
+  readonly type: 'strings';
+  /** The texts of a row; null for no list. */
+  readonly texts: (row: Row) => readonly string[] | null;
+}
+
 /** A column of a Parquet file. */
-export type ParquetColumn<Row> = TableColumn<Row> | ImageColumn<Row>;
+export type ParquetColumn<Row> = TableColumn<Row> | ImageColumn<Row> | TextsColumn<Row>;
 
 /** Name and type of a column, as a footer has them. */
 export type NamedColumn = { readonly name: string; readonly type: ParquetColumn<never>['type'] };
@@ -33,6 +41,9 @@ export interface Leaf {
 
 /** The leaves of a column, in the order of the file. */
 export function leavesOf({ name, type }: NamedColumn): readonly Leaf[] {
+  if (type === 'strings') {
+    return [{ type: 'string', path: [name, 'list', 'element'], maxDefinition: 3, maxRepetition: 1 }];
+  }
   if (type !== 'image' && type !== 'images') {
     return [{ type, path: [name], maxDefinition: 1, maxRepetition: 0 }];
   }

@@ -117,6 +117,7 @@ function modelOf(config: string): string | null {
 function featuresOfCard(columns: readonly HubColumn[]): readonly YamlValue[] {
   const stored = new Map(Object.entries(featuresOf(columns)));
   return columns.map(({ name, type }) => {
+    if (type === 'strings') return { name, list: 'string' };
     return type === 'images' ? { name, list: 'image' } : { name, dtype: dtypeOf(stored.get(name)) };
   });
 }

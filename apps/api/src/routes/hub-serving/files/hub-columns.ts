@@ -1,4 +1,4 @@
-import { ITEM_COLUMNS, ItemRow } from '@svc/flows/item-columns';
+import { ITEM_COLUMNS, ItemRow, type ItemTarget, itemTarget } from '@svc/flows/item-columns';
 import {
   agree,
   type ItemImages,
@@ -18,6 +18,9 @@ export type HubColumn = {
   readonly name: string;
 } & (
   | { readonly from: 'item'; readonly type: ValueType }
+  /** Columns for Inspect. */
+  | { readonly from: 'target'; readonly type: 'string' }
+  | { readonly from: 'choices'; readonly type: 'strings' }
   /** A column for a key of `meta`. */
   | { readonly from: 'meta'; readonly key: string; readonly type: ValueType }
   /** A column for the assets of one name. */
@@ -28,12 +31,14 @@ export type HubColumn = {
 /** Longer names get no column. */
 const MAX_NAME_LENGTH = 256;
 
-/** The columns for the items of a profile: those of `items.parquet`, then keys of `meta`, then images. */
+/** The columns for the items of a profile: those of `items.parquet`, those for Inspect, then keys of `meta`, then images. */
 export function planColumns(profile: Profile): readonly HubColumn[] {
   const answer = typeOf(profile.answer) ?? 'string';
   const columns: HubColumn[] = ITEM_COLUMNS.map(({ name, type }) => {
     return { name, from: 'item', type: name === 'answer' ? answer : type };
   });
+  columns.push({ name: 'target', from: 'target', type: 'string' });
+  columns.push({ name: 'choice_texts', from: 'choices', type: 'strings' });
   const keys = [...(profile.meta ?? [])].filter(([, kinds]) => agree(kinds));
   const taken = new Set(columns.map(({ name }) => name));
   for (const [name, [key, kinds]] of named(keys, taken, 'meta')) {
@@ -76,6 +81,7 @@ export class HubRow {
   readonly table: ItemRow;
   #meta: ReadonlyMap<string, string> | undefined;
   #images: ItemImages | undefined;
+  #target: ItemTarget | undefined;
 
   constructor(item: UnpackedItem, section: string) {
     this.table = new ItemRow({ ...item, section, sectionOrderIndex: 0 });
@@ -85,6 +91,11 @@ export class HubRow {
     const text = this.table.member('meta');
     this.#meta ??= text?.startsWith('{') ? membersOf(text) : new Map();
     return this.#meta.get(key) ?? null;
+  }
+
+  get target(): ItemTarget {
+    this.#target ??= itemTarget(this.table);
+    return this.#target;
   }
 
   get images(): ItemImages {
@@ -117,6 +128,10 @@ function parquetColumn(
       const item = ITEM_COLUMNS.find((each) => each.name === name);
       return valueColumn(name, column.type, ({ table }) => item?.json(table) ?? null);
     }
+    case 'target':
+      return valueColumn(name, 'string', ({ target: { target } }) => target && JSON.stringify(target));
+    case 'choices':
+      return { name, type: 'strings', texts: ({ target: { choices } }) => choices };
     case 'meta':
       return valueColumn(name, column.type, (row) => row.meta(column.key));
     case 'asset':
@@ -168,6 +183,7 @@ export function featuresOf(columns: readonly HubColumn[]): Readonly<Record<strin
     columns.map(({ name, type }) => {
       if (type === 'image') return [name, { _type: 'Image' }];
       if (type === 'images') return [name, { feature: { _type: 'Image' }, _type: 'List' }];
+      if (type === 'strings') return [name, { feature: { dtype: 'string', _type: 'Value' }, _type: 'List' }];
       return [name, { dtype: DTYPES[type], _type: 'Value' }];
     }),
   );

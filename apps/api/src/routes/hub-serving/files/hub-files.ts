@@ -3,10 +3,11 @@ import { untilAborted } from '@svc/concurrency';
 import type { Logger } from '@svc/instrumentation';
 import { type HubFile, type LayoutKey, type ListedHubFile, type Store, StoreError } from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
+import type { EvalTask } from './eval-tasks.ts';
 import type { HubColumn } from './hub-columns.ts';
 import { makeTables } from './make-tables.ts';
 import { filesFormat, planFiles, readSections, type VersionKey } from './plan-files.ts';
-import { readColumns } from './read-columns.ts';
+import { readColumns, type TableFacts } from './read-columns.ts';
 
 /**
  * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which
@@ -17,7 +18,9 @@ export interface HubFiles {
   layout(version: VersionKey, signal: AbortSignal): Promise<LayoutKey>;
   /** The columns of its tables. */
   columns(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]>;
-  /** The same; null if they are not known soon. */
+  /** The tasks that Inspect makes of it. */
+  tasks(key: LayoutKey, signal: AbortSignal): Promise<readonly EvalTask[]>;
+  /** The columns; null if they are not known soon. */
   columnsSoon(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[] | null>;
   /** Those of these files that exist, with their sizes. @param isKept whether their bytes are to be there too */
   find(
@@ -79,9 +82,12 @@ export function createHubFiles(
     return key;
   }
 
-  async function columns(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]> {
+  const columns = async (key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]> =>
+    (await tableFacts(key, signal)).columns;
+
+  async function tableFacts(key: LayoutKey, signal: AbortSignal): Promise<TableFacts> {
     const known = await hubFiles.findColumns(key, signal);
-    if (typeof known === 'string') return JSON.parse(known) as HubColumn[];
+    if (typeof known === 'string') return JSON.parse(known) as TableFacts;
     return await once(`columns ${nameOf(key)}`, signal, async () => {
       const sections = await readSections(store, key, stopSignal);
       const read = await readColumns({ hubFiles, encoder }, sections, stopSignal);
@@ -174,6 +180,7 @@ export function createHubFiles(
   return {
     layout,
     columns,
+    tasks: async (key, signal) => (await tableFacts(key, signal)).tasks,
     async columnsSoon(key, signal) {
       const late = new AbortController();
       try {

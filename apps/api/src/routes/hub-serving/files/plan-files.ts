@@ -4,7 +4,7 @@ import { cutRange, type HubFile, type SectionRange, type Store, type StoredSecti
 import { parquetWriterVersion } from '@svc/tabular/write';
 
 /** A change to the bytes of files needs another number. */
-const FILES_VERSION = 2;
+const FILES_VERSION = 3;
 
 /** Identifies the code that makes the bytes of files. */
 export const filesFormat = (): string => `${FILES_VERSION}, ${parquetWriterVersion()}`;
