@@ -1,6 +1,7 @@
 // Writes the package that the README uploads: node write-a-package.mjs new.pkg.zip
 // The same items give the same bytes, whenever and wherever.
-import { writePackageFile } from '@svc/pkg-format/node';
+import { writeFile } from 'node:fs/promises';
+import { datasetFromItems, writePackage } from '@svc/pkg-format';
 
 const africa = { Kenya: 'Nairobi', Senegal: 'Dakar', Egypt: 'Cairo' };
 const europe = { France: 'Paris', Portugal: 'Lisbon', Austria: 'Vienna', Estonia: 'Tallinn' };
@@ -17,4 +18,5 @@ const sections = Object.entries({ africa, europe }).map(([name, capitals]) => {
 });
 // named in the manifest, as the program that wrote it
 const generator = { name: 'write-a-package', version: '1.0.0' };
-await writePackageFile(process.argv[2] ?? 'new.pkg.zip', { name: 'Capitals', sections }, { generator });
+const bytes = await writePackage(datasetFromItems({ name: 'Capitals', sections }), { generator });
+await writeFile(process.argv[2] ?? 'new.pkg.zip', bytes);
