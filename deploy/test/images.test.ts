@@ -39,8 +39,18 @@ describe('Dockerfile', () => {
     expect(read('Dockerfile').match(/pnpm@[\d.]+/g)).toEqual(
       [1, 2].map(() => `pnpm@${manifest.devEngines.packageManager.version}`),
     );
-    expect(read('tools/deploy.mjs')).toContain(`pnpm@${manifest.devEngines.packageManager.version}`);
     expect(manifest.devDependencies.pnpm).toBe(manifest.devEngines.packageManager.version);
+    const naming = [
+      'tools/deploy.mjs',
+      'tools/run.mjs',
+      '.devcontainer/devcontainer.json',
+      'examples/README.md',
+    ];
+    for (const path of [...naming, '.github/workflows/ci.yml', '.github/workflows/release.yml'])
+      expect(new Set(read(path).match(/pnpm@[\d.]+/g)), path).toEqual(
+        new Set([`pnpm@${manifest.devDependencies.pnpm}`]),
+      );
+    expect(`${manifest.devDependencies.node.split('.')[0]}\n`).toBe(read('.nvmrc'));
   });
 
   it('copies the manifest of every workspace package before it installs', () => {
