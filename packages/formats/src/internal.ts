@@ -1,2 +1,3 @@
 /** `@svc/formats/internal`: what the hub of the service writes as Inspect reads it. */
-export { answeredChoices, choiceLetter, choiceTexts } from './write/item-texts.ts';
+export { choiceLetter } from './messages.ts';
+export { answeredChoices, choiceTexts } from './write/item-texts.ts';

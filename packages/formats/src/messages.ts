@@ -105,3 +105,7 @@ export function itemImages(item: JsonObject): {
   }
   return { images, others: entries.length - images.length };
 }
+
+/** The letter of a choice, as Inspect gives them. @param index from 0 */
+export const choiceLetter = (index: number): string =>
+  index < 26 ? String.fromCharCode(65 + index) : String(index - 25);

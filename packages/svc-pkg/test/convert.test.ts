@@ -303,6 +303,10 @@ it('converts files of another tool, and a package for another tool', async () =>
   const batch = ['convert', '--to', 'openai-batch', '--model', 'gpt-x', output];
   expect(await svcPkg(batch)).toMatchObject({ exitCode: 0 });
   expect(await svcPkg(['convert', '--to', 'lm-eval', output])).toMatchObject({ exitCode: 0 });
+  expect(await svcPkg(['convert', '--to', 'every-eval-ever', output])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('it is a format of runs, and there is none'),
+  });
   expect((await readdir(folder)).sort()).toEqual(
     [
       ...['sums.jsonl', 'sums.lm-eval', 'sums.inspect.jsonl', 'sums.openai-batch.jsonl', 'sums.pkg.zip'],
@@ -369,4 +373,26 @@ it('writes more requests than a batch may have into a folder without the name of
   const made = await svcPkg(['convert', '--to', 'openai-batch', '--model', 'm', path, '-o', output]);
   expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(join(folder, 'b')) });
   expect((await readdir(join(folder, 'b'))).sort()).toEqual(['batch-1.jsonl', 'batch-2.jsonl']);
+});
+
+it('converts a dump of OpenAI’s Evals API, and its run to records of Every Eval Ever', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'dump.jsonl');
+  const outputItem = {
+    ...{
+      object: 'eval.run.output_item',
+      id: 'o',
+      run_id: 'r',
+      eval_id: 'e',
+      datasource_item_id: 0,
+      status: 'pass',
+    },
+    ...{ datasource_item: { question: '2 + 2?' }, results: [], sample: { output: [{ content: '4' }] } },
+  };
+  await writeFile(path, JSON.stringify({ object: 'list', data: [outputItem] }));
+  expect(await svcPkg(['convert', '--from', 'openai-evals-api', path])).toMatchObject({ exitCode: 0 });
+  const records = ['convert', '--to', 'every-eval-ever', join(folder, 'dump.pkg.zip')];
+  expect(await svcPkg(records)).toMatchObject({ exitCode: 0, stderr: '' });
+  const archive = (await readFile(join(folder, 'dump.every-eval-ever.zip'))).toString('latin1');
+  expect(archive).toMatch(/data\/dump\/unknown\/unknown\/[0-9a-f-]{36}_samples\.jsonl/);
 });

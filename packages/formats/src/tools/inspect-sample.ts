@@ -9,7 +9,7 @@ import {
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import type { LostCounter } from '../lost.ts';
-import { contentText, withMessages } from '../messages.ts';
+import { choiceLetter, contentText, withMessages } from '../messages.ts';
 import { OWN_ITEM, ownItem } from '../own-item.ts';
 import {
   elementsOf,
@@ -23,7 +23,6 @@ import {
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
 import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
-import { choiceLetter } from '../write/item-texts.ts';
 
 /** A sample of Inspect's log: an item, and its result. */
 export function toSample(

@@ -56,10 +56,6 @@ export function answeredChoices(item: JsonObject): readonly (number | null)[] {
     });
 }
 
-/** The letter of a choice, as Inspect gives them. @param index from 0 */
-export const choiceLetter = (index: number): string =>
-  index < 26 ? String.fromCharCode(65 + index) : String(index - 25);
-
 /** What is asked with an item, as a run asks it: its choices follow what the user says last. */
 export function askedMessages(item: JsonObject): readonly JsonObject[] {
   const messages = itemMessages(item);

@@ -87,10 +87,7 @@ function identify({ name, versionHash, run }: ToolSource, { model }: WriteContex
 
 /** A name that is one part of a path on every system. */
 const portable = (text: string, otherwise: string): string =>
-  text
-    .replaceAll(/[^\w.-]+/g, '-')
-    .slice(0, MAX_NAME)
-    .replaceAll(/^[.-]+|[.-]+$/g, '') || otherwise;
+  /\w(?:[\w.-]*\w)?/.exec(text.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_NAME))?.[0] ?? otherwise;
 
 async function* sampleLines(
   source: ToolSource,

@@ -2,14 +2,13 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import type { LostCounter } from '../lost.ts';
-import { itemImages, itemMessages } from '../messages.ts';
+import { choiceLetter, itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
 import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import { passedBy } from '../scores.ts';
 import { KeyNumbers } from '../stage/key-numbers.ts';
 import {
   answeredChoices,
-  choiceLetter,
   choiceTexts,
   mainScorerOf,
   modelOf,
