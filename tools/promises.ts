@@ -158,6 +158,22 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'cannot be moved: by the API, by an edited package, by a package that is uploaded again',
   ],
   'whatever is edited in a package of a run is named': [`${API}/verify.test.ts`, '%s is named'],
+  'a dump of another service has the pass counts that it states': [
+    'packages/formats/test/openai-evals-api.test.ts',
+    'reads a dump of 1,319 output items with the pass counts that it states',
+  ],
+  'records of a run are valid under their published schema, and nothing becomes 0': [
+    'packages/formats/test/every-eval-ever.test.ts',
+    'writes records of Every Eval Ever that its schemas allow',
+  ],
+  'a task of the hub has items of one kind': [
+    `${API}/hub-serving.test.ts`,
+    'have the tasks of Inspect, each with items of one kind',
+  ],
+  'published scores change the tag of a card, not its commit': [
+    `${API}/hub-serving.test.ts`,
+    'shows the scores of published runs in the card, which has another tag then and the same commit',
+  ],
   'a run stores one result for each item, and continues where it stopped': [
     'packages/flows/src/run-dataset.test.ts',
     'does not end when its worker stops, and continues on another one',
