@@ -82,12 +82,19 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
+/**
+ * Longer than balancers keep idle connections (60 s): the side that sends the next request should be the one that closes, or a
+ * request that is on its way meets a closed connection.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
 function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServerOptions): Server {
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
       // Bodies have their own limits: a large upload over a slow line is fine.
       requestTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs),
       // The app responds to a missing Host header, with a request id.
       requireHostHeader: false,
