@@ -81,6 +81,27 @@ export function taskKind(payload: string): number {
   return isFilledList(item.get('criteria')) ? TASK_KINDS.criteria : TASK_KINDS.text;
 }
 
+const [INPUTS, PROMPT, CRITERIA] = ['"inputs":', '{"prompt":"', '"criteria":'].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer];
+const [COMMA, OPEN_BRACE] = [0x2c, 0x7b];
+
+/**
+ * Whether an item surely is of the kind `text`, told without reading it: its first object is `inputs`, whose first member is a
+ * prompt, before which choices would stand in canonical order.
+ */
+export function isPlainText(payload: Buffer): boolean {
+  const open = payload.indexOf(OPEN_BRACE, 1);
+  const start = open - INPUTS.length;
+  return (
+    start > 0 &&
+    payload.subarray(start, open).equals(INPUTS) &&
+    (payload[start - 1] === COMMA || start === 1) &&
+    payload.subarray(open, open + PROMPT.length).equals(PROMPT) &&
+    !payload.includes(CRITERIA)
+  );
+}
+
 const isFilledList = (text = ''): boolean => text.startsWith('[') && text !== '[]';
 
 export function emptyProfile(): Profile {

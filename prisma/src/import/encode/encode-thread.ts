@@ -7,6 +7,7 @@ import { RowFields } from '../../database/copy-format.ts';
 import {
   addItem,
   emptyProfile,
+  isPlainText,
   type PartProfile,
   PROFILE_ITEMS,
   type Profile,
@@ -52,6 +53,8 @@ function encode(work: EncodeWork, target: RowTarget): EncodeOutcome {
 const [ORDINAL, PAYLOAD, ANSWER, ASSETS, LINKED_FILES, LAST] = [1, 5, 6, 8, 9, 11] as const;
 
 const META = Buffer.from('"meta":');
+/** As any item that asks with a text and has no metadata. */
+const PLAIN = '{"inputs":{"prompt":""}}';
 
 /** What the items of rows are, by blocks of their part: nobody has to read them again to know it. */
 function profilesOf(encoded: Uint8Array, { partId }: RowTarget): readonly PartProfile[] {
@@ -66,9 +69,11 @@ function profilesOf(encoded: Uint8Array, { partId }: RowTarget): readonly PartPr
     }
     const block = profiles.at(-1) as (typeof profiles)[number];
     block.items += 1;
+    const payload = row.view(PAYLOAD);
+    const isPlain = !payload.includes(META) && isPlainText(payload);
     addItem(block.profile, {
-      // Most texts need not be decoded.
-      payload: row.view(PAYLOAD).includes(META) ? (row.text(PAYLOAD) ?? '') : '{}',
+      // Many texts need not be decoded.
+      payload: isPlain ? PLAIN : (row.text(PAYLOAD) ?? ''),
       answer: row.text(ANSWER),
       assets: row.text(ASSETS),
       linkedFiles: readLinkedFiles(row.text(LINKED_FILES)),
