@@ -71,13 +71,17 @@ export interface Profile {
 export const TASK_KINDS = { choices: 1, criteria: 2, text: 4, none: 8 } as const;
 
 /** The kind of an item. @param payload its JSON text without answer, checker and assets */
-export function taskKind(payload: string): number {
-  if (!payload.includes('"prompt":')) return TASK_KINDS.none;
-  const item = membersOf(payload);
+export const taskKind = (payload: string): number => kindOfMembers(membersOf(payload));
+
+function kindOfMembers(item: ReadonlyMap<string, string>): number {
   const inputs = item.get('inputs');
-  const asked = inputs?.startsWith('{') ? membersOf(inputs) : new Map<string, string>();
-  if (!asked.get('prompt')?.startsWith('"')) return TASK_KINDS.none;
-  if (isFilledList(asked.get('choices'))) return TASK_KINDS.choices;
+  if (!inputs?.startsWith('{') || !inputs.includes('"prompt":"')) return TASK_KINDS.none;
+  // Choices would stand before the prompt: most inputs need not be read.
+  if (!inputs.startsWith('{"prompt":"')) {
+    const asked = membersOf(inputs);
+    if (!asked.get('prompt')?.startsWith('"')) return TASK_KINDS.none;
+    if (isFilledList(asked.get('choices'))) return TASK_KINDS.choices;
+  }
   return isFilledList(item.get('criteria')) ? TASK_KINDS.criteria : TASK_KINDS.text;
 }
 
@@ -113,10 +117,10 @@ type ProfiledItem = Pick<UnpackedItem, 'payload' | 'answer' | 'assets' | 'linked
 
 /** Adds an item. */
 export function addItem(profile: Profile, item: ProfiledItem): void {
-  profile.kinds |= taskKind(item.payload);
+  const members = membersOf(item.payload);
+  profile.kinds |= kindOfMembers(members);
   if (item.answer !== null) profile.answer |= kindOf(item.answer);
-  // Most texts without the name have no such member: they need not be read.
-  const meta = item.payload.includes('"meta":') ? membersOf(item.payload).get('meta') : undefined;
+  const meta = members.get('meta');
   if (meta?.startsWith('{')) {
     for (const [key, value] of membersOf(meta)) profile.meta = add(profile.meta, key, kindOf(value));
   }

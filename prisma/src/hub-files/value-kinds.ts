@@ -42,11 +42,12 @@ export function kindOf(json: string): Kinds {
 function numberKind(json: string): Kinds {
   if (/^-?\d+$/.test(json)) {
     if (Number.isSafeInteger(Number(json))) return KIND.integer;
-    const isLong = json.length <= 20 && BigInt.asIntN(64, BigInt(json)) === BigInt(json);
-    return isLong ? KIND.longInteger : KIND.otherNumber;
+    const value = json.length <= 20 ? BigInt(json) : undefined;
+    return value !== undefined && BigInt.asIntN(64, value) === value ? KIND.longInteger : KIND.otherNumber;
   }
   // The canonical text of a double is the one of ECMAScript; an integer with an exponent has more than 64 bits.
-  return String(Number(json)) === json && !Number.isInteger(Number(json)) ? KIND.double : KIND.otherNumber;
+  const value = Number(json);
+  return String(value) === json && !Number.isInteger(value) ? KIND.double : KIND.otherNumber;
 }
 
 /** The type that all values of some kinds have; null where there is no value. */

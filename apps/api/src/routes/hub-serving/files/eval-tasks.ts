@@ -63,8 +63,9 @@ async function slicesOf(
   let at = 0;
   for await (const group of groupItems(hubFiles, ranges, signal)) {
     for (const { payload } of unpackItems(await hubFiles.readItems(group.ranges, signal))) {
-      const ofKind = slices.get(taskKind(payload)) ?? [];
-      slices.set(taskKind(payload), ofKind);
+      const kind = taskKind(payload);
+      const ofKind = slices.get(kind) ?? [];
+      slices.set(kind, ofKind);
       const last = ofKind.at(-1);
       if (last?.[1] === at) last[1] = at + 1;
       else ofKind.push([at, at + 1]);
