@@ -1,9 +1,14 @@
 /** `@svc/store/rows`: what a thread needs to read stored items, without connections. */
 
 export { joinStoredItem, membersOf } from './database/read-stored-json.ts';
-export { linkedFilesOf, type UnpackedItem, unpackItems } from './hub-files/packed-items.ts';
 export {
-  addItem,
+  linkedFilesOf,
+  profileItems,
+  scanItems,
+  type UnpackedItem,
+  unpackItems,
+} from './hub-files/packed-items.ts';
+export {
   addProfile,
   emptyProfile,
   type ItemImages,
@@ -16,6 +21,5 @@ export {
   ProfileBlocks,
   parseProfile,
   TASK_KINDS,
-  taskKind,
 } from './hub-files/profile.ts';
 export { agree, typeOf, type ValueType } from './hub-files/value-kinds.ts';

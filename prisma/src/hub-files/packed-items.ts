@@ -2,6 +2,8 @@ import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
 import type { StoredItem } from '../items/list-items.ts';
+import { emptyProfile, ItemScan, type Profile, Profiler } from './profile.ts';
+import { kindOf } from './value-kinds.ts';
 
 /** An item as it is stored, without its section. The hash is a view of what was unpacked. */
 export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;
@@ -58,6 +60,37 @@ export function* unpackItems(packed: Uint8Array): Generator<UnpackedItem> {
       linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
     };
   }
+}
+
+/** What each item in what `HubFileStore.readItems` gave is: one object, which has one item after another. */
+export function* scanItems(packed: Uint8Array): Generator<ItemScan> {
+  const scan = new ItemScan();
+  for (const fields of copiedRows([packed])) yield scan.read(fields.view(FIELD.payload), 0);
+}
+
+/** The profiles of groups of packed items. @param counts how many items each group has */
+export function profileItems(packed: Uint8Array, counts: readonly number[]): readonly Profile[] {
+  const profiler = new Profiler();
+  const scan = new ItemScan();
+  const rows = copiedRows([packed]);
+  return counts.map((count) => {
+    const profile = emptyProfile();
+    for (let left = count; left > 0; left -= 1) {
+      const { value: fields } = rows.next();
+      if (fields === undefined) throw new Error('A group has too few items.');
+      const answer = fields.isNull(FIELD.answer) ? null : fields.view(FIELD.answer);
+      profiler.add(
+        profile,
+        scan.read(fields.view(FIELD.payload), 0),
+        answer === null ? 0 : kindOf(answer, 0, answer.length),
+        {
+          assets: fields.text(FIELD.assets),
+          linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
+        },
+      );
+    }
+    return profile;
+  });
 }
 
 /** The files that packed items link, in their order. */

@@ -1,6 +1,6 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import { MemberCursor } from '../database/member-cursor.ts';
 import { membersOf } from '../database/read-stored-json.ts';
-import type { UnpackedItem } from './packed-items.ts';
 import { type Kinds, kindOf } from './value-kinds.ts';
 
 /** An image that an item embeds. */
@@ -25,7 +25,13 @@ export function isImage(file: LinkedFile): boolean {
   return typeof mime_type === 'string' && mime_type.startsWith('image/');
 }
 
-export function imagesOf({ assets, linkedFiles }: Pick<UnpackedItem, 'assets' | 'linkedFiles'>): ItemImages {
+/** What an item has of assets: their JSON text, and the files that they link. */
+interface ItemAssets {
+  readonly assets: string | null;
+  readonly linkedFiles: readonly LinkedFile[];
+}
+
+export function imagesOf({ assets, linkedFiles }: ItemAssets): ItemImages {
   if (assets === null || linkedFiles.length === 0) return NONE;
   const images = linkedFiles.filter(isImage);
   if (assets.startsWith('[')) return { named: NONE.named, listed: images.map(toImage) };
@@ -70,66 +76,115 @@ export interface Profile {
 /** What kind of task an item is; `none` has no prompt. */
 export const TASK_KINDS = { choices: 1, criteria: 2, text: 4, none: 8 } as const;
 
-/** The kind of an item. @param payload its JSON text without answer, checker and assets */
-export const taskKind = (payload: string): number => kindOfMembers(membersOf(payload));
+const [ID, CRITERIA, INPUTS, CHOICES, MESSAGES, PROMPT, META] = [
+  ...['id', 'criteria', 'inputs', 'choices', 'messages', 'prompt', 'meta'],
+].map((name) => Buffer.from(name)) as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer];
 
-function kindOfMembers(item: ReadonlyMap<string, string>): number {
-  const inputs = item.get('inputs');
-  if (!inputs?.startsWith('{') || !inputs.includes('"prompt":"')) return TASK_KINDS.none;
-  // Choices would stand before the prompt: most inputs need not be read.
-  if (!inputs.startsWith('{"prompt":"')) {
-    const asked = membersOf(inputs);
-    if (!asked.get('prompt')?.startsWith('"')) return TASK_KINDS.none;
-    if (isFilledList(asked.get('choices'))) return TASK_KINDS.choices;
+/** What an item is, from its canonical payload: its text without answer, checker and assets, in UTF-8. */
+export class ItemScan {
+  /** Where the value of `id` is; -1 without one. */
+  idStart = -1;
+  idEnd = -1;
+  /** Whether it has a prompt or messages, as `hasPrompt` tells of values. */
+  hasPrompt = false;
+  /** One of {@link TASK_KINDS}. */
+  kind: number = TASK_KINDS.none;
+  /** Where the value of `meta` starts; -1 without one. */
+  metaStart = -1;
+  bytes: Uint8Array = new Uint8Array();
+  readonly #item = new MemberCursor();
+  readonly #inputs = new MemberCursor();
+
+  /** Reads a payload that starts at `start`. */
+  read(bytes: Uint8Array, start: number): this {
+    this.bytes = bytes;
+    this.idStart = -1;
+    this.idEnd = -1;
+    this.hasPrompt = false;
+    this.metaStart = -1;
+    let hasCriteria = false;
+    let kind: number = TASK_KINDS.none;
+    const item = this.#item;
+    item.open(bytes, start);
+    while (item.next()) {
+      if (item.isKey(CRITERIA)) hasCriteria = item.isFilledArray;
+      else if (item.isKey(ID)) {
+        this.idStart = item.valueStart;
+        this.idEnd = item.valueEnd;
+      } else if (item.isKey(INPUTS)) kind = this.#readInputs(item.valueStart);
+      else if (item.isKey(META)) {
+        this.metaStart = item.valueStart;
+        break;
+      }
+    }
+    this.kind = kind === TASK_KINDS.text && hasCriteria ? TASK_KINDS.criteria : kind;
+    return this;
   }
-  return isFilledList(item.get('criteria')) ? TASK_KINDS.criteria : TASK_KINDS.text;
+
+  #readInputs(start: number): number {
+    let hasChoices = false;
+    const inputs = this.#inputs;
+    inputs.open(this.bytes, start);
+    while (inputs.next()) {
+      if (inputs.isKey(CHOICES)) hasChoices = inputs.isFilledArray;
+      else if (inputs.isKey(MESSAGES)) this.hasPrompt = inputs.isFilledArray;
+      else if (inputs.isKey(PROMPT)) {
+        // The members that count come in the order of their names.
+        if (!inputs.isString) break;
+        this.hasPrompt = true;
+        return hasChoices ? TASK_KINDS.choices : TASK_KINDS.text;
+      }
+    }
+    return TASK_KINDS.none;
+  }
 }
-
-const [INPUTS, PROMPT, CRITERIA] = ['"inputs":', '{"prompt":"', '"criteria":'].map((text) =>
-  Buffer.from(text),
-) as [Buffer, Buffer, Buffer];
-const [COMMA, OPEN_BRACE] = [0x2c, 0x7b];
-
-/**
- * Whether an item surely is of the kind `text`, told without reading it: its first object is `inputs`, whose first member is a
- * prompt, before which choices would stand in canonical order.
- */
-export function isPlainText(payload: Buffer): boolean {
-  const open = payload.indexOf(OPEN_BRACE, 1);
-  const start = open - INPUTS.length;
-  return (
-    start > 0 &&
-    payload.subarray(start, open).equals(INPUTS) &&
-    (payload[start - 1] === COMMA || start === 1) &&
-    payload.subarray(open, open + PROMPT.length).equals(PROMPT) &&
-    !payload.includes(CRITERIA)
-  );
-}
-
-const isFilledList = (text = ''): boolean => text.startsWith('[') && text !== '[]';
 
 export function emptyProfile(): Profile {
   return { answer: 0, meta: new Map(), assets: new Map(), hasListedImages: false, kinds: 0 };
 }
 
-/** What a profile depends on. */
-type ProfiledItem = Pick<UnpackedItem, 'payload' | 'answer' | 'assets' | 'linkedFiles'>;
+/** Makes profiles. It remembers the keys of the last item, which the next one mostly has too. */
+export class Profiler {
+  readonly #members = new MemberCursor();
+  readonly #keys: { readonly bytes: Uint8Array; readonly name: string }[] = [];
 
-/** Adds an item. */
-export function addItem(profile: Profile, item: ProfiledItem): void {
-  const members = membersOf(item.payload);
-  profile.kinds |= kindOfMembers(members);
-  if (item.answer !== null) profile.answer |= kindOf(item.answer);
-  const meta = members.get('meta');
-  if (meta?.startsWith('{')) {
-    for (const [key, value] of membersOf(meta)) profile.meta = add(profile.meta, key, kindOf(value));
+  /**
+   * Adds an item.
+   *
+   * @param scan of its payload
+   * @param answer the kind of its answer
+   */
+  add(profile: Profile, { bytes, kind, metaStart }: ItemScan, answer: Kinds, files: ItemAssets): void {
+    profile.kinds |= kind;
+    profile.answer |= answer;
+    if (metaStart !== -1 && profile.meta !== null) this.#addMeta(profile, bytes, metaStart);
+    if (files.assets === null) return;
+    const { named, listed } = imagesOf(files);
+    if (listed.length > 0) profile.hasListedImages = true;
+    if (!files.assets.startsWith('{')) return;
+    for (const name of membersOf(files.assets).keys()) {
+      profile.assets = add(profile.assets, name, named.has(name) ? IMAGE : OTHER);
+    }
   }
-  if (item.assets === null) return;
-  const { named, listed } = imagesOf(item);
-  if (listed.length > 0) profile.hasListedImages = true;
-  if (!item.assets.startsWith('{')) return;
-  for (const name of membersOf(item.assets).keys()) {
-    profile.assets = add(profile.assets, name, named.has(name) ? IMAGE : OTHER);
+
+  #addMeta(profile: Profile, bytes: Uint8Array, start: number): void {
+    const members = this.#members;
+    members.open(bytes, start);
+    for (let index = 0; profile.meta !== null && members.next(); index += 1) {
+      const kind = kindOf(bytes, members.valueStart, members.valueEnd);
+      profile.meta = add(profile.meta, this.#nameAt(index), kind);
+    }
+  }
+
+  #nameAt(index: number): string {
+    const members = this.#members;
+    const known = this.#keys[index];
+    if (known !== undefined && members.isKey(known.bytes)) return known.name;
+    const name = members.key();
+    if (index < MAX_KEYS) {
+      this.#keys[index] = { bytes: members.bytes.slice(members.keyStart, members.keyEnd), name };
+    }
+    return name;
   }
 }
 
@@ -149,7 +204,9 @@ export function imageNames({ assets }: Profile): readonly string[] {
 
 function add(kinds: Map<string, number> | null, key: string, more: number): Map<string, number> | null {
   if (kinds === null) return null;
-  kinds.set(key, (kinds.get(key) ?? 0) | more);
+  const known = kinds.get(key);
+  if (known !== undefined && (known | more) === known) return kinds;
+  kinds.set(key, (known ?? 0) | more);
   return kinds.size > MAX_KEYS ? null : kinds;
 }
 

@@ -1,3 +1,5 @@
+import { utf8 } from '../database/member-cursor.ts';
+
 /** The kinds of JSON values, as bits of a set. */
 const KIND = {
   string: 1,
@@ -20,9 +22,9 @@ export type Kinds = number;
 /** The type of a column for values of some kinds. */
 export type ValueType = 'string' | 'int64' | 'double' | 'bool' | 'json';
 
-/** The kind of a value, from its canonical text. */
-export function kindOf(json: string): Kinds {
-  switch (json.charCodeAt(0)) {
+/** The kind of the value from `start` to `end`, from its canonical text. */
+export function kindOf(bytes: Uint8Array, start: number, end: number): Kinds {
+  switch (bytes[start]) {
     case 0x22:
       return KIND.string;
     case 0x5b:
@@ -35,8 +37,27 @@ export function kindOf(json: string): Kinds {
     case 0x6e:
       return 0;
     default:
-      return numberKind(json);
+      return shortNumberKind(bytes, start, end) ?? numberKind(utf8(bytes, start, end));
   }
+}
+
+/** A double has each number of so many digits. */
+const SAFE_DIGITS = 15;
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39];
+
+/** The kind of a number of few digits, which its text tells; undefined for others. */
+function shortNumberKind(bytes: Uint8Array, start: number, end: number): Kinds | undefined {
+  if (end - start > SAFE_DIGITS) return undefined;
+  let point = -1;
+  for (let at = bytes[start] === MINUS ? start + 1 : start; at < end; at += 1) {
+    const code = bytes[at] as number;
+    if (code === POINT && point === -1) point = at;
+    else if (code < ZERO || code > NINE) return undefined;
+  }
+  if (point === -1) return KIND.integer;
+  // ECMAScript writes smaller numbers with an exponent, and none with zeros at its end.
+  const isPlain = bytes[point - 1] !== ZERO || bytes[point + 1] !== ZERO;
+  return isPlain && bytes[end - 1] !== ZERO ? KIND.double : undefined;
 }
 
 function numberKind(json: string): Kinds {

@@ -9,6 +9,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { createHashStates } from '../../assets/link/hash-states.ts';
 import { linkItem } from '../../assets/link/link-item.ts';
+import type { Profiler } from '../../hub-files/profile.ts';
 import { type BufferPool, type RowTarget, RowWriter } from './encode-rows.ts';
 import {
   countedRows,
@@ -32,8 +33,8 @@ export interface BatchEncoder {
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): EncodedRows;
 }
 
-/** Makes an encoder. @param pool buffers for the results */
-export function createBatchEncoder(pool: BufferPool): BatchEncoder {
+/** Makes an encoder. @param pool buffers for the results @param profiler to profile the items too */
+export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null = null): BatchEncoder {
   const lineEncoder = createLineEncoder({ keepsItems: true });
   const states = createHashStates();
 
@@ -49,7 +50,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
 
   function encodeItems(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles {
     const { bytes, itemCount } = batch;
-    const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
+    const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, { pool, profiler });
     for (const line of lineEncoder.encode(batch, options)) {
       if (line.needsFiles) {
         return { needsFiles: true, bytes, items: itemFiles(batch, options), failures: null };
@@ -90,7 +91,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
     },
     encodeFilled({ batch, contents }, target, options) {
       const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
-      const rows = new RowWriter(target, expected, pool, false);
+      const rows = new RowWriter(target, expected, { pool, profiler, keepsLines: false });
       for (const [index, { item }] of parseLines(batch, options).entries()) {
         rows.addLinked(linkItem(item, { contents: contents[index] ?? [], origins: options.origins }, states));
       }

@@ -2,6 +2,15 @@ import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/interna
 import type { EmbeddedContent, LinkedItem } from '../../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
+import { utf8 } from '../../database/member-cursor.ts';
+import {
+  emptyProfile,
+  ItemScan,
+  PROFILE_ITEMS,
+  type Profile,
+  type Profiler,
+} from '../../hub-files/profile.ts';
+import { kindOf } from '../../hub-files/value-kinds.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';
 
@@ -55,18 +64,37 @@ export class RowWriter {
   /** By hash and media type. */
   readonly #contents = new Map<string, EmbeddedContent>();
   readonly #pool: BufferPool;
+  readonly #scan = new ItemScan();
+  readonly #profiler: Profiler | null;
+  readonly #profiles: {
+    readonly partId: string;
+    readonly first: number;
+    items: number;
+    readonly profile: Profile;
+  }[] = [];
+  readonly #partId: string;
 
   /**
    * @param expected items, and bytes of their texts: the initial size of the buffers
-   * @param keepsLines whether to keep the lines of an export, as long as no item embeds files
+   * @param options.keepsLines whether to keep the lines of an export, as long as no item embeds files
+   * @param options.profiler to profile the items
    */
   constructor(
     target: RowTarget,
     expected: { readonly items: number; readonly bytes: number },
-    pool: BufferPool = new BufferPool(),
-    keepsLines = true,
+    {
+      pool = new BufferPool(),
+      keepsLines = true,
+      profiler = null,
+    }: {
+      readonly pool?: BufferPool;
+      readonly keepsLines?: boolean;
+      readonly profiler?: Profiler | null;
+    } = {},
   ) {
     this.#pool = pool;
+    this.#profiler = profiler;
+    this.#partId = target.partId;
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
@@ -85,10 +113,15 @@ export class RowWriter {
     this.#addHash(itemHash);
     this.#itemBytes += item.itemEnd - item.itemStart;
     this.#assetCount += item.assetCount;
-    if (!hasPromptAt(bytes, item.payloadStart)) this.#unaskedCount += 1;
     if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
-
-    const id = findItemId(bytes, item.payloadStart);
+    const { idStart, idEnd } = this.#scan.read(bytes, item.payloadStart);
+    if (this.#profiler !== null) {
+      const { answerStart, answerEnd, assetsStart, assetsEnd } = item;
+      const answer = answerStart === -1 ? 0 : kindOf(bytes, answerStart, answerEnd);
+      const assets = assetsStart === -1 ? null : utf8(bytes, assetsStart, assetsEnd);
+      this.#profiler.add(this.#profile(), this.#scan, answer, { assets, linkedFiles: [] });
+    }
+    if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
     const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
     const byteLength =
       item.payloadEnd -
@@ -96,8 +129,7 @@ export class RowWriter {
       (item.answerEnd - item.answerStart) +
       (item.checkerEnd - item.checkerStart) +
       (item.assetsEnd - item.assetsStart);
-    const idBytes = id === null ? 0 : id.end - id.start;
-    const needed = ROW_BYTES + idBytes + type + byteLength;
+    const needed = ROW_BYTES + (idEnd - idStart) + type + byteLength;
     if (this.#rowsEnd + needed > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, needed);
     }
@@ -113,7 +145,7 @@ export class RowWriter {
     at = putField(rows, at, bytes, item.assetsStart, item.assetsEnd);
     at = putNull(rows, at);
     at = putNull(rows, at);
-    this.#rowsEnd = id === null ? putNull(rows, at) : putField(rows, at, bytes, id.start, id.end);
+    this.#rowsEnd = putField(rows, at, bytes, idStart, idEnd);
   }
 
   /** Appends an item whose files, if it has some, are linked. */
@@ -129,13 +161,17 @@ export class RowWriter {
       if (!this.#contents.has(key)) this.#contents.set(key, content);
     }
     const toBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text));
-    const parts = [payload, answer, checker, assets].map(toBytes);
+    const payloadBytes = Buffer.from(payload);
+    const answerBytes = toBytes(answer);
+    const parts = [payloadBytes, answerBytes, toBytes(checker), toBytes(assets)];
     const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
-    const [payloadBytes = null] = parts;
-    const id = payloadBytes === null ? null : findItemId(payloadBytes, 0);
-    if (payloadBytes === null || !hasPromptAt(payloadBytes, 0)) this.#unaskedCount += 1;
-    const idBytes = id === null ? 0 : id.end - id.start;
-    const length = ROW_BYTES + idBytes + lengthOf(texts);
+    const { idStart, idEnd } = this.#scan.read(payloadBytes, 0);
+    if (this.#profiler !== null) {
+      const kind = answerBytes === null ? 0 : kindOf(answerBytes, 0, answerBytes.length);
+      this.#profiler.add(this.#profile(), this.#scan, kind, { assets, linkedFiles });
+    }
+    if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
+    const length = ROW_BYTES + (idEnd - idStart) + lengthOf(texts);
     if (this.#rowsEnd + length > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, length);
     }
@@ -150,10 +186,7 @@ export class RowWriter {
       at = putInt32(rows, at, Math.floor(linkedBytes / 2 ** 32));
       at = putInt32(rows, at, linkedBytes);
     }
-    this.#rowsEnd =
-      id === null || payloadBytes === null
-        ? putNull(rows, at)
-        : putField(rows, at, payloadBytes, id.start, id.end);
+    this.#rowsEnd = putField(rows, at, payloadBytes, idStart, idEnd);
   }
 
   /** The whole batch, each of its parts in its own buffer. @param failures of rows that were left out */
@@ -168,9 +201,21 @@ export class RowWriter {
       unaskedCount: this.#unaskedCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
       contents: [...this.#contents.values()],
-      profiles: [],
+      profiles: this.#profiles,
       failures,
     };
+  }
+
+  /** The profile of the block that the next item belongs to. */
+  #profile(): Profile {
+    const first = this.#ordinal;
+    let last = this.#profiles.at(-1);
+    if (last === undefined || first % PROFILE_ITEMS === 0) {
+      last = { partId: this.#partId, first, items: 0, profile: emptyProfile() };
+      this.#profiles.push(last);
+    }
+    last.items += 1;
+    return last.profile;
   }
 
   /** Writes the first fields of a row. Returns the position after them. */
@@ -216,85 +261,6 @@ export class RowWriter {
 
 const lengthOf = (texts: readonly (Buffer | null)[]): number =>
   texts.reduce((sum, text) => sum + (text?.byteLength ?? 0), 0);
-
-/** A part of a buffer. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Where the id of an item is in the canonical bytes of an object, from `start` on; null without one. */
-export function findItemId(bytes: Uint8Array, start: number): ByteRange | null {
-  return findMember(bytes, start, ID);
-}
-
-/** Whether the canonical bytes of an item, from `start` on, have a prompt or messages: as `hasPrompt` tells of values. */
-export function hasPromptAt(bytes: Uint8Array, start: number): boolean {
-  const inputs = findMember(bytes, start, INPUTS);
-  if (inputs === null) return false;
-  const messages = findMember(bytes, inputs.start, MESSAGES);
-  if (messages !== null && bytes[messages.start] === OPEN_BRACKET && messages.end - messages.start > 2)
-    return true;
-  const prompt = findMember(bytes, inputs.start, PROMPT);
-  return prompt !== null && bytes[prompt.start] === QUOTE;
-}
-
-/** @param name of the member in quotes, with its colon */
-function findMember(bytes: Uint8Array, start: number, name: Uint8Array): ByteRange | null {
-  if (bytes[start] !== OPEN_BRACE || bytes[start + 1] !== QUOTE) return null;
-  let at = start + 1;
-  for (;;) {
-    // Keys are in the order of their UTF-16 code units; up to U+007F, the first is a byte.
-    if ((bytes[at + 1] as number) > (name[1] as number)) return null;
-    const isFound = name.every((byte, index) => bytes[at + index] === byte);
-    const valueStart = isFound ? at + name.length : endOfString(bytes, at) + 1;
-    const valueEnd = endOfValue(bytes, valueStart);
-    if (isFound) return { start: valueStart, end: valueEnd };
-    if (bytes[valueEnd] !== COMMA) return null;
-    at = valueEnd + 1;
-  }
-}
-
-const [ID, INPUTS, MESSAGES, PROMPT] = ['id', 'inputs', 'messages', 'prompt'].map((name) =>
-  Buffer.from(`"${name}":`),
-) as [Buffer, Buffer, Buffer, Buffer];
-
-const QUOTE = 34;
-const COMMA = 44;
-const BACKSLASH = 92;
-const OPEN_BRACKET = 91;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-
-/** The position after the string that begins at `quote`. */
-function endOfString(bytes: Uint8Array, quote: number): number {
-  let at = quote;
-  for (;;) {
-    at = bytes.indexOf(QUOTE, at + 1);
-    let before = at - 1;
-    while (bytes[before] === BACKSLASH) before -= 1;
-    if ((at - before) % 2 === 1) return at + 1;
-  }
-}
-
-/** The position after the value that begins at `start`, inside an array or object. */
-function endOfValue(bytes: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let at = start; ; ) {
-    const code = bytes[at];
-    if (code === QUOTE) at = endOfString(bytes, at);
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      depth += 1;
-      at += 1;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      if (depth === 0) return at;
-      depth -= 1;
-      at += 1;
-    } else if (code === COMMA && depth === 0) return at;
-    else at += 1;
-  }
-}
 
 /** Larger buffers are not kept, so that one long line does not stay in memory. */
 const MAX_BUFFER_BYTES = 4 * 1024 * 1024;

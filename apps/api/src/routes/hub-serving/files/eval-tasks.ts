@@ -1,5 +1,5 @@
 import type { SectionRange, Store, StoredSection } from '@svc/store';
-import { TASK_KINDS, taskKind, unpackItems } from '@svc/store/rows';
+import { scanItems, TASK_KINDS } from '@svc/store/rows';
 import { groupItems } from './plan-files.ts';
 import { toYaml, type YamlValue } from './to-yaml.ts';
 
@@ -62,8 +62,7 @@ async function slicesOf(
   const slices = new Map<number, [number, number][]>();
   let at = 0;
   for await (const group of groupItems(hubFiles, ranges, signal)) {
-    for (const { payload } of unpackItems(await hubFiles.readItems(group.ranges, signal))) {
-      const kind = taskKind(payload);
+    for (const { kind } of scanItems(await hubFiles.readItems(group.ranges, signal))) {
       const ofKind = slices.get(kind) ?? [];
       slices.set(kind, ofKind);
       const last = ofKind.at(-1);

@@ -1,4 +1,4 @@
-import { addItem, emptyProfile, type Profile, type UnpackedItem, unpackItems } from '@svc/store/rows';
+import { type Profile, profileItems, type UnpackedItem, unpackItems } from '@svc/store/rows';
 import { type EncodedRowGroup, encodeRowGroup } from '@svc/tabular/write';
 import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts';
 
@@ -21,6 +21,7 @@ export type EncodedItems =
 
 /** Encodes groups. The result depends on the task alone. */
 export async function encodeItems({ packed, counts, contents, table }: EncodeTask): Promise<EncodedItems> {
+  if (table === null) return { rowGroups: null, profiles: profileItems(packed, counts) };
   const items = unpackItems(packed);
   function* take(count: number): Generator<UnpackedItem> {
     for (let taken = 0; taken < count; taken += 1) {
@@ -28,14 +29,6 @@ export async function encodeItems({ packed, counts, contents, table }: EncodeTas
       if (value === undefined) throw new Error('A group has too few items.');
       yield value;
     }
-  }
-  if (table === null) {
-    const profiles = counts.map((count) => {
-      const profile = emptyProfile();
-      for (const item of take(count)) addItem(profile, item);
-      return profile;
-    });
-    return { rowGroups: null, profiles };
   }
   const columns = parquetColumns(table.columns, contents);
   function* rows(count: number, section: string): Generator<HubRow> {

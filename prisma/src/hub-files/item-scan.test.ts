@@ -2,13 +2,13 @@ import { hasPrompt } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { times } from '../../../../tools/vitest/long.ts';
-import { findItemId, hasPromptAt } from './encode-rows.ts';
+import { times } from '../../../tools/vitest/long.ts';
+import { ItemScan } from './profile.ts';
 
 const idOf = (text: string): string | null => {
   const bytes = Buffer.from(`before${text}`);
-  const found = findItemId(bytes, 6);
-  return found === null ? null : bytes.toString('utf8', found.start, found.end);
+  const { idStart, idEnd } = new ItemScan().read(bytes, 6);
+  return idStart === -1 ? null : bytes.toString('utf8', idStart, idEnd);
 };
 
 it('finds the id of an item whatever members come before it', () => {
@@ -44,6 +44,6 @@ it.each([
   [{ answer: 'a', prompt: 'p' }, false],
   [{}, false],
 ])('tells whether %j has a prompt or messages', (item, has) => {
-  expect(hasPromptAt(Buffer.from(canonicalJson(item as JsonObject)), 0)).toBe(has);
+  expect(new ItemScan().read(Buffer.from(canonicalJson(item as JsonObject)), 0).hasPrompt).toBe(has);
   expect(hasPrompt(item as JsonObject)).toBe(has);
 });
