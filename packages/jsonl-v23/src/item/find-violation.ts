@@ -13,7 +13,22 @@ export interface Violation {
 
 /** The first violation of a rule in a value; null if there is none. */
 export function findViolation(value: JsonValue, rule: ValueRule): Violation | null {
-  return findViolations(value, rule, 1)[0] ?? null;
+  return isValid(value, rule) ? null : (findViolations(value, rule, 1)[0] ?? null);
+}
+
+/** Whether there is no violation: nearly always, so that nothing is made on the way. */
+function isValid(value: JsonValue, rule: ValueRule): boolean {
+  if ((rule.kinds & kindOf(value)) === 0) return false;
+  const { items, members, required } = rule;
+  if (Array.isArray(value)) return items === null || value.every((item) => isValid(item, items));
+  if (members.size + required.length === 0) return true;
+  const object = value as JsonObject;
+  for (const name of required) if (object[name] === undefined) return false;
+  for (const name in object) {
+    const of = members.get(name);
+    if (of !== undefined && !isValid(object[name] as JsonValue, of)) return false;
+  }
+  return true;
 }
 
 /** The first violations of a rule in a value, in the order of the rule and of arrays. */
@@ -29,7 +44,7 @@ function collect(value: JsonValue, rule: ValueRule, found: Violation[], max: num
     found.push({ path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` });
   } else if (Array.isArray(value)) {
     if (rule.items !== null) collectInItems(value, rule.items, found, max);
-  } else if (rule.names.length + rule.required.length > 0) {
+  } else if (rule.members.size + rule.required.length > 0) {
     collectInMembers(value as JsonObject, rule, found, max);
   }
 }
@@ -47,12 +62,12 @@ function collectInMembers(object: JsonObject, rule: ValueRule, found: Violation[
     if (found.length === max) return;
     if (object[name] === undefined) found.push({ path: '', problem: `must have the key "${name}"` });
   }
-  for (let index = 0; index < rule.names.length && found.length < max; index++) {
-    const name = rule.names[index] as string;
+  for (const [name, of] of rule.members) {
+    if (found.length === max) return;
     const member = object[name];
     if (member === undefined) continue;
     const before = found.length;
-    collect(member, rule.rules[index] as ValueRule, found, max);
+    collect(member, of, found, max);
     if (found.length > before) prefix(found, before, name);
   }
 }

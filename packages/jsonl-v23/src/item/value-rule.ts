@@ -22,9 +22,6 @@ export interface ValueRule {
   readonly expected: string;
   /** Rules of an object's members; others may hold anything. */
   readonly members: ReadonlyMap<string, ValueRule>;
-  /** The same as two lists, which are faster to go through. */
-  readonly names: readonly string[];
-  readonly rules: readonly ValueRule[];
   /** Members that an object must have. */
   readonly required: readonly string[];
   /** The rule of an array's items. */
@@ -49,8 +46,6 @@ export function compileRule(schema: JsonSchema): ValueRule {
         : [type].flat().reduce((kinds, name) => kinds | (KIND_BITS[name] ?? 0), 0),
     expected: typePhrase([type ?? []].flat()),
     members: new Map(members),
-    names: members.map(([name]) => name),
-    rules: members.map(([, rule]) => rule),
     required: required ?? [],
     items: items === undefined ? null : compileRule(items),
   };

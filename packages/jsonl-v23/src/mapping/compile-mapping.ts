@@ -183,8 +183,10 @@ function checkDepth(item: JsonObject, rowIndex: number): void {
 function isDeeper(value: JsonValue, depthLeft: number): boolean {
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   if (depthLeft === 0) return true;
-  const members = Array.isArray(value) ? value : Object.values(value);
-  return members.some((member) => isDeeper(member, depthLeft - 1));
+  if (Array.isArray(value)) return value.some((member) => isDeeper(member, depthLeft - 1));
+  // Each row comes here: no list of its values is made.
+  for (const key in value) if (isDeeper(value[key] as JsonValue, depthLeft - 1)) return true;
+  return false;
 }
 
 function columnNotFound(column: string, row?: number): JsonlError {
