@@ -32,7 +32,6 @@ const alias = {
   '@svc/instrumentation': at('packages/instrumentation/src/index.ts'),
   '@svc/concurrency': at('packages/concurrency/src/index.ts'),
   '@svc/postgres': at('packages/postgres/src/index.ts'),
-  '@svc/embedded-postgres': at('packages/embedded-postgres/src/index.ts'),
   '@svc/evaluation': at('packages/evaluation/src/index.ts'),
   '@svc/flows/item-columns': at('packages/flows/src/item-columns.ts'),
   '@svc/flows': at('packages/flows/src/index.ts'),

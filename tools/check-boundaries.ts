@@ -52,7 +52,6 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/tabular',
   ],
   'packages/postgres': [],
-  'packages/embedded-postgres': ['@svc/postgres'],
   prisma: ['@svc/concurrency', '@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres'],
   'apps/api': [...OF_APPS, '@svc/tabular'],
   'apps/worker': OF_APPS,
@@ -73,9 +72,9 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/runtime',
     '@svc/api',
     '@svc/worker',
-    '@svc/embedded-postgres',
     '@svc/flows',
     '@svc/instrumentation',
+    '@svc/postgres',
     '@svc/store',
   ],
 };
@@ -108,12 +107,12 @@ const OWNERS: Record<string, readonly string[]> = {
   cors: ['packages/runtime/src/http/'],
   'content-disposition': ['apps/api/src/http/'],
   '@prisma/': ['prisma/src/'],
-  pg: ['prisma/src/', 'packages/postgres/src/', 'packages/embedded-postgres/src/'],
+  pg: ['prisma/src/', 'packages/postgres/src/', 'apps/standalone/src/embedded-postgres/'],
   'pg-copy-streams': ['prisma/src/', 'packages/postgres/src/'],
   'lru-cache': ['prisma/src/'],
   '@aws-sdk/': ['prisma/src/assets/s3/'],
-  'embedded-postgres': ['packages/embedded-postgres/src/'],
-  '@embedded-postgres/': ['packages/embedded-postgres/src/'],
+  'embedded-postgres': ['apps/standalone/src/embedded-postgres/'],
+  '@embedded-postgres/': ['apps/standalone/src/embedded-postgres/'],
   jszip: ['packages/pkg-format/src/write/'],
   yazl: [],
   'openapi-fetch': ['packages/client/src/'],
@@ -147,7 +146,7 @@ const IMPORT =
 
 /** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
 const MAY_READ_ENVIRONMENT =
-  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|packages\/embedded-postgres\/src\/process\/spawn-as\.ts)$/;
+  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|apps\/standalone\/src\/embedded-postgres\/process\/spawn-as\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { makeDataFolder } from '../../packages/embedded-postgres/test/make-data-folder.ts';
-import { superuserUrl } from '../../packages/embedded-postgres/test/superuser-url.ts';
+import { startEmbeddedPostgres } from '../../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts';
+import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
+import { superuserUrl } from '../../apps/standalone/test/superuser-url.ts';
 import { migrate } from '../src/migrate/migrate.ts';
 
 declare module 'vitest' {

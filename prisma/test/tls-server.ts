@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@svc/embedded-postgres';
-import { makeDataFolder } from '../../packages/embedded-postgres/test/make-data-folder.ts';
-import { superuserUrl } from '../../packages/embedded-postgres/test/superuser-url.ts';
+import { startEmbeddedPostgres } from '../../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts';
+import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
+import { superuserUrl } from '../../apps/standalone/test/superuser-url.ts';
 import { queryDatabase } from './query-database.ts';
 
 /** Says what a machine lacks for tests with TLS; undefined if it lacks nothing. */

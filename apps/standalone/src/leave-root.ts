@@ -1,7 +1,8 @@
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Account, firstBarredFolder } from '@svc/embedded-postgres';
+import { firstBarredFolder } from './embedded-postgres/process/postgres-account.ts';
+import type { Account } from './embedded-postgres/process/spawn-as.ts';
 
 /** Code that is loaded later, also by threads: the account must be able to read it. */
 const CODE: readonly string[] = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store')];

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApi } from '@svc/api';
-import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
 import {
@@ -17,6 +16,7 @@ import {
 } from '@svc/runtime';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
+import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.ts';
 import { leaveRoot, obstacleTo } from './leave-root.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { startFakeProvider } from '../../worker/test/fake-provider.ts';
+import { makeDataFolder } from './make-data-folder.ts';
 import { runStandalone } from './run-standalone.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { startFakeProvider } from '../../worker/test/fake-provider.ts';
+import { makeDataFolder } from './make-data-folder.ts';
 import { type RunningStandalone, runStandalone } from './run-standalone.ts';
 
 /** Holds the data folders: tests that do not need an empty one share one. */

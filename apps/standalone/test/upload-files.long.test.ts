@@ -2,9 +2,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { INSPECT, inspect } from './faults/inspect.ts';
 import { runService } from './faults/run-service.ts';
+import { makeDataFolder } from './make-data-folder.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

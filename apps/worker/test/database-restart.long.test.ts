@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../prisma/test/server-address.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { startEmbeddedPostgres } from '../../standalone/src/embedded-postgres/start-embedded-postgres.ts';
+import { makeDataFolder } from '../../standalone/test/make-data-folder.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runWorker } from './run-worker.ts';
 import { runEnded, startTestService, until } from './start-test-service.ts';

@@ -1,12 +1,15 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
-import { makeDataFolder } from '../../../../packages/embedded-postgres/test/make-data-folder.ts';
-import { superuserUrl } from '../../../../packages/embedded-postgres/test/superuser-url.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../../prisma/test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../prisma/test/tcp-proxy.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/embedded-postgres/start-embedded-postgres.ts';
+import { makeDataFolder } from '../make-data-folder.ts';
+import { superuserUrl } from '../superuser-url.ts';
 
 /** A migrated PostgreSQL of one test file's own, with a line to it that can fail. */
 export interface FaultyDatabase extends AsyncDisposable {

@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import { createClient } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { IS_LONG } from '../../../tools/vitest/long.ts';
-import { makeDataFolder } from '../test/make-data-folder.ts';
-import { processesOf } from '../test/processes-of.ts';
+import { IS_LONG } from '../../../../tools/vitest/long.ts';
+import { makeDataFolder } from '../../test/make-data-folder.ts';
+import { processesOf } from '../../test/processes-of.ts';
 import { isStoppingOrStarting } from './connection/connect.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
 
