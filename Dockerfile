@@ -18,7 +18,6 @@ COPY packages/observability/package.json packages/observability/
 COPY packages/instrumentation/package.json packages/instrumentation/
 COPY packages/concurrency/package.json packages/concurrency/
 COPY packages/runtime/package.json packages/runtime/
-COPY packages/postgres/package.json packages/postgres/
 COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/client/package.json packages/client/
 COPY packages/svc-pkg/package.json packages/svc-pkg/

@@ -30,7 +30,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/instrumentation',
     '@svc/observability',
     '@svc/jsonl-v23',
-    '@svc/postgres',
+    '@svc/store',
   ],
   'packages/jsonl-v23': [],
   'packages/observability': [],
@@ -51,8 +51,7 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/store',
     '@svc/tabular',
   ],
-  'packages/postgres': [],
-  prisma: ['@svc/concurrency', '@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres'],
+  prisma: ['@svc/concurrency', '@svc/evaluation', '@svc/jsonl-v23'],
   'apps/api': [...OF_APPS, '@svc/tabular'],
   'apps/worker': OF_APPS,
   'packages/client': ['@svc/jsonl-v23'],
@@ -74,7 +73,6 @@ const ARROWS: Record<string, readonly string[]> = {
     '@svc/worker',
     '@svc/flows',
     '@svc/instrumentation',
-    '@svc/postgres',
     '@svc/store',
   ],
 };
@@ -84,6 +82,7 @@ const ARROWS: Record<string, readonly string[]> = {
  * together, and `context.ts` says what all of them share.
  */
 const STORE_LAYERS: readonly (readonly string[])[] = [
+  ['postgres'],
   ['database'],
   ['audit'],
   ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
@@ -107,8 +106,8 @@ const OWNERS: Record<string, readonly string[]> = {
   cors: ['packages/runtime/src/http/'],
   'content-disposition': ['apps/api/src/http/'],
   '@prisma/': ['prisma/src/'],
-  pg: ['prisma/src/', 'packages/postgres/src/', 'apps/standalone/src/embedded-postgres/'],
-  'pg-copy-streams': ['prisma/src/', 'packages/postgres/src/'],
+  pg: ['prisma/src/', 'apps/standalone/src/embedded-postgres/'],
+  'pg-copy-streams': ['prisma/src/'],
   'lru-cache': ['prisma/src/'],
   '@aws-sdk/': ['prisma/src/assets/s3/'],
   'embedded-postgres': ['apps/standalone/src/embedded-postgres/'],

@@ -1,7 +1,7 @@
 import type { Semaphore } from '@svc/concurrency';
-import type { Pool } from '@svc/postgres';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
+import type { Pool } from './postgres/pool.ts';
 
 /** What the parts of the store share. */
 export interface StoreContext {

@@ -1,7 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
-import { createPool, type Listener, type ListenOptions, listen } from '@svc/postgres';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-client.ts';
@@ -20,6 +19,8 @@ import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
 import { onlyVisibleDatasets, onlyVisibleRuns } from './only-visible.ts';
+import { type Listener, type ListenOptions, listen } from './postgres/listen.ts';
+import { createPool } from './postgres/pool.ts';
 import { createProbes, type DatabaseChange, type Readiness } from './probes.ts';
 import { type Measurements, measure } from './queue/measure.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';

@@ -1,4 +1,3 @@
-export { connectionConfig, type Listener, type ListenOptions, listen } from '@svc/postgres';
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
 export type { AuditConditions, AuditEntry } from './audit/audit-store.ts';

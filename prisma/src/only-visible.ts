@@ -1,8 +1,8 @@
-import type { Pool } from '@svc/postgres';
 import { seesDataset } from './database/actor.ts';
 import { datasetNotFound } from './database/dataset-row.ts';
 import { isUuid } from './database/values.ts';
 import type { DatasetStore } from './datasets/dataset-store.ts';
+import type { Pool } from './postgres/pool.ts';
 import { runNotFound } from './runs/run-row.ts';
 import type { RunStore } from './runs/run-store.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';
+import { createPool } from '../src/postgres/pool.ts';
 import type { TakenRun } from '../src/runs/run-store.ts';
 import { claimTask } from './claim-task.ts';
 import { importItems } from './import-items.ts';

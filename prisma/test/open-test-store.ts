@@ -1,5 +1,5 @@
-import { createPool, type Pool } from '@svc/postgres';
 import { createStore, type Store } from '../src/create-store.ts';
+import { createPool, type Pool } from '../src/postgres/pool.ts';
 import { createTestDatabase } from './template-db.ts';
 
 /** A store on a database of its own, and connections past it. */

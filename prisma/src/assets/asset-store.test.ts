@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createPool, createReadQuery, createReads, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3_CREDENTIALS, startS3, type TestS3 } from '../../test/start-s3.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createPool, type Pool } from '../postgres/pool.ts';
+import { createReadQuery, createReads } from '../postgres/read-query.ts';
 import { ASSET_PIECE_BYTES, type AssetStore, type ByteRange } from './asset-store.ts';
 import { createDatabaseAssetStore } from './database-asset-store.ts';
 import { collectObjects, releaseObjects } from './loose-objects.ts';

@@ -1,4 +1,4 @@
-import type { ReadQuery, Reads } from '@svc/postgres';
+import type { ReadQuery, Reads } from '../postgres/read-query.ts';
 
 /** Content whose hash is known. */
 export interface AssetContent {

@@ -1,8 +1,8 @@
 import { mapOrdered } from '@svc/concurrency';
-import { transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import { rowParts } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
+import { transactionIdOf } from '../postgres/has-committed.ts';
 import type { AssetLocation, AssetStore } from './asset-store.ts';
 import type { EmbeddedContent } from './link/link-item.ts';
 

@@ -1,9 +1,9 @@
 import type { LinkedParts } from '@svc/jsonl-v23/internal';
-import { createReadQuery, createReads } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded, guardedStream } from '../database/guarded.ts';
 import { isUuid } from '../database/values.ts';
+import { createReadQuery, createReads } from '../postgres/read-query.ts';
 import type { ByteRange } from './asset-store.ts';
 import { collectAssets } from './collect-assets.ts';
 import { itemText } from './item-text.ts';

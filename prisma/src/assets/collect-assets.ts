@@ -1,5 +1,5 @@
-import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { inTransaction } from '../postgres/pool.ts';
 import { releaseObjects } from './loose-objects.ts';
 
 /** Released assets of one turn. */

@@ -1,6 +1,6 @@
 import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
-import type { Reads } from '@svc/postgres';
 import { toCorrupt } from '../database/read-stored-json.ts';
+import type { Reads } from '../postgres/read-query.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /** A file up to this size is not read again for the next entry that embeds it. */

@@ -1,5 +1,6 @@
-import { HAS_ENDED, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { HAS_ENDED } from '../postgres/has-ended.ts';
+import { inTransaction } from '../postgres/pool.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /*

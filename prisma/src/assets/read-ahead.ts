@@ -1,4 +1,4 @@
-import type { Reads } from '@svc/postgres';
+import type { Reads } from '../postgres/read-query.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /** An asset that is read. */

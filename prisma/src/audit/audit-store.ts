@@ -1,4 +1,3 @@
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { seesHandle } from '../database/actor.ts';
 import { guarded } from '../database/guarded.ts';
@@ -12,6 +11,7 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { isUuid, searchableText } from '../database/values.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { AuditAction } from './write-audit.ts';
 
 /** A change that was made. */

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createPool } from '@svc/postgres';
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/template-db.ts';
+import { createPool } from '../postgres/pool.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../test/make-changes.ts', import.meta.url));
 const ROUNDS = 25;

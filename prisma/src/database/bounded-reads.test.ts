@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createPool } from '@svc/postgres';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
+import { createPool } from '../postgres/pool.ts';
 import { encodeCursor } from './page.ts';
 
 const MIB = 1024 * 1024;

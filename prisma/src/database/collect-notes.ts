@@ -1,5 +1,5 @@
-import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { inTransaction } from '../postgres/pool.ts';
 
 /** Rows that one query reads. */
 const ROWS_PER_PAGE = 1_000;

@@ -1,7 +1,7 @@
 import { interruptible } from '@svc/concurrency';
-import { destroySocket, socketOf } from '@svc/postgres';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { destroySocket, socketOf } from '../postgres/pg-internals.ts';
 import { COPY_HEADER, COPY_TRAILER } from './copy-format.ts';
 import { StoreError, toStoreError } from './errors.ts';
 

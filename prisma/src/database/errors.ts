@@ -1,4 +1,5 @@
-import { ConnectError, type ConnectReason, isRefused, isUnavailable } from '@svc/postgres';
+import { ConnectError, type ConnectReason, isRefused } from '../postgres/connect-error.ts';
+import { isUnavailable } from '../postgres/is-unavailable.ts';
 
 /**
  * Why the database cannot be used: a reason of `ConnectReason`, or

@@ -1,4 +1,4 @@
-import type { ReadQuery } from '@svc/postgres';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { CREATED_POSITION, type CreatedRow, MAX_PAGE_BYTES, type Parameters } from './page.ts';
 
 /** A list with a size for each of its rows, which have `created_at` and `id`. */

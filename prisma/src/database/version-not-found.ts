@@ -1,4 +1,4 @@
-import type { ReadQuery } from '@svc/postgres';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { datasetNotFound } from './dataset-row.ts';
 import { StoreError } from './errors.ts';
 import { isUuid, shortened } from './values.ts';

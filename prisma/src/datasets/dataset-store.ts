@@ -1,4 +1,3 @@
-import { createReadQuery, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
@@ -11,6 +10,8 @@ import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/d
 import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
 import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import { createReadQuery } from '../postgres/read-query.ts';
 import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
 import { checkHandle, toHandleTaken } from '../versions/handle.ts';
 import { listSections } from '../versions/list-sections.ts';

@@ -1,4 +1,3 @@
-import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
@@ -9,6 +8,7 @@ import { nothingToRead } from '../database/version-not-found.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/version-sql.ts';
+import { type ReadQuery, readFrom } from '../postgres/read-query.ts';
 
 /** A dataset, and the number of one of its versions; by default the newest. */
 export interface ComparedDataset {

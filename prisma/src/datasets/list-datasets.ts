@@ -1,5 +1,4 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
-import type { ReadQuery } from '@svc/postgres';
 import { seesHandle } from '../database/actor.ts';
 import {
   type DatasetRow,
@@ -21,6 +20,7 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { PASS_RATE } from '../runs/run-row.ts';
 import { withSections } from '../versions/list-sections.ts';
 

@@ -1,6 +1,5 @@
 import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { createReads, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
@@ -30,6 +29,7 @@ import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ra
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { ofVersion } from '../items/version-sql.ts';
+import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
 import { readRun } from '../runs/read-run.ts';
 import { type LabelledResult, readResults } from '../runs/run-results.ts';

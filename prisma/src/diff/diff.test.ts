@@ -1,6 +1,5 @@
 import { itemHash, parseItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
 import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
@@ -8,6 +7,7 @@ import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';
 import type { Store } from '../create-store.ts';
 import type { ComparedDataset } from '../datasets/diff-datasets.ts';
+import { inTransaction, type Pool } from '../postgres/pool.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import { restoreVersion } from '../versions/restore-version.ts';
 import type { ChangedField } from './changed-fields.ts';

@@ -1,10 +1,10 @@
 import { createYielder } from '@svc/concurrency';
-import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
 import type { StoredParts } from '../items/decode-rows.ts';
 import { type ItemPlace, itemsAt } from '../items/item-places.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { type ChangedField, changedField, changedFields, MAX_VALUE_BYTES } from './changed-fields.ts';
 import type { Difference, Place } from './compare-sections.ts';
 

@@ -1,4 +1,3 @@
-import { createReads, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { ByteRange } from '../assets/asset-store.ts';
 import { AssetWriter } from '../assets/asset-writer.ts';
@@ -6,6 +5,8 @@ import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { guarded, guardedStream } from '../database/guarded.ts';
 import { isUuid } from '../database/values.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import { createReads } from '../postgres/read-query.ts';
 import { createHubItems, type HubItems } from './hub-items.ts';
 
 /** A layout: the files of one version in one format. */

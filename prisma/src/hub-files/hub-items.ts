@@ -1,4 +1,3 @@
-import { type CopyQuery, createReads, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
@@ -16,6 +15,7 @@ import {
   type SectionRange,
 } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
+import { type CopyQuery, createReads, type ReadQuery, readFrom } from '../postgres/read-query.ts';
 import { asCopy, packedItems } from './packed-items.ts';
 import { PROFILE_FORMAT, type StoredProfile } from './profile.ts';
 

@@ -1,5 +1,4 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { queryOf, transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
 import { writeAudit } from '../audit/write-audit.ts';
@@ -10,6 +9,8 @@ import { searchableText, storableText } from '../database/values.ts';
 import { insertProfiles } from '../hub-files/hub-items.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
+import { transactionIdOf } from '../postgres/has-committed.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { takeItemIds } from '../runs/take-item-ids.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
 import { changeDataset } from '../versions/change-dataset.ts';

@@ -1,10 +1,11 @@
 import type { AssetLink } from '@svc/jsonl-v23/internal';
-import { createReads, type Pool, type ReadQuery } from '@svc/postgres';
 import { LRUCache } from 'lru-cache';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { createAssetReader } from '../assets/read-ahead.ts';
 import { seesHandle } from '../database/actor.ts';
 import { isUuid, shortened } from '../database/values.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 import { onlyInPackages } from './encode/only-in-packages.ts';
 

@@ -1,5 +1,5 @@
-import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { cutRange, itemsInRanges, ofParts, rangesGiven, type SectionRange } from './item-ranges.ts';
 
 /*

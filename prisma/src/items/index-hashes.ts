@@ -1,7 +1,7 @@
-import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { sumOfRows } from '../database/collect-notes.ts';
 import { NIL_UUID } from '../database/values.ts';
+import { inTransaction } from '../postgres/pool.ts';
 import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
 
 /**

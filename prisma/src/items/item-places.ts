@@ -1,5 +1,5 @@
-import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { ofParts, partsOf } from './item-ranges.ts';
 import { ofVersion } from './version-sql.ts';
 

@@ -1,6 +1,6 @@
-import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
 import { NIL_UUID } from '../database/values.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { ofVersion, rangesOf } from './version-sql.ts';
 
 /**

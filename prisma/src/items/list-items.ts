@@ -1,4 +1,3 @@
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
@@ -14,6 +13,7 @@ import {
 } from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import { nothingToRead } from '../database/version-not-found.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';

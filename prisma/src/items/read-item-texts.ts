@@ -1,5 +1,5 @@
-import type { ReadQuery } from '@svc/postgres';
 import { EAGER_BYTES, Parameters } from '../database/page.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import type { StoredParts } from './decode-rows.ts';
 import { type ItemPlace, itemsAt } from './item-places.ts';
 

@@ -1,4 +1,3 @@
-import { cancelQuery, destroySocket, queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
@@ -6,6 +5,9 @@ import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
 import { SET_ON_NODES, SNAPSHOT } from '../database/transaction-settings.ts';
+import { cancelQuery } from '../postgres/cancel-query.ts';
+import { destroySocket } from '../postgres/pg-internals.ts';
+import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';

@@ -1,5 +1,3 @@
-import type { Pool } from '@svc/postgres';
-import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
@@ -13,6 +11,8 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { inTransaction } from '../postgres/pool.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import { listTasks } from '../queue/list-tasks.ts';
 import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';

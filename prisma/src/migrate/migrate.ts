@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
-import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { operatorMessage, StoreError, toStoreError } from '../database/errors.ts';
+import { createPool } from '../postgres/pool.ts';
 import { distribute, isDistributed } from './distribute.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 

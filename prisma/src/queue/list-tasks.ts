@@ -1,4 +1,3 @@
-import { createReadQuery, type Pool } from '@svc/postgres';
 import { seesDataset, seesJob } from '../database/actor.ts';
 import { readOrderedPage } from '../database/ordered-page.ts';
 import {
@@ -11,6 +10,8 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { searchableText } from '../database/values.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { createReadQuery } from '../postgres/read-query.ts';
 import type { TaskTable } from './task-queue.ts';
 
 /** Which runs or jobs to list, and what of them. */

@@ -1,4 +1,5 @@
-import { createReadQuery, type Pool } from '@svc/postgres';
+import type { Pool } from '../postgres/pool.ts';
+import { createReadQuery } from '../postgres/read-query.ts';
 
 /** How much is stored, and how the imports of the last day ended. */
 export interface Measurements {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createPool } from '@svc/postgres';
 import { type Actor, readAsked } from '../database/actor.ts';
+import { createPool } from '../postgres/pool.ts';
 
 /** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */
 export type TaskKind = 'run' | 'import' | 'upload';

@@ -1,6 +1,5 @@
 import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import { askedText } from '../database/actor.ts';
@@ -9,6 +8,8 @@ import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import { countEnded, type IdempotentCreation } from './create-run.ts';

@@ -1,6 +1,5 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
-import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import { askedText } from '../database/actor.ts';
@@ -14,6 +13,8 @@ import {
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
 import { versionNumber } from '../items/version-sql.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/select-items.ts';
 import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';

@@ -1,9 +1,9 @@
 import type { EarlierAnswer } from '@svc/evaluation';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedText } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { MAX_INLINE_CHARS, readOutput, readReasoning } from './read-stored-outputs.ts';
 
 /** The usage of a reused answer is that of the first one. A longer one than models give is left out. */

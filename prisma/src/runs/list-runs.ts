@@ -1,6 +1,6 @@
-import type { Pool } from '@svc/postgres';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid, readableJson } from '../database/values.ts';
+import type { Pool } from '../postgres/pool.ts';
 import { listTasks, type TasksOrder } from '../queue/list-tasks.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
 

@@ -10,12 +10,12 @@ import {
 } from '@svc/evaluation';
 import { createRunHasher, namesScorers, recordText, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
-import { queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { SNAPSHOT } from '../database/transaction-settings.ts';
+import { queryOf, type ReadQuery, readFrom } from '../postgres/read-query.ts';
 import { readResults } from './run-results.ts';
 import { SUMMARY_VERSION } from './run-row.ts';
 import { scorerNumber } from './scores/scorer-number.ts';

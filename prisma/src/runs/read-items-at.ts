@@ -1,10 +1,10 @@
-import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { type ItemPosition, itemsAt, readPlaces } from '../items/item-places.ts';
 import { ofParts, partsOf } from '../items/item-ranges.ts';
 import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';
 import { isItemAt, ofVersion } from '../items/version-sql.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import type { Run } from './run-row.ts';
 
 /** The version of a dataset that has the items of a run. */

@@ -1,5 +1,4 @@
 import type { RunItem } from '@svc/evaluation';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { itemTooLarge } from '../database/item-size.ts';
@@ -11,6 +10,7 @@ import {
   readPlannedItems,
 } from '../items/read-item-texts.ts';
 import { ofVersion } from '../items/version-sql.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { readCandidatesAt, versionOf } from './read-items-at.ts';
 import type { Run } from './run-row.ts';
 import { isToReplace, type Retry, readRetry } from './write/retry.ts';

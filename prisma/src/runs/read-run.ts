@@ -1,6 +1,6 @@
-import type { ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { isUuid } from '../database/values.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /**

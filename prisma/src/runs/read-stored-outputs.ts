@@ -1,11 +1,11 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
 import type { Scores } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import type { ItemPosition } from '../items/item-places.ts';
 import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
 import { keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
 import { toRunItem } from './read-run-items.ts';

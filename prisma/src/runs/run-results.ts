@@ -1,8 +1,8 @@
 import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
-import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 import { type ItemPosition, positionColumns } from '../items/item-places.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
 import { readItemHashes, type VersionOfRun } from './read-items-at.ts';
 

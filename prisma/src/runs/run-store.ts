@@ -1,12 +1,13 @@
 import type { RunItem, RunSession } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { inTransaction, queryOf } from '@svc/postgres';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import { inTransaction } from '../postgres/pool.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { auditEnd } from './audit-end.ts';

@@ -1,7 +1,7 @@
-import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
+import { queryOf } from '../postgres/read-query.ts';
 
 /** Gives the results of a run the ids of its items: those of version `version` of dataset `datasetId`. */
 export async function takeItemIds(

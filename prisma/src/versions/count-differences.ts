@@ -1,7 +1,7 @@
-import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { DiffCounts } from '../diff/compare-sections.ts';
 import { compareSections } from '../diff/compare-sections.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import type { VersionState } from './read-version.ts';
 
 /** The counts of the diff of two versions, in a transaction. Sections that both have are not read. */

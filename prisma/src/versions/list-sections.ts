@@ -1,4 +1,3 @@
-import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -16,6 +15,8 @@ import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor
 import { isUuid } from '../database/values.ts';
 import { nothingToRead } from '../database/version-not-found.ts';
 import { ofVersion, versionNumber } from '../items/version-sql.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
 /** See `DatasetStore.listSections`. */
 export async function listSections(

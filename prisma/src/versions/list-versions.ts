@@ -1,8 +1,8 @@
-import type { ReadQuery } from '@svc/postgres';
 import { datasetNotFound, PROVENANCE, shownSchema, withAddedFiles } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import type { DiffCounts } from '../diff/compare-sections.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 
 type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
 

@@ -1,4 +1,3 @@
-import type { ReadQuery } from '@svc/postgres';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -7,6 +6,7 @@ import {
   shownDataset,
 } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { withSections } from './list-sections.ts';
 
 /** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */

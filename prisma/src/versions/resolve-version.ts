@@ -1,9 +1,9 @@
-import type { ReadQuery } from '@svc/postgres';
 import { seesDataset, seesHandle } from '../database/actor.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
 import { versionNotFound } from '../database/version-not-found.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { HANDLE } from './handle.ts';
 
 /** A dataset, and one of its versions. */

@@ -1,4 +1,3 @@
-import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
@@ -9,6 +8,7 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { restoreAssets } from './asset-ranges.ts';
 import type { ChangedDataset } from './change-dataset.ts';
 import { countDifferences } from './count-differences.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
 import { importItems, metaOf, type Sections, writeSections } from '../../test/import-items.ts';
 import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import type { Store } from '../create-store.ts';
+import { inTransaction, type Pool } from '../postgres/pool.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
 import { deleteVersion } from './delete-version.ts';
 import type { Edit } from './place-edits.ts';

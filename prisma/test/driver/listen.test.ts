@@ -1,6 +1,6 @@
-import { listen } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listen } from '../../src/postgres/listen.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
 let database: TestDatabase;

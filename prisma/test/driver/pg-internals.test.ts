@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
-import { cancelQuery, createClient } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { cancelQuery } from '../../src/postgres/cancel-query.ts';
+import { createClient } from '../../src/postgres/connection-config.ts';
 import {
   cancelKeyOf,
   containParserErrors,
@@ -11,7 +12,7 @@ import {
   protocolEventsOf,
   setPipelining,
   socketOf,
-} from '../../../packages/postgres/src/pg-internals.ts';
+} from '../../src/postgres/pg-internals.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
 let database: TestDatabase;

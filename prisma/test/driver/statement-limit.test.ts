@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { createPool, type Pool, prepared, readFrom } from '@svc/postgres';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { createPool, type Pool, prepared } from '../../src/postgres/pool.ts';
+import { readFrom } from '../../src/postgres/read-query.ts';
 import { serverAddress, throughLine } from '../server-address.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 

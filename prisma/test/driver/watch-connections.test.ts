@@ -1,9 +1,9 @@
-import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStore } from '../../src/create-store.ts';
 import { toStoreError } from '../../src/database/errors.ts';
+import { createPool } from '../../src/postgres/pool.ts';
 import { throughLine } from '../server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';

@@ -59,13 +59,13 @@ export function createDatabase(
 
 /** @throws CliError `usage` for a URL whose parameters cannot be used */
 async function storeFor(url: string): Promise<typeof import('@svc/store')> {
-  const store = await import('@svc/store');
+  const { connectionConfig } = await import('@svc/store/postgres');
   try {
-    store.connectionConfig({ url });
+    connectionConfig({ url });
   } catch (error) {
     throw new CliError('usage', `The URL of the database ${(error as Error).message}`);
   }
-  return store;
+  return await import('@svc/store');
 }
 
 async function explained(error: unknown): Promise<unknown> {

@@ -1,6 +1,6 @@
 // One table with one entry per environment variable; docs/configuration.md is tested against it, so it stays in one file.
 
-import { connectionConfig } from '@svc/postgres';
+import { connectionConfig } from '@svc/store/postgres';
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
 import { type ApiKey, KEY, type KeysFile, MIN_KEY_LENGTH, parseKeyList, readKeysFile } from './api-keys.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { inTransaction } from '../../postgres/pool.ts';
+import { queryOf } from '../../postgres/read-query.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
 import { findMissing, type PendingPosition } from './find-missing.ts';

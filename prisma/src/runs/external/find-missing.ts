@@ -1,5 +1,5 @@
-import type { ReadQuery } from '@svc/postgres';
 import { ofRun } from '../../items/version-sql.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
 import { isToReplace, readRetry } from '../write/retry.ts';

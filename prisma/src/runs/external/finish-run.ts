@@ -1,6 +1,6 @@
-import { inTransaction } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
+import { inTransaction } from '../../postgres/pool.ts';
 import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
 import { auditEnd } from '../audit-end.ts';
 import { concludeRun } from '../prove-run.ts';

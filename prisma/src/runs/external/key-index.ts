@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import { splitRanges } from '../../versions/ranges.ts';
 import type { Run } from '../run-row.ts';
 import type { RunSection } from './find-missing.ts';

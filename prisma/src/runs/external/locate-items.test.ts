@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importItems } from '../../../test/import-items.ts';
 import { openTestStore, type TestStore } from '../../../test/open-test-store.ts';
 import type { Store } from '../../create-store.ts';
+import type { Pool } from '../../postgres/pool.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { createLocator, type ItemReference } from './locate-items.ts';
 
 let opened: TestStore;

@@ -1,6 +1,6 @@
-import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
+import { queryOf } from '../../postgres/read-query.ts';
 import { type RunLock, readRun } from '../read-run.ts';
 import { type Run, runFinished } from '../run-row.ts';
 

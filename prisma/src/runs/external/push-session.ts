@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type RunItem, readPrices } from '@svc/evaluation';
-import { createReadQuery, createReads, inTransaction } from '@svc/postgres';
 import { writeAudit } from '../../audit/write-audit.ts';
 import type { StoreContext } from '../../context.ts';
 import { guarded, guardedStream } from '../../database/guarded.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import { createReadQuery, createReads } from '../../postgres/read-query.ts';
 import { keyOf, versionOf } from '../read-items-at.ts';
 import { readItemsAt } from '../read-stored-outputs.ts';
 import { type Run, runFinished } from '../run-row.ts';

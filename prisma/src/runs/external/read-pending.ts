@@ -1,5 +1,5 @@
-import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { versionOf } from '../read-items-at.ts';
 import { itemsOfResults, type ResultItem } from '../results/items-of-results.ts';
 import type { Run } from '../run-row.ts';

@@ -1,10 +1,10 @@
 import { type Agreement, type AgreementCells, agreementOf, MAIN_SCORER } from '@svc/evaluation';
 import type { Verdict } from '@svc/jsonl-v23/internal';
-import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { readRunColumns } from '../read-run.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';

@@ -1,5 +1,4 @@
 import type { Verdict } from '@svc/jsonl-v23/internal';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import {
   cursorAfter,
@@ -10,6 +9,7 @@ import {
   Parameters,
 } from '../../database/page.ts';
 import { isUuid, searchableText } from '../../database/values.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 import { andSeesLabel, byName, bytesOfLabel, isLabelOf, LABEL_COLUMNS } from './label-sql.ts';

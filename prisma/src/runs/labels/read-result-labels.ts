@@ -1,5 +1,5 @@
 import { MAX_OUTPUT_LABELS, type ResultLabel } from '@svc/jsonl-v23/internal';
-import type { ReadQuery } from '@svc/postgres';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import { andSeesLabel, byName, bytesOfLabel, isLabelOf } from './label-sql.ts';
 
 /** A label as it is stored. */

@@ -1,9 +1,10 @@
 import type { ResultLabel } from '@svc/jsonl-v23/internal';
-import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/write-audit.ts';
 import { StoreError } from '../../database/errors.ts';
 import { isUuid } from '../../database/values.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import { queryOf } from '../../postgres/read-query.ts';
 import { readRunColumns } from '../read-run.ts';
 import { findResult, type ResultName } from '../results/find-result.ts';
 import { runNotFound } from '../run-row.ts';

@@ -1,12 +1,12 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { guardedStream } from '../../database/guarded.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid, memberText, readableJson } from '../../database/values.ts';
 import { type ItemPlace, itemsAt } from '../../items/item-places.ts';
 import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { selectRanges } from './select-items.ts';
 
 /** Which items a run would have. */

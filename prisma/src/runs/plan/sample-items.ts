@@ -1,10 +1,10 @@
 import type { RunItem, RunSelection } from '@svc/evaluation';
-import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { readCandidatesAt } from '../read-items-at.ts';
 import { toRunItem } from '../read-run-items.ts';
 import { selectItems } from './select-items.ts';

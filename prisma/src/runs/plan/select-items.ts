@@ -1,10 +1,10 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
 import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
 import { cutRange, itemsInRanges, readRanges, type SectionRange } from '../../items/item-ranges.ts';
 import { ofVersion } from '../../items/version-sql.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { ResultPosition } from '../run-results.ts';
 import {
   isBeyondAscii,

@@ -1,7 +1,7 @@
-import type { ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { searchableText } from '../../database/values.ts';
 import { ofRun } from '../../items/version-sql.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 
 /** Names a result of a run. */
 export interface ResultName {

@@ -1,8 +1,8 @@
 import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
-import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { keyOf, versionOf } from '../read-items-at.ts';
 import { readRun } from '../read-run.ts';
 import { readItemsAt } from '../read-stored-outputs.ts';

@@ -1,10 +1,10 @@
-import type { ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { type HeldPage, holdPage } from '../../database/held-page.ts';
 import { boundedText } from '../../database/item-size.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { type ListedItem, toListedItem } from '../../items/list-items.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import { keyOf, readCandidatesAt, type VersionOfRun } from '../read-items-at.ts';
 
 /** The first of some results with their items. */

@@ -1,8 +1,8 @@
 import { errorWords, foldMessage, type RunFailure } from '@svc/evaluation';
-import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { readRunColumns } from '../read-run.ts';
 import { type NamedResult, namedResult } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';

@@ -1,5 +1,5 @@
-import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { JoinedVersion } from '../read-items-at.ts';
 import {
   candidates,

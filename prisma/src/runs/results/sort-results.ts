@@ -1,6 +1,6 @@
-import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/item-value.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import { isLabelOf } from '../labels/label-sql.ts';
 import { joinItems } from '../read-items-at.ts';
 import {

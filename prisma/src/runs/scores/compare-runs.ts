@@ -5,12 +5,12 @@ import {
   configDifferences,
   readPrices,
 } from '@svc/evaluation';
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import { positionColumns } from '../../items/item-places.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
 import { runNotFound } from '../run-row.ts';
 import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy } from './compare-sql.ts';

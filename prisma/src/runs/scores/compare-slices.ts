@@ -1,10 +1,10 @@
 import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
-import { createReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import { createReadQuery, readFrom } from '../../postgres/read-query.ts';
 import { runNotFound } from '../run-row.ts';
 import type { CompareRequest } from './compare-runs.ts';
 import { pairSlices } from './compare-sql.ts';

@@ -1,9 +1,9 @@
-import type { ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
 import { boundedText } from '../../database/item-size.ts';
 import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { JUDGE_PRICE, runNotFound, SUMMARY_VERSION } from '../run-row.ts';
 import type { PairBy, Pairing, PairMetric } from './compare-sql.ts';

@@ -1,8 +1,8 @@
 import { addUp, type GroupScores, groupScores } from '@svc/evaluation';
-import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
 import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { ClusterRow, SumsRow } from './summary-sql.ts';
 
 /** A run whose results are added up. */

@@ -1,11 +1,11 @@
 import type { GroupScores } from '@svc/evaluation';
-import { readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import type { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import { readFrom } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';

@@ -1,8 +1,9 @@
 import type { PairSums } from '@svc/evaluation';
-import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS } from '../../database/transaction-settings.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import { queryOf } from '../../postgres/read-query.ts';
 import { checkCount } from '../check-count.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
 import { type ComparedBy, type ComparisonState, pairingOf, stateOf } from './comparison-state.ts';

@@ -1,8 +1,9 @@
 import { addUp, type GroupScores, groupScores } from '@svc/evaluation';
-import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import type { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
+import type { Pool } from '../../postgres/pool.ts';
+import { queryOf, type ReadQuery, readFrom } from '../../postgres/read-query.ts';
 import { checkCount } from '../check-count.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';

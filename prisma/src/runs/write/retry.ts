@@ -1,4 +1,4 @@
-import type { ReadQuery } from '@svc/postgres';
+import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { VersionOfRun } from '../read-items-at.ts';
 
 /** Which results of a run a retry replaces: nothing else changes it while the run works. */

@@ -1,4 +1,4 @@
-import { createClient, isUnavailable } from '@svc/postgres';
+import { createClient, isUnavailable } from '@svc/store/postgres';
 import pg from 'pg';
 import { type Endpoint, urlOf } from './endpoint.ts';
 
