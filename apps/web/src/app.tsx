@@ -5,8 +5,8 @@ import { RouterProvider } from '@tanstack/react-router';
 import { ApiProvider } from './api/api-context.tsx';
 import { BRAND } from './brand.ts';
 import type { ConsoleRouter } from './router.tsx';
-import { type Connection, ConnectionProvider } from './shell/connection.ts';
-import { FilesProvider } from './shell/dropped-files.tsx';
+import { type Connection, ConnectionProvider } from './shell/connection-banner.tsx';
+import { FilesProvider } from './shell/drop-anywhere.tsx';
 import { NoticesProvider } from './ui/layout/notices.tsx';
 
 const theme = createTheme({

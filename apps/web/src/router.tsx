@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { loadedAgain } from './api/service-responds.ts';
 import { parseAuditSearch } from './audit/audit-search.ts';
@@ -9,7 +10,8 @@ import { parseJobsSearch } from './jobs/jobs-search.ts';
 import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { ErrorView } from './ui/error-view.tsx';
-import { NotFound } from './ui/layout/not-found.tsx';
+import { LinkAnchor } from './ui/layout/links.tsx';
+import { Page } from './ui/layout/page.tsx';
 import { PageSkeleton } from './ui/layout/page-skeleton.tsx';
 
 const rootRoute = createRootRoute({ component: Shell });
@@ -147,4 +149,15 @@ declare module '@tanstack/react-router' {
   interface Register {
     readonly router: ConsoleRouter;
   }
+}
+
+/** What an address without a page shows. */
+function NotFound() {
+  return (
+    <Page title="Not found">
+      <Text>
+        The console has no page at this address. <LinkAnchor to="/datasets">See the datasets</LinkAnchor>.
+      </Text>
+    </Page>
+  );
 }

@@ -1,27 +1,7 @@
+import { REQUEST_VALUES } from '@svc/client';
 import { oneOf, searchParser, text } from '../ui/search-params.ts';
 
-export const AUDIT_ACTIONS = [
-  'dataset.create',
-  'dataset.change',
-  'dataset.update',
-  'dataset.restore',
-  'dataset.rename',
-  'dataset.delete',
-  'version.delete',
-  'run.create',
-  'run.finish',
-  'run.cancel',
-  'run.retry',
-  'run.rescore',
-  'run.update',
-  'run.delete',
-  'results.push',
-  'scores.push',
-  'label.set',
-  'label.delete',
-  'settings.update',
-  'job.cancel',
-] as const;
+export const AUDIT_ACTIONS = REQUEST_VALUES['/audit'].action;
 
 /** Reads the address of the audit. */
 export const parseAuditSearch = searchParser({

@@ -1,10 +1,11 @@
+import { REQUEST_VALUES } from '@svc/client';
 import { oneOf, searchParser, text, wholeNumber } from '../ui/search-params.ts';
 
 /** What quality is drawn against. */
 export const MEASURES = ['cost', 'latency', 'tokens'] as const;
 
 /** Which items are listed. */
-export const ONLY = ['regressions', 'improvements', 'changed_output'] as const;
+export const ONLY = REQUEST_VALUES['/runs/{id}/compare/{other_id}'].only;
 
 /** What the address of the compare page states. */
 export type CompareSearch = ReturnType<typeof parseCompareSearch>;

@@ -8,7 +8,7 @@ import { Page } from '../ui/layout/page.tsx';
 import { PageTabs } from '../ui/layout/page-tabs.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
-import { CopyText } from '../ui/text/copy-text.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';

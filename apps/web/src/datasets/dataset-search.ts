@@ -6,7 +6,6 @@ import {
   searchParser,
   text,
 } from '../ui/search-params.ts';
-import { isItemHash } from './items/item-hash.ts';
 
 export const CHANGES = ['changed', 'added', 'removed'] as const;
 
@@ -45,3 +44,8 @@ export const parseDatasetSearch = (search: RawSearch): DatasetSearch => ({
   ...parseNamed(search),
   ...metaFiltersOf(search),
 });
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Whether a text is the hash of an item. */
+export const isItemHash = (text: string): boolean => HASH.test(text);

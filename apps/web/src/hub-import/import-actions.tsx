@@ -7,9 +7,8 @@ import { dataOf } from '../api/api-problem.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
-import { ActionBar } from '../ui/layout/action-bar.tsx';
-import { InView } from '../ui/layout/in-view.tsx';
-import { CopyText } from '../ui/text/copy-text.tsx';
+import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatCountOf } from '../ui/text/formats.ts';
 import type { HubSource } from './use-hub-preview.ts';
 

@@ -1,13 +1,15 @@
-import { Group, Progress, Stack, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import { ApiProblem } from '../api/api-problem.ts';
+import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { useEvents } from '../api/use-events.ts';
+import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatDuration } from '../ui/text/formats.ts';
-import { CancelJob } from './cancel-job.tsx';
-import { type Job, useJob } from './use-job.ts';
 
 /** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
@@ -69,4 +71,61 @@ export function progressText({ progress }: Job): string {
 function leftText({ progress: { rows_done, rows_total } }: Job, rate: number): string {
   if (rows_total === null || rate <= 0) return '';
   return `, ${formatDuration((1000 * (rows_total - rows_done)) / rate)} left`;
+}
+
+type Job = ResponseOf<'/jobs/{id}', 'get'>;
+
+/** A job as it is now, followed until its end. */
+function useJob(id: string): {
+  readonly job: Job | undefined;
+  readonly error: Error | null;
+  /** Rows per second since the page saw the job first; null before there are any. */
+  readonly rate: number | null;
+} {
+  const queries = useQueryClient();
+  const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
+  const found = useRead({
+    queryKey: ['job', id],
+    read: (api, signal) => api.GET('/jobs/{id}', { params: { path: { id } }, signal }),
+  });
+  const job = found.data;
+  useEvents<Job>(job !== undefined && job.finished_at === null ? `/jobs/${id}/events` : null, (next) =>
+    queries.setQueryData(['job', id], next),
+  );
+  if (job?.status === 'running' && seen.current === null)
+    seen.current = { atMs: performance.now(), rows: job.progress.rows_done };
+  const start = seen.current;
+  const elapsedMs = start === null ? 0 : performance.now() - start.atMs;
+  const rows = start === null || job === undefined ? 0 : job.progress.rows_done - start.rows;
+  return { job, error: found.error, rate: rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null };
+}
+
+/** Cancels a job. */
+export function CancelJob({
+  job: { id, status },
+  size,
+}: {
+  readonly job: { readonly id: string; readonly status: string };
+} & Pick<ButtonProps, 'size'>) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => dataOf(api.POST('/jobs/{id}/cancel', { params: { path: { id } } })),
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: ['job', id] });
+      await queries.invalidateQueries({ queryKey: ['jobs'] });
+    },
+  });
+  return (
+    <Button
+      size={size}
+      variant="default"
+      w="fit-content"
+      disabled={status === 'cancelling'}
+      loading={cancel.isPending}
+      onClick={() => cancel.mutate()}
+    >
+      Cancel
+    </Button>
+  );
 }

@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useRead } from '../api/use-read.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
-import { ChosenFilter } from '../ui/chosen-filter.tsx';
+import { ChosenFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
@@ -15,17 +15,16 @@ import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { CancelJob } from './cancel-job.tsx';
-import { progressText, shareOf } from './job-progress.tsx';
-import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
+import { CancelJob, progressText, shareOf } from './job-progress.tsx';
+import { JOBS } from './jobs-search.ts';
 
 type Job = ResponseOf<'/jobs', 'get'>['data'][number];
 
 const route = getRouteApi('/jobs');
 
 const FILTERS = [
-  { key: 'status', label: 'Status', values: JOB_STATUSES },
-  { key: 'kind', label: 'Kind', values: JOB_KINDS },
+  { key: 'status', label: 'Status', values: JOBS.status },
+  { key: 'kind', label: 'Kind', values: JOBS.kind },
 ] as const;
 
 const REFRESH_MS = 2000;

@@ -1,12 +1,12 @@
+import { REQUEST_VALUES } from '@svc/client';
 import { oneOf, searchParser, text } from '../ui/search-params.ts';
 
-export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
-
-export const JOB_KINDS = ['import', 'upload'] as const;
+/** The values of the filters. */
+export const JOBS = REQUEST_VALUES['/jobs'];
 
 /** Reads the address of the list of jobs. */
 export const parseJobsSearch = searchParser({
-  status: oneOf(...JOB_STATUSES),
-  kind: oneOf(...JOB_KINDS),
+  status: oneOf(...JOBS.status),
+  kind: oneOf(...JOBS.kind),
   cursor: text,
 });

@@ -1,10 +1,12 @@
-import { Alert, Checkbox, Grid, Stack, Text, Title } from '@mantine/core';
+import { Alert, Checkbox, Grid, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
+import { More } from '../ui/form/fields.tsx';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { ItemPreview } from './item-preview.tsx';
-import { MappingEditor } from './mapping-editor.tsx';
+import { MappingField } from './mapping-field.tsx';
+import { MAPPING_FIELDS, type MappingDraft, type MappingField as MappingKey } from './mapping-fields.ts';
 import { PreviewTable } from './preview-table.tsx';
 import type { PreviewedTable } from './suggest-mapping.ts';
 import type { MappingState } from './use-mapping-draft.ts';
@@ -75,5 +77,46 @@ function Warnings({ info }: { readonly info: PreviewedTable['info'] }) {
         </Text>
       ))}
     </Alert>
+  );
+}
+
+/** Chooses which column becomes which part of an item. */
+function MappingEditor({
+  columns,
+  mapping,
+  reasons,
+  onChange,
+}: {
+  readonly columns: readonly string[];
+  readonly mapping: MappingDraft;
+  /** Why the suggestion has a key, by key. */
+  readonly reasons: Readonly<Record<string, string>>;
+  readonly onChange: (mapping: MappingDraft) => void;
+}) {
+  // a field stays where it is while it is edited
+  const [suggested] = useState(mapping);
+  const isSuggested = ({ key }: MappingKey): boolean => (suggested[key] ?? null) !== null;
+  const common = MAPPING_FIELDS.filter((field) => field.isRare !== true || isSuggested(field));
+  const rare = MAPPING_FIELDS.filter((field) => !common.includes(field));
+  const fieldsOf = (fields: readonly MappingKey[]) => (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+      {fields.map((field) => (
+        <MappingField
+          key={field.key}
+          field={field}
+          columns={columns}
+          value={mapping[field.key]}
+          reason={reasons[field.key]}
+          isRequired={field.key === 'prompt_column' && !mapping.prompt_template}
+          onChange={(value) => onChange({ ...mapping, [field.key]: value })}
+        />
+      ))}
+    </SimpleGrid>
+  );
+  return (
+    <Stack gap="xs" role="group" aria-label="Mapping">
+      {fieldsOf(common)}
+      <More what="fields">{fieldsOf(rare)}</More>
+    </Stack>
   );
 }

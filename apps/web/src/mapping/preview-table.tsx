@@ -1,8 +1,7 @@
 import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { imageAddressOfCell } from '../ui/remote-images/image-address.ts';
-import { RemoteImage } from '../ui/remote-images/remote-image.tsx';
-import { ShowImages } from '../ui/remote-images/show-images.tsx';
+import { RemoteImage, ShowImages } from '../ui/remote-images/remote-image.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';

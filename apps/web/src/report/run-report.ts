@@ -5,8 +5,8 @@ import { readMeasures } from '../runs/charts/read-measures.ts';
 import { cellText } from '../runs/results/view-csv.ts';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
 import { modelOf, nameOf, type Result, type Run } from '../runs/use-run.ts';
-import { binsOf } from '../ui/charts/bins.ts';
-import { groupScores } from '../ui/charts/group-scores.ts';
+import { binsOf } from '../ui/charts/histogram.tsx';
+import { groupScores } from '../ui/charts/score-bars.tsx';
 import {
   clampedInterval,
   formatCount,

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { BRAND, consoleName } from '../brand.ts';
-import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { ScoreBar } from '../ui/charts/score-bar.tsx';
+import { IntervalBar, ScoreBar } from '../ui/charts/interval-bar.tsx';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { type CutText, fitCases, type ReportCase } from './fit-cases.ts';
 

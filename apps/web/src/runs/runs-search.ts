@@ -1,3 +1,4 @@
+import { REQUEST_VALUES } from '@svc/client';
 import {
   type MetaFilters,
   metaFiltersOf,
@@ -9,23 +10,13 @@ import {
   wholeNumber,
 } from '../ui/search-params.ts';
 
-export const RUN_STATUSES = [
-  'queued',
-  'waiting',
-  'running',
-  'completed',
-  'failed',
-  'cancelling',
-  'cancelled',
-  'stopped',
-] as const;
-export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
+export const RUN_STATUSES = REQUEST_VALUES['/runs'].status;
 
-/** What an output can lack. */
-export const RESULT_OUTPUTS = ['empty', 'unreadable'] as const;
+/** The values of the filters of results. */
+export const RESULTS = REQUEST_VALUES['/runs/{id}/results'];
 
 /** What a verdict of people and one of a scorer, or of another person, can be together. */
-export const AGREEMENT_CELLS = ['both_pass', 'both_fail', 'false_pass', 'false_fail'] as const;
+export const AGREEMENT_CELLS = REQUEST_VALUES['/runs/{id}/agreement'].cell;
 
 /** The columns of a table, as `ColumnsView` has them. */
 const COLUMNS_VIEW = { columns: text, widths: text, sort: text } as const;
@@ -52,7 +43,7 @@ export const MAX_SEED = 2_147_483_647;
 const parseNamed = searchParser({
   ...COLUMNS_VIEW,
   tab: oneOf('results', 'charts', 'labels', 'configuration'),
-  status: oneOf(...RESULT_STATUSES),
+  status: oneOf(...RESULTS.status),
   /** The scorer that `passed`, the bounds of the score and the charts are about; the main one by default. */
   scorer: text,
   passed: (stated) => PASSED[text(stated) ?? ''],
@@ -71,11 +62,11 @@ const parseNamed = searchParser({
   type: text,
   tag: text,
   finish_reason: text,
-  output: oneOf(...RESULT_OUTPUTS),
+  output: oneOf(...RESULTS.output),
   /** Name of a group of errors. */
   error: text,
   /** The newest verdict of people. */
-  label: oneOf('pass', 'fail', 'none'),
+  label: oneOf(...RESULTS.label),
   /** The person whose labels alone count. */
   label_by: text,
   label_type: text,
@@ -86,7 +77,7 @@ const parseNamed = searchParser({
   other: text,
   cell: oneOf(...AGREEMENT_CELLS),
   /** Lists `n` results that only `seed` chooses, without what would tell whether they are right. */
-  sample: oneOf('blind'),
+  sample: oneOf(...RESULTS.sample),
   n: wholeNumber(1, MAX_SAMPLE),
   seed: wholeNumber(0, MAX_SEED),
   /** The open result: the hash of its item, with `.2` and so on for further repetitions. */

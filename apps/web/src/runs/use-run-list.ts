@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { BY_CURSOR } from '../ui/by-cursor.ts';
+import { BY_CURSOR } from '../ui/more-button.tsx';
 import { useDatasetNames } from './dataset-names.ts';
 import type { RunsSearch } from './runs-search.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';

@@ -1,12 +1,14 @@
-import { Modal } from '@mantine/core';
+import { Button, Center, Modal, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { createContext, type ReactNode, useContext } from 'react';
-import { isRefusal } from '../api/api-problem.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { useRead } from '../api/use-read.ts';
+import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
-import { sessionKey } from './session-key.ts';
-import { SignInForm, SignInPage } from './sign-in.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 
 export type Session = ResponseOf<'/session', 'get'>;
 
@@ -56,4 +58,73 @@ export function useSession(): Session {
 /** Whether the session may do what a role may: what it may not is not offered. */
 export function useCan(role: 'viewer' | 'editor' | 'admin'): boolean {
   return RANK[useSession().role] >= RANK[role];
+}
+
+/** The query of the current session. */
+export const sessionKey: readonly string[] = ['session'];
+
+/** The page that people without a session see. */
+function SignInPage() {
+  useEffect(() => {
+    document.title = `Sign in · ${consoleName()}`;
+  }, []);
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Paper withBorder p="xl" w={380} maw="100%">
+        <Title order={1} size="h3" mb="sm">
+          Sign in to {consoleName()}
+        </Title>
+        <SignInForm />
+      </Paper>
+    </Center>
+  );
+}
+
+/** Exchanges a key for a session. The key is forgotten as soon as it was sent. */
+function SignInForm() {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [key, setKey] = useState('');
+  const signIn = useMutation({
+    mutationKey: sessionKey,
+    mutationFn: () => dataOf(api.POST('/session', { body: { key } })),
+    onSuccess: async () => {
+      setKey('');
+      await queries.refetchQueries({ queryKey: sessionKey });
+      await queries.invalidateQueries();
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    signIn.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Dimmed>
+          Enter one of the keys of this service. The browser keeps a session for 12 hours, not the key.
+        </Dimmed>
+        <PasswordInput
+          label="Key"
+          autoComplete="current-password"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          data-autofocus
+          autoFocus
+          required
+        />
+        <Button type="submit" loading={signIn.isPending} disabled={key === ''}>
+          Sign in
+        </Button>
+        {signIn.error !== null &&
+          (isRefusal(signIn.error, 401) ? (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              This key is not known.
+            </Text>
+          ) : (
+            <ErrorView error={signIn.error} />
+          ))}
+      </Stack>
+    </form>
+  );
 }

@@ -1,22 +1,31 @@
-import { Button, Group, NumberInput, SegmentedControl, Stack, useMantineColorScheme } from '@mantine/core';
+import {
+  Button,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  Stack,
+  Switch,
+  useMantineColorScheme,
+} from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useRead } from '../api/use-read.ts';
-import { useCan, useSession } from '../session/session.tsx';
-import { sessionKey } from '../session/session-key.ts';
+import { sessionKey, useCan, useSession } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
+import { useTelemetryConsent } from '../tour/use-tour-telemetry.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { changeShowsImages, showsImages } from '../ui/remote-images/remote-image.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
-import { ImagesPart, TelemetryPart } from './browser-parts.tsx';
 
 type Settings = ResponseOf<'/settings', 'get'>;
 
@@ -150,6 +159,47 @@ function TourPart() {
   return (
     <Part title="Tour">
       <SmallButton onClick={tour.restart}>Take the tour again</SmallButton>
+    </Part>
+  );
+}
+
+/** Whether this browser shows images of other hosts. */
+function ImagesPart() {
+  return (
+    <Part title="Images of other hosts">
+      <Switch
+        label="Show images that data name by https addresses"
+        description="For this browser alone: it then asks their hosts, on every page. The page loads again."
+        checked={showsImages()}
+        onChange={(event) => changeShowsImages(event.currentTarget.checked)}
+      />
+    </Part>
+  );
+}
+
+/** The switch of this browser: any user has it, and it is for nobody else. */
+function TelemetryPart({ isForbidden }: { readonly isForbidden: boolean }) {
+  const [consents, change] = useTelemetryConsent();
+  return (
+    <Part title="Onboarding telemetry">
+      <Switch
+        label="Log my steps of the tour in this installation"
+        description={
+          isForbidden
+            ? 'The operator of this service has switched telemetry off for everybody (SVC_TELEMETRY).'
+            : 'For this browser alone.'
+        }
+        checked={consents && !isForbidden}
+        disabled={isForbidden}
+        onChange={(event) => change(event.currentTarget.checked)}
+      />
+      <Dimmed mt={6}>
+        Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
+        (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
+        address), <code>time_zone</code>, <code>tutorial_version</code> and <code>anonymous_session_id</code>{' '}
+        (random, new for each tour), and that you consent. They are written to its log. Nothing leaves this
+        installation.
+      </Dimmed>
     </Part>
   );
 }

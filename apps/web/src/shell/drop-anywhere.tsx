@@ -1,7 +1,6 @@
 import { Center, Overlay, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { useDroppedFiles } from './dropped-files.tsx';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 
 /** Lets a file be dropped on any page: the upload page opens it. */
 export function DropAnywhere() {
@@ -45,3 +44,20 @@ export function DropAnywhere() {
     </Overlay>
   );
 }
+
+interface DroppedFiles {
+  readonly files: readonly File[];
+  readonly setFiles: (files: readonly File[]) => void;
+}
+
+const FilesContext = createContext<DroppedFiles>({ files: [], setFiles: () => undefined });
+
+/** Keeps the files that were dropped on any page until the upload page takes them. */
+export function FilesProvider({ children }: { readonly children: ReactNode }) {
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const value = useMemo(() => ({ files, setFiles }), [files]);
+  return <FilesContext.Provider value={value}>{children}</FilesContext.Provider>;
+}
+
+/** The dropped files, and how to change them. */
+export const useDroppedFiles = (): DroppedFiles => useContext(FilesContext);

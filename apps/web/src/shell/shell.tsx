@@ -14,16 +14,15 @@ import {
   IconUpload,
 } from '@tabler/icons-react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
 import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
-import { Tour } from '../tour/tour.tsx';
-import { NavigatedProvider } from '../ui/layout/navigated.ts';
-import { Page } from '../ui/layout/page.tsx';
+import { useTour } from '../tour/use-tour.ts';
+import { NavigatedProvider, Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
-import { useKeepFocus } from './keep-focus.ts';
-import { Keys } from './keys.tsx';
+import { Keys, useKeepFocus } from './keys.tsx';
 
 const PAGES = [
   { to: '/', label: 'Start', icon: IconHome, role: 'viewer' },
@@ -168,4 +167,16 @@ function PageLink({
       onClick={onClick}
     />
   );
+}
+
+const TourCard = lazy(loadedAgain(() => import('../tour/tour-card.tsx')));
+
+/** The tour, whose code is loaded for those who have neither taken nor dismissed it. */
+function Tour() {
+  const { status } = useTour().state;
+  return status === 'new' || status === 'active' ? (
+    <Suspense>
+      <TourCard />
+    </Suspense>
+  ) : null;
 }

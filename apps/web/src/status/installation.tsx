@@ -1,16 +1,15 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { useRead } from '../api/use-read.ts';
+import { useRuns } from '../runs/use-runs.ts';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
-import { type Fact, Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
-import { NameValues } from '../ui/layout/name-values.tsx';
+import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
-import { minutesOf } from './minutes-of.ts';
-import { useInProgress } from './use-in-progress.tsx';
 import type { Status } from './use-status.ts';
 
 /** Of facts, in wide windows. */
@@ -132,4 +131,49 @@ export function Limits({ limits }: { readonly limits: Status['limits'] }) {
       />
     </Part>
   );
+}
+
+const HISTORY_MINUTES = 360;
+const MINUTE_MS = 60_000;
+
+interface Minute {
+  readonly requests: number;
+  readonly errors: number;
+}
+
+/** Every minute of the last six hours; the service leaves out those without requests. */
+function minutesOf(listed: Status['provider_requests'], nowMs: number): readonly Minute[] {
+  const found = new Map(
+    listed.map(({ minute, ...counts }) => [Math.floor(Date.parse(minute) / MINUTE_MS), counts]),
+  );
+  const last = Math.floor(nowMs / MINUTE_MS);
+  return Array.from(
+    { length: HISTORY_MINUTES },
+    (_, at) => found.get(last - HISTORY_MINUTES + 1 + at) ?? { requests: 0, errors: 0 },
+  );
+}
+
+const REFRESH_MS = 5000;
+
+const ACTIVE = { status: 'running', limit: 1 } as const;
+
+/** How many runs and imports the whole installation works on now. */
+function useInProgress(): readonly Fact[] {
+  const runs = useRuns(ACTIVE, { refetchInterval: REFRESH_MS });
+  const jobs = useRead({
+    queryKey: ['jobs', ACTIVE],
+    read: (api, signal) => api.GET('/jobs', { params: { query: ACTIVE }, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const countOf = (list: typeof runs.data | typeof jobs.data): string =>
+    list === undefined ? '…' : formatCount(list.meta.total_items);
+  const linkTo = (to: '/runs' | '/jobs') => (
+    <LinkAnchor to={to} search={{ status: 'running' }} size="xs">
+      See them
+    </LinkAnchor>
+  );
+  return [
+    ['Runs in progress', countOf(runs.data), linkTo('/runs')],
+    ['Imports in progress', countOf(jobs.data), linkTo('/jobs')],
+  ];
 }

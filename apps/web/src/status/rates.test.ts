@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseMetrics } from './parse-metrics.ts';
-import { ratesOf, totalsOf, withLook } from './rates.ts';
+import { parseMetrics, ratesOf, totalsOf, withLook } from './rates.ts';
 
 const look = (atMs: number, requests: number) =>
   totalsOf(

@@ -1,10 +1,8 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import { Facts } from '../ui/layout/facts.tsx';
-import { NameValues } from '../ui/layout/name-values.tsx';
+import { Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
-import { type Sample, sumOf } from './parse-metrics.ts';
-import { type Totals, totalsOf } from './rates.ts';
+import { type Sample, sumOf, type Totals, totalsOf } from './rates.ts';
 
 /** What the metrics of a process say: rates since the last look, and totals since its start. */
 export function StatusNumbers({

@@ -2,16 +2,18 @@ import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
+import { type Provider, useProviders } from '../runs/create/provider/use-providers.ts';
 import { useCan } from '../session/session.tsx';
+import { Sparkline } from '../ui/charts/sparkline.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
+import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { DataTable } from '../ui/table/data-table.tsx';
+import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { Installation, Limits } from './installation.tsx';
-import { parseMetrics } from './parse-metrics.ts';
-import { Providers } from './providers.tsx';
-import { RateCharts } from './rate-charts.tsx';
-import { type Totals, totalsOf, withLook } from './rates.ts';
+import { parseMetrics, ratesOf, type Totals, totalsOf, withLook } from './rates.ts';
 import { StatusNumbers } from './status-numbers.tsx';
 import { useStatus } from './use-status.ts';
 
@@ -99,3 +101,58 @@ export default function StatusPage() {
     </Page>
   );
 }
+
+/** The providers that runs can name, without their keys. */
+function Providers() {
+  const providers = useProviders();
+  return (
+    <Part title="Model providers">
+      {providers.length === 0 ? (
+        <Dimmed>
+          None is configured: set SVC_PROVIDER_NAME and SVC_PROVIDER_NAME_ORIGINS for the service and its
+          workers. Servers without a key need neither.
+        </Dimmed>
+      ) : (
+        <DataTable
+          label="Table of providers"
+          columns={COLUMNS}
+          rows={providers}
+          keyOf={({ name, origins }) => name ?? origins.join(' ')}
+        />
+      )}
+    </Part>
+  );
+}
+
+const COLUMNS: readonly Column<Provider>[] = [
+  { label: 'Key', cell: ({ name }) => name ?? 'none' },
+  { label: 'Addresses', wraps: true, cell: ({ origins }) => origins.join(', ') },
+  {
+    label: 'Models of earlier runs',
+    wraps: true,
+    cell: ({ models }) => (models.length === 0 ? '–' : models.slice(0, 20).join(', ')),
+  },
+];
+
+const CHARTS = [
+  ['requests', 'Requests'],
+  ['errors', 'Server errors'],
+  ['items', 'Imported items'],
+  ['providerCalls', 'Requests to models'],
+  ['results', 'Results of runs'],
+] as const;
+
+/** What happened per second since the console has been looking. */
+function RateCharts({ looks }: { readonly looks: readonly Totals[] }) {
+  return (
+    <Part title="Per second, since you first opened this page (one hour at most)">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="lg">
+        {CHARTS.map(([name, title]) => (
+          <Sparkline key={name} title={title} values={ratesOf(looks, name)} format={rateText} />
+        ))}
+      </SimpleGrid>
+    </Part>
+  );
+}
+
+const rateText = (rate: number): string => (rate >= 100 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1));

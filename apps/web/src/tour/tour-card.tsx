@@ -4,9 +4,8 @@ import { useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useExample } from '../datasets/list/use-example.ts';
 import { ErrorView } from '../ui/error-view.tsx';
-import { TOUR_STEPS } from './steps.ts';
 import { useTour } from './use-tour.ts';
-import { useTourTelemetry } from './use-tour-telemetry.ts';
+import { TOUR_STEPS, useTourTelemetry } from './use-tour-telemetry.ts';
 
 /** Pages with a form, which the invitation would cover. */
 const FORMS: readonly string[] = ['/upload', '/import', '/runs/new'];

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
 import { LinkButton } from './layout/links.tsx';
 import { SmallButton } from './small-button.tsx';
-import { CopyText } from './text/copy-text.tsx';
+import { CopyText } from './text/copy-action.tsx';
 import { Dimmed } from './text/dimmed.ts';
 
 /** The lists of what can be missing, by the code of its error. */

@@ -1,5 +1,5 @@
 import { ConnectionLost } from '../api/api-problem.ts';
-import { useConnection } from '../shell/connection.ts';
+import { useConnection } from '../shell/connection-banner.tsx';
 import { ErrorView } from './error-view.tsx';
 import { PageSkeleton } from './layout/page-skeleton.tsx';
 

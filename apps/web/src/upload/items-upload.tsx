@@ -3,7 +3,7 @@ import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { ItemPreview } from '../mapping/item-preview.tsx';
 import { locationOf } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
-import { CopyText } from '../ui/text/copy-text.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import type { Inspection } from './inspect-types.ts';
 import { SendForm } from './send-form.tsx';

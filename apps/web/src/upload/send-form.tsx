@@ -3,10 +3,9 @@ import { useForm } from '@mantine/form';
 import { ErrorView } from '../ui/error-view.tsx';
 import { type Field, Fields } from '../ui/form/fields.tsx';
 import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
-import { ActionBar } from '../ui/layout/action-bar.tsx';
-import { InView } from '../ui/layout/in-view.tsx';
+import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
-import { CopyText } from '../ui/text/copy-text.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatBytes, formatCountOf } from '../ui/text/formats.ts';
 import { type Uploaded, useUpload } from './use-upload.ts';
 

@@ -7,7 +7,7 @@ import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { SendForm } from './send-form.tsx';
-import { type UploadPreview, useUploadPreview } from './use-upload-preview.ts';
+import { type UploadPreview, useUploadPreview } from './use-upload.ts';
 
 const FORMATS: Readonly<Record<string, string>> = {
   csv: 'CSV',

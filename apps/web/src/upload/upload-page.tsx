@@ -1,15 +1,14 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
-import { IconFile } from '@tabler/icons-react';
+import { Button, Card, FileButton, Group, Stack, Text } from '@mantine/core';
+import { IconFile, IconUpload } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import { useDroppedFiles } from '../shell/dropped-files.tsx';
+import { useDroppedFiles } from '../shell/drop-anywhere.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes } from '../ui/text/formats.ts';
-import { FileChoice } from './file-choice.tsx';
+import type { Inspection } from './inspect-types.ts';
 import { ItemsUpload } from './items-upload.tsx';
 import { TableUpload } from './table-upload.tsx';
-import { useInspection } from './use-inspection.ts';
 
 /** Uploads files: they are opened in the browser before anything is sent, and tables are mapped. */
 export default function UploadPage() {
@@ -52,4 +51,37 @@ export default function UploadPage() {
       )}
     </Page>
   );
+}
+
+/** Asks for files. They can also be dropped on any page. */
+function FileChoice({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
+  return (
+    <Card withBorder padding="xl" className="drop-card">
+      <Stack align="center" gap="sm">
+        <IconUpload size={32} aria-hidden />
+        <Text>Drop files anywhere on this page</Text>
+        <FileButton onChange={(files) => onFiles(files)} multiple inputProps={{ 'aria-label': 'Files' }}>
+          {(props) => <Button {...props}>Choose files</Button>}
+        </FileButton>
+        <Dimmed ta="center">
+          The browser opens packages and items before they are sent. A table is sent for its preview, which
+          stores nothing.
+        </Dimmed>
+      </Stack>
+    </Card>
+  );
+}
+
+/** Opens a file in a worker and tells what is in it; null until the first answer. */
+function useInspection(file: File | undefined): Inspection | null {
+  const [inspection, setInspection] = useState<Inspection | null>(null);
+  useEffect(() => {
+    setInspection(null);
+    if (file === undefined) return;
+    const worker = new Worker(new URL('./inspect-worker.ts', import.meta.url), { type: 'module' });
+    worker.addEventListener('message', ({ data }: MessageEvent<Inspection>) => setInspection(data));
+    worker.postMessage(file);
+    return () => worker.terminate();
+  }, [file]);
+  return inspection;
 }

@@ -1,18 +1,22 @@
-import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
-import { getRouteApi } from '@tanstack/react-router';
+import { Code, Popover, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
-import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { ExportMenu } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';
+import { CopyAction } from '../../ui/text/copy-action.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { EditDataset } from './edit-dataset.tsx';
-import { UseInPython } from './use-in-python.tsx';
 
 const route = getRouteApi('/datasets/$id');
 
@@ -89,5 +93,86 @@ export function DatasetActions({
         />
       )}
     </>
+  );
+}
+
+const FIELDS: readonly Field[] = [
+  { name: 'name', label: 'Name', required: true, maxLength: 255, isFirst: true },
+  {
+    name: 'handle',
+    label: 'Handle',
+    description: 'A short name that programs can use in place of the id, such as gsm8k-test',
+    maxLength: 96,
+    pointer: '/handle',
+  },
+  { name: 'description', label: 'Description', kind: 'lines' },
+  { name: 'notes', label: 'Notes', kind: 'lines' },
+];
+
+/** Changes the name, description and notes of a dataset. */
+function EditDataset({
+  dataset: { id, name, handle, description, notes },
+  onClose,
+}: {
+  readonly dataset: Dataset;
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const navigate = useNavigate();
+  const saved = useSaved(['dataset'], ['datasets']);
+  const form = useForm({
+    initialValues: { name, handle: handle ?? '', description: description ?? '', notes: notes ?? '' },
+  });
+  const save = async (): Promise<void> => {
+    const { values } = form;
+    // only what was changed here: another person may have changed the rest
+    const body = {
+      ...(form.isDirty('name') && { name: values.name }),
+      ...(form.isDirty('handle') && { handle: values.handle.trim() || null }),
+      ...(form.isDirty('description') && { description: values.description || null }),
+      ...(form.isDirty('notes') && { notes: values.notes || null }),
+    };
+    if (Object.keys(body).length === 0) return;
+    // the address may have the handle
+    if (body.handle !== undefined) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
+    await saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
+  };
+  return (
+    <FormDialog title="Edit the dataset" action="Save" submit={save} onClose={onClose}>
+      <Fields form={form} fields={FIELDS} />
+    </FormDialog>
+  );
+}
+
+/** The program that loads this version in Python, to copy. */
+function UseInPython({ dataset: { id, handle, version_hash } }: { readonly dataset: Dataset }) {
+  const api = useApi();
+  const path = { repo: handle ?? id, revision: version_hash.slice(0, 40) };
+  const program = [
+    `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(window.location.origin)}`,
+    'from datasets import load_dataset',
+    `dataset = load_dataset(${JSON.stringify(`svc/${path.repo}`)}, revision="${path.revision}")`,
+  ].join('\n');
+  return (
+    <Popover
+      width={520}
+      position="bottom-end"
+      shadow="md"
+      withinPortal
+      trapFocus
+      // The service makes the files of a version with the first request, and the library does not wait for large ones.
+      onOpen={() => void api.GET('/api/datasets/svc/{repo}/revision/{revision}', { params: { path } })}
+    >
+      <Popover.Target>
+        <SmallButton leftSection={<IconBrandPython size={16} />}>Use in Python</SmallButton>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs" pos="relative">
+          <Code block>{program}</Code>
+          <CopyAction text={program} label="Copy the program" isInCorner />
+          <Dimmed>Where the service has keys, set the variable HF_TOKEN to yours.</Dimmed>
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

@@ -1,9 +1,8 @@
-import { Badge, Group } from '@mantine/core';
-import { binsOf } from '../../ui/charts/bins.ts';
+import { binsOf } from '../../ui/charts/histogram.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
-import { ItemId } from '../../ui/text/item-id.tsx';
+import { ItemId, Tags } from '../../ui/text/item-id.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { type ItemSummary, PROMPT } from './item-windows.ts';
 
@@ -72,15 +71,7 @@ export function itemColumns(
       size: 110,
       share: 0.5,
       isOptional: true,
-      cell: ({ tags }) => (
-        <Group gap={4} wrap="nowrap">
-          {tags.map((tag) => (
-            <Badge key={tag} size="xs" variant="default">
-              {tag}
-            </Badge>
-          ))}
-        </Group>
-      ),
+      cell: ({ tags }) => <Tags tags={tags} />,
     },
     { key: 'type', label: 'Type', size: 110, isOptional: true, cell: ({ type }) => type },
     { key: 'section', label: 'Section', size: 110, cell: ({ section }) => section },

@@ -1,12 +1,9 @@
-import { Group, Pill, Select } from '@mantine/core';
+import { Group, Select } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
-import { ChosenFilter } from '../../ui/chosen-filter.tsx';
-import { Clearable } from '../../ui/clearable.tsx';
+import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { metaFilters } from '../../ui/search-params.ts';
-import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Overview } from '../overview/read-overview.ts';
@@ -31,9 +28,7 @@ export function ItemFiltersBar({
   const [pointer, setPointer] = useState<string | null>(null);
   const stated = [
     ...(expected === undefined ? [] : [['expected', `answer ${expected}`] as const]),
-    ...metaFilters(search).map(
-      ([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`] as const,
-    ),
+    ...metaPills(search),
   ];
   const isFiltered = stated.length > 0 || [section, type, tag, q].some((value) => value !== undefined);
   const none = Object.fromEntries(stated.map(([name]) => [name, undefined]));
@@ -91,21 +86,7 @@ export function ItemFiltersBar({
             onChange={(text) => change({ [key]: text })}
           />
         )}
-        {stated.map(([name, text]) => (
-          <Pill
-            key={name}
-            size="md"
-            withRemoveButton
-            removeButtonProps={{
-              'aria-label': `Remove the filter ${text}`,
-              'aria-hidden': false,
-              tabIndex: 0,
-            }}
-            onRemove={() => change({ [name]: undefined })}
-          >
-            <span dir="auto">{text}</span>
-          </Pill>
-        ))}
+        <FilterPills stated={stated} onRemove={(name) => change({ [name]: undefined })} />
       </Clearable>
     </Group>
   );

@@ -3,8 +3,8 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } f
 import { dataOf } from '../../api/api-problem.ts';
 import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
+import { isItemHash } from '../dataset-search.ts';
 import { thumbnailOf } from './asset-list.tsx';
-import { isItemHash } from './item-hash.ts';
 import { assetsOf, inputOf, questionOf, tagsOf } from './item-reading.ts';
 
 export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];

@@ -3,7 +3,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
-import { isItemHash } from './item-hash.ts';
+import { isItemHash } from '../dataset-search.ts';
 import { type Dataset, type ItemFilters, type ItemSummary, summaryOf } from './item-windows.ts';
 
 const WINDOW_ITEMS = 50;

@@ -1,10 +1,10 @@
+import { REQUEST_VALUES } from '@svc/client';
 import { oneOf, searchParser, text } from '../../ui/search-params.ts';
 
-export const SOURCES = ['hub', 'pkg_zip', 'file'] as const;
+const { source, sort } = REQUEST_VALUES['/datasets'];
 
-/** Orders of the list; a minus turns one round. */
-const SORTS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
-export type DatasetSort = (typeof SORTS)[number];
+export const SOURCES = source;
+export type DatasetSort = (typeof sort)[number];
 
 /** What the address of the list of datasets states. */
 export type DatasetsSearch = ReturnType<typeof parseDatasetsSearch>;
@@ -13,6 +13,6 @@ export const parseDatasetsSearch = searchParser({
   q: text,
   source: oneOf(...SOURCES),
   version_hash: text,
-  sort: oneOf(...SORTS),
+  sort: oneOf(...sort),
   cursor: text,
 });

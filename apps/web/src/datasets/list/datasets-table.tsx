@@ -5,10 +5,9 @@ import { SourceBadge } from '../../ui/source-badge.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import type { Column } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
-import { CopyText } from '../../ui/text/copy-text.tsx';
+import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { firstLine } from '../../ui/text/first-line.ts';
-import { formatCount, formatScore } from '../../ui/text/formats.ts';
+import { firstLine, formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { DatasetSort } from './datasets-search.ts';
 
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];

@@ -1,20 +1,28 @@
-import { Group, Stack } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
+import { Fields } from '../../ui/form/fields.tsx';
+import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { formatCount } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
+import { ChangeError } from './change-error.tsx';
 import { DeleteVersion } from './delete-version.tsx';
-import { RestoreVersion } from './restore-version.tsx';
+import { MESSAGE_FIELD } from './message-field.ts';
+import { useChange } from './use-change.ts';
 import { useVersions, type Version } from './use-versions.ts';
 import { versionColumns } from './version-columns.tsx';
 import { VersionSelect } from './version-select.tsx';
@@ -125,5 +133,44 @@ function TwoVersions({
       </Group>
       <DiffView from={{ id: newest.id, version: from }} to={{ id: newest.id, version: to ?? newestNumber }} />
     </Stack>
+  );
+}
+
+/** Makes the content of an old version the newest one, after a confirmation. */
+function RestoreVersion({
+  newest,
+  version,
+  onClose,
+}: {
+  readonly newest: Dataset;
+  readonly version: Version;
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const change = useChange();
+  const form = useForm({ initialValues: { message: `Restore version ${version.version}` } });
+  const restore = (): Promise<void> =>
+    change(
+      dataOf(
+        api.POST('/datasets/{id}/restore', {
+          params: { path: { id: newest.id }, header: { 'If-Match': `"${newest.version_hash}"` } },
+          body: { version: version.version, message: form.values.message || null },
+        }),
+      ),
+    );
+  return (
+    <FormDialog
+      title={`Restore version ${version.version}`}
+      action="Restore"
+      submit={restore}
+      onClose={onClose}
+      showError={(error) => <ChangeError dataset={newest} error={error} />}
+    >
+      <Text size="sm">
+        Its {formatCount(version.item_count)} items become the next version of the dataset. Version{' '}
+        {newest.version} stays in the history.
+      </Text>
+      <Fields form={form} fields={[MESSAGE_FIELD]} />
+    </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import type { ResponseOf } from '@svc/client';
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { BY_CURSOR } from '../../ui/by-cursor.ts';
+import { BY_CURSOR } from '../../ui/more-button.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 
 type Versions = ResponseOf<'/datasets/{id}/versions', 'get'>;

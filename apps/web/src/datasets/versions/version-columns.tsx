@@ -3,7 +3,7 @@ import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { sourceDetails } from '../../ui/source-badge.tsx';
 import type { Column } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
-import { CopyText } from '../../ui/text/copy-text.tsx';
+import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { changeText, type Version } from './use-versions.ts';

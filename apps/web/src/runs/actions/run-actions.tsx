@@ -1,5 +1,13 @@
 import { Menu } from '@mantine/core';
-import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
+import { useForm } from '@mantine/form';
+import {
+  IconArrowsDiff,
+  IconCopyPlus,
+  IconPencil,
+  IconPlayerStop,
+  IconRefresh,
+  IconTrash,
+} from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
@@ -7,16 +15,15 @@ import { dataOf } from '../../api/api-problem.ts';
 import { ReportAction } from '../../report/report-action.tsx';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
+import { Fields } from '../../ui/form/fields.tsx';
+import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { ExportMenu, MenuButton } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';
-import { formatCountOf } from '../../ui/text/formats.ts';
+import { formatCost, formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
-import { AgainMenu, type RetryOnly } from './again-menu.tsx';
-import { ContinueRun } from './continue-run.tsx';
-import { RenameRun } from './rename-run.tsx';
 import { RescoreRun } from './rescore-run.tsx';
 
 /** What can be done with a run; what the session's role may not do is not offered. */
@@ -146,4 +153,100 @@ function useRunChanges(id: string) {
   });
   const remove = (): Promise<unknown> => dataOf(api.DELETE('/runs/{id}', { params }));
   return { cancel, retry, remove };
+}
+
+type RetryOnly = 'failed' | 'unscored' | 'truncated';
+
+const RETRIES: readonly (readonly [RetryOnly, string])[] = [
+  ['failed', 'Retry failed results'],
+  ['unscored', 'Retry unscored results'],
+  ['truncated', 'Retry truncated results'],
+];
+
+/** What can be done again with a run that has ended: some of its results, or the scores of all. */
+function AgainMenu({
+  run,
+  isPending,
+  onRetry,
+  onContinue,
+  onRescore,
+  onAdd,
+}: {
+  readonly run: Run;
+  readonly isPending: boolean;
+  readonly onRetry: (only: RetryOnly) => void;
+  readonly onContinue: () => void;
+  readonly onRescore: () => void;
+  readonly onAdd: () => void;
+}) {
+  // a run that came with a package, or has the outputs of another one, has no provider to ask again
+  const canRetry = !run.imported && run.source_run_id === null;
+  return (
+    <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={isPending}>
+      {canRetry && run.status === 'stopped' && (
+        <Menu.Item onClick={onContinue}>Continue with another maximum cost…</Menu.Item>
+      )}
+      {canRetry &&
+        RETRIES.map(([only, label]) => (
+          <Menu.Item
+            key={only}
+            // a run that ended early also has results that are missing
+            disabled={run.counts[only] === 0 && run.counts.done === run.counts.total}
+            onClick={() => onRetry(only)}
+          >
+            {label} ({formatCount(run.counts[only])})
+          </Menu.Item>
+        ))}
+      <Menu.Item onClick={onRescore}>Score again…</Menu.Item>
+      {!run.imported && <Menu.Item onClick={onAdd}>Add a scorer…</Menu.Item>}
+    </MenuButton>
+  );
+}
+
+/** Makes the results that a run lacks because it has reached its maximum cost, up to a new one. */
+function ContinueRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const api = useApi();
+  const saved = useSaved(['run', run.id], ['runs']);
+  const { max_cost } = run.config as { readonly max_cost?: { readonly amount: number } | null };
+  const form = useForm<{ maxCost: number | string }>({ initialValues: { maxCost: max_cost?.amount ?? '' } });
+  const { maxCost } = form.values;
+  const send = (): Promise<void> => {
+    const params = { path: { id: run.id } };
+    const body = { only: 'missing', max_cost: maxCost === '' ? null : { amount: Number(maxCost) } } as const;
+    return saved(dataOf(api.POST('/runs/{id}/retry', { params, body })));
+  };
+  return (
+    <FormDialog title="Continue the run" action="Continue" submit={send} onClose={onClose}>
+      <Fields
+        form={form}
+        fields={[
+          {
+            ...{ name: 'maxCost', label: 'Maximum cost', kind: 'decimal', min: 0, max: 1e9, isFirst: true },
+            description: `Of the whole run, which has cost ${formatCost(run.cost)} so far. Empty for no limit`,
+          },
+        ]}
+      />
+    </FormDialog>
+  );
+}
+
+/** Changes the name of a run. Without one, it is called after its model. */
+function RenameRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const api = useApi();
+  const saved = useSaved(['run', run.id], ['runs']);
+  const form = useForm({ initialValues: { name: run.name ?? '' } });
+  const description = `Without one: ${nameOf({ ...run, name: null })}`;
+  const save = (): Promise<void> => {
+    const params = { path: { id: run.id } };
+    const body = { name: form.values.name.trim() || null };
+    return saved(dataOf(api.PATCH('/runs/{id}', { params, body })));
+  };
+  return (
+    <FormDialog title="Rename the run" action="Save" submit={save} onClose={onClose}>
+      <Fields
+        form={form}
+        fields={[{ name: 'name', label: 'Name', description, maxLength: 255, isFirst: true }]}
+      />
+    </FormDialog>
+  );
 }

@@ -2,19 +2,17 @@ import { Select, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
-import { type GroupScore, groupScores } from '../../ui/charts/group-scores.ts';
 import { Histogram } from '../../ui/charts/histogram.tsx';
-import { ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
-import { MetaSlices } from './meta-slices.tsx';
 import { readMeasures } from './read-measures.ts';
 import { SliceBars } from './slice-bars.tsx';
-import { COMMON_KEYS } from './slices.ts';
+import { COMMON_KEYS, useSliceKeys } from './slices.ts';
 import { WorseSlices } from './worse-slices.tsx';
 
 const route = getRouteApi('/runs/$id');
@@ -117,4 +115,39 @@ function ScorerScores({
   const order = Object.keys(scorers);
   const groups = groupScores(scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
   return <ScoreBars title="Score by scorer" groups={groups} onChoose={onChoose} />;
+}
+
+/**
+ * The scores of a run by what people choose: the values of the metadata at a pointer. Without metadata there is nothing before
+ * a choice: other charts show the common keys.
+ */
+function MetaSlices({
+  run,
+  search: { slice, scorer },
+  onView,
+  onChoose,
+}: {
+  readonly run: Run;
+  readonly search: RunSearch;
+  readonly onView: (changes: RunSearch) => void;
+  /** Lists the results of a slice. */
+  readonly onChoose: (filters: RunSearch) => void;
+}) {
+  const keys = useSliceKeys(run);
+  const chosen = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));
+  return (
+    <Stack gap="xs">
+      <Select
+        size="xs"
+        w={200}
+        searchable
+        label="Slices by"
+        allowDeselect={false}
+        value={chosen?.value ?? null}
+        onChange={(value) => onView({ slice: value ?? undefined })}
+        data={keys}
+      />
+      {chosen !== undefined && <SliceBars run={run} of={chosen} scorer={scorer} onChoose={onChoose} />}
+    </Stack>
+  );
 }

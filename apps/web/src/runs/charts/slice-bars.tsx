@@ -1,5 +1,4 @@
-import type { GroupScore } from '../../ui/charts/group-scores.ts';
-import { ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { type GroupScore, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';

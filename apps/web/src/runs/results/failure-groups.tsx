@@ -5,7 +5,7 @@ import { dataOf } from '../../api/api-problem.ts';
 import { useRead } from '../../api/use-read.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { RESULT_OUTPUTS, type RunSearch } from '../runs-search.ts';
+import { RESULTS, type RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
 const SHOWN = 5;
@@ -32,7 +32,7 @@ export function FailureGroups({
     queryKey: ['outputs', run.id, run.finished_at],
     queryFn: ({ signal }) =>
       Promise.all(
-        RESULT_OUTPUTS.map(async (output) => {
+        RESULTS.output.map(async (output) => {
           const params = { path: { id: run.id }, query: { output, limit: 1 } };
           const { meta } = await dataOf(api.GET('/runs/{id}/results', { params, signal }));
           return [`${output} output`, meta.total_items, { output }] as const;

@@ -1,14 +1,14 @@
-import { Badge, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
-import { ItemId } from '../../ui/text/item-id.tsx';
+import { ItemId, Tags } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { metaKey, SORTED_COLUMNS } from './column-keys.ts';
 import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
+import { metaKey, SORTED_COLUMNS } from './results-query.ts';
 
 /** A column that takes a share of the room, or keeps its width. */
 const text = (size: number, share: number) => ({ size, share });
@@ -65,15 +65,7 @@ const RESULT_COLUMNS: readonly (Column<ListedResult> & { readonly key: string })
     key: 'tags',
     label: 'Tags',
     ...text(90, 0.8),
-    cell: ({ tags }) => (
-      <Group gap={4} wrap="nowrap">
-        {tags.map((tag) => (
-          <Badge key={tag} size="xs" variant="default">
-            {tag}
-          </Badge>
-        ))}
-      </Group>
-    ),
+    cell: ({ tags }) => <Tags tags={tags} />,
   },
   { key: 'type', label: 'Type', ...fixed(100), cell: ({ type }) => type },
   { key: 'section', label: 'Section', ...text(80, 0.5), cell: ({ section }) => section },

@@ -1,13 +1,10 @@
-import { Button, Group, NumberInput, Pill, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { IconChevronDown, IconFilter } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { ChosenFilter } from '../../ui/chosen-filter.tsx';
-import { Clearable } from '../../ui/clearable.tsx';
+import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { metaFilters } from '../../ui/search-params.ts';
 import { SmallButton } from '../../ui/small-button.tsx';
-import { TypedFilter } from '../../ui/typed-filter.tsx';
-import { RESULT_OUTPUTS, RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
+import { RESULTS, type RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
 
 /** What narrows the list, and how a pill says so. */
@@ -66,9 +63,7 @@ export function ResultFilters({
       const value = search[name as keyof RunSearch];
       return value === undefined ? [] : [[name, text(value)] as const];
     }),
-    ...metaFilters(search).map(
-      ([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`] as const,
-    ),
+    ...metaPills(search),
   ];
   return (
     <Group gap="xs" role="search" aria-label="Results" display="contents">
@@ -97,21 +92,7 @@ export function ResultFilters({
             <Fields run={run} search={search} pointers={pointers} onChange={onChange} />
           </Popover.Dropdown>
         </Popover>
-        {stated.map(([name, text]) => (
-          <Pill
-            key={name}
-            size="md"
-            withRemoveButton
-            removeButtonProps={{
-              'aria-label': `Remove the filter ${text}`,
-              'aria-hidden': false,
-              tabIndex: 0,
-            }}
-            onRemove={() => onChange({ [name]: undefined })}
-          >
-            <span dir="auto">{text}</span>
-          </Pill>
-        ))}
+        <FilterPills stated={stated} onRemove={(name) => onChange({ [name]: undefined })} />
       </Clearable>
     </Group>
   );
@@ -154,13 +135,13 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
     onChange(changes as RunSearch);
   };
   const choices: readonly (readonly [label: string, name: keyof RunSearch, values: readonly string[]])[] = [
-    ['Status', 'status', RESULT_STATUSES],
+    ['Status', 'status', RESULTS.status],
     ['Scorer', 'scorer', scorersOf(run)],
     ['Section', 'section', Object.keys(by_section ?? {})],
     ['Type', 'type', Object.keys(by_type ?? {})],
     ['Tag', 'tag', Object.keys(by_tag ?? {})],
     ['Finish reason', 'finish_reason', Object.keys(run.finish_reasons ?? {})],
-    ['Output', 'output', RESULT_OUTPUTS],
+    ['Output', 'output', RESULTS.output],
   ];
   const stateOf = (name: string): string | number =>
     typed[name] ?? (search[name as keyof RunSearch] as string | number | undefined) ?? '';

@@ -1,8 +1,9 @@
-import { Button, CloseButton, Group, Stack } from '@mantine/core';
+import { Button, CloseButton, Group, Stack, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { LinkButton } from '../../ui/layout/links.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
@@ -11,15 +12,14 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
-import { BlindSample } from '../labels/blind-sample.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
-import { metaPointerOf } from './column-keys.ts';
 import { FailureGroups } from './failure-groups.tsx';
 import { resultKey } from './listed-result.ts';
 import { ResultPane } from './pane/result-pane.tsx';
 import { BLIND_COLUMNS, defaultColumns, resultColumns } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
+import { metaPointerOf } from './results-query.ts';
 import { SaveView } from './save-view.tsx';
 import { useResult } from './use-result.ts';
 import { useResults } from './use-results.ts';
@@ -153,6 +153,40 @@ function NoResult({ onClose }: { readonly onClose: () => void }) {
     <Group gap="sm" p="md">
       <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
       <Dimmed>The result that the address names is not here.</Dimmed>
+    </Group>
+  );
+}
+
+/** Says in place of the filters that the list is a blind sample, and how much of it is labelled; leads out of it. */
+function BlindSample({
+  run,
+  search: { seed = 0 },
+  labelled,
+  total,
+}: {
+  readonly run: Run;
+  readonly search: RunSearch;
+  /** Results that are labelled, of those that were read. */
+  readonly labelled: number;
+  readonly total: number | undefined;
+}) {
+  return (
+    <Group gap="xs">
+      <Text size="sm">Seed {seed}: the run and what it is like are hidden</Text>
+      {total !== undefined && (
+        <Text size="sm" fw={600} aria-live="polite">
+          {formatCount(labelled)} of {formatCount(total)} labelled
+        </Text>
+      )}
+      <LinkButton
+        to="/runs/$id"
+        params={{ id: run.id }}
+        search={{ tab: 'labels' }}
+        size="xs"
+        variant="default"
+      >
+        End the blind sample
+      </LinkButton>
     </Group>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../use-run.ts';
-import { metaKey } from './column-keys.ts';
+import { metaKey } from './results-query.ts';
 import { cellText, csvLine } from './view-csv.ts';
 
 describe('csvLine', () => {

@@ -3,9 +3,9 @@ import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { valueAt } from '../../ui/pointer-of.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { metaPointerOf, scorerKey } from './column-keys.ts';
 import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
 import { labelText } from './result-columns.tsx';
+import { metaPointerOf, scorerKey } from './results-query.ts';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>

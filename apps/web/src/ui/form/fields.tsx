@@ -1,6 +1,8 @@
 import {
   Autocomplete,
+  Button,
   Checkbox,
+  Collapse,
   NumberInput,
   PasswordInput,
   Select,
@@ -12,6 +14,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import type { ReactNode } from 'react';
 
 /** A field of a form: where its value is, and how it is edited. */
 export interface Field<Values = unknown> {
@@ -123,4 +127,36 @@ function FieldInput<Values extends object>({
         <Autocomplete {...input} data={choices} />
       );
   }
+}
+
+/** Further fields below a button. They stay open while something in them is wrong. */
+export function More({
+  what,
+  isForced = false,
+  children,
+}: {
+  /** What there is more of, such as "fields". */
+  readonly what: string;
+  readonly isForced?: boolean;
+  readonly children: ReactNode;
+}) {
+  const [isWanted, { toggle }] = useDisclosure(false);
+  const isOpen = isWanted || isForced;
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        px={0}
+        w="fit-content"
+        onClick={toggle}
+        aria-expanded={isOpen}
+      >
+        {isOpen ? `Fewer ${what}` : `More ${what}`}
+      </Button>
+      <Collapse expanded={isOpen} transitionDuration={0}>
+        {isOpen && children}
+      </Collapse>
+    </>
+  );
 }

@@ -1,4 +1,6 @@
 import { Modal, type ModalProps } from '@mantine/core';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useNotify } from '../layout/notices.tsx';
 import { FormBody, type FormBodyProps } from './form-body.tsx';
 
 /** A dialog with fields that does one thing and closes. */
@@ -12,4 +14,15 @@ export function FormDialog({
       <FormBody {...body} />
     </Modal>
   );
+}
+
+/** Saves something, refreshes the queries that show it, and tells the user. */
+export function useSaved(...shownBy: readonly QueryKey[]): (saving: Promise<unknown>) => Promise<void> {
+  const queries = useQueryClient();
+  const notify = useNotify();
+  return async (saving) => {
+    await saving;
+    await Promise.all(shownBy.map((queryKey) => queries.invalidateQueries({ queryKey })));
+    notify('Saved.');
+  };
 }

@@ -1,11 +1,20 @@
 import { Box, Group, Stack, Title } from '@mantine/core';
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useContext,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { consoleName } from '../../brand.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts } from '../text/rich-text.tsx';
 import { keepPlace } from '../visits.ts';
-import { useNavigated } from './navigated.ts';
 
 const TextSwitch = lazy(loadedAgain(() => import('../text/text-switch.tsx')));
 
@@ -67,3 +76,11 @@ export function Page({
     </Stack>
   );
 }
+
+const NavigatedContext = createContext<string | null>(null);
+
+/** Tells pages to which one the browser came from another page of the console. */
+export const NavigatedProvider = NavigatedContext.Provider;
+
+/** The path to which the browser came from another page of the console; null for the first page. */
+const useNavigated = (): string | null => useContext(NavigatedContext);

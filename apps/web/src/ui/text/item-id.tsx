@@ -1,3 +1,5 @@
+import { Badge, Group } from '@mantine/core';
+
 /** Characters that stay in view: ids of one dataset often differ at their ends only. */
 const PARTS = /^(.{4,})(.{8})$/su;
 
@@ -10,5 +12,18 @@ export function ItemId({ id }: { readonly id: string }) {
       <span>{start}</span>
       <span>{end}</span>
     </span>
+  );
+}
+
+/** The tags of an item in a cell. */
+export function Tags({ tags }: { readonly tags: readonly string[] }) {
+  return (
+    <Group gap={4} wrap="nowrap">
+      {tags.map((tag) => (
+        <Badge key={tag} size="xs" variant="default">
+          {tag}
+        </Badge>
+      ))}
+    </Group>
   );
 }

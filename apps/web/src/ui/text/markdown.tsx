@@ -1,12 +1,13 @@
-import { isValidElement, lazy, type ReactNode, Suspense } from 'react';
+import katex from 'katex';
+import { isValidElement, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
 import { loadedAgain } from '../../api/service-responds.ts';
-import { Formula } from './formula.tsx';
 import { markMath } from './mark-math.ts';
 import { sureMarkdown, unusedCharacter } from './sure-markdown.ts';
+import 'katex/dist/katex.min.css';
 
 const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 
@@ -71,4 +72,32 @@ export default function Markdown({ text }: { readonly text: string }) {
       </ReactMarkdown>
     </div>
   );
+}
+
+/** `maxExpand` and `maxSize` bound the cost of an untrusted formula; commands that could link are off. */
+const OPTIONS = { strict: false, trust: false, maxExpand: 200, maxSize: 20, throwOnError: true } as const;
+
+/** Longer formulas stay text. */
+const MAX_LENGTH = 2_000;
+
+/** Marks around a formula. */
+const MARKS = /^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g;
+
+/**
+ * A LaTeX formula with its marks, laid out through the DOM, so that the policy of the page need not allow inline styles. An
+ * invalid one is shown as it was written.
+ */
+function Formula({ written, isBlock }: { readonly written: string; readonly isBlock: boolean }) {
+  const element = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (element.current === null) return;
+    element.current.textContent = written;
+    if (written.length > MAX_LENGTH) return;
+    try {
+      katex.render(written.replaceAll(MARKS, ''), element.current, { ...OPTIONS, displayMode: isBlock });
+    } catch {
+      element.current.textContent = written;
+    }
+  }, [written, isBlock]);
+  return <span ref={element} className={isBlock ? 'math-block' : undefined} />;
 }

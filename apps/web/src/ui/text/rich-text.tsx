@@ -1,10 +1,11 @@
 import { Box, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createContext, lazy, Suspense, useContext, useEffect } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
-import { canRender, hasMarks } from './can-render.ts';
+import { canRender, hasMarks, isCodeLike } from './can-render.ts';
 import { Dimmed } from './dimmed.ts';
-import { isCodeLike } from './is-code-like.ts';
+import { prettyJson } from './pretty-json.ts';
 
 const Markdown = lazy(loadedAgain(() => import('./markdown.tsx')));
 const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
@@ -55,4 +56,10 @@ function Plain({ text }: { readonly text: string }) {
       {text}
     </Text>
   );
+}
+
+/** A text as Markdown, any other value as JSON with every digit. */
+export function Value({ value, isCode = false }: { readonly value: JsonValue; readonly isCode?: boolean }) {
+  if (typeof value === 'string') return <RichText text={value} isCode={isCode} />;
+  return <pre className="pre">{prettyJson(value)}</pre>;
 }

@@ -11,7 +11,7 @@ import { useMappingDraft } from '../../../mapping/use-mapping-draft.ts';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { QueryState } from '../../../ui/query-state.tsx';
-import { type UploadPreview, useUploadPreview } from '../../../upload/use-upload-preview.ts';
+import { type UploadPreview, useUploadPreview } from '../../../upload/use-upload.ts';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
 import type { Dataset } from '../item-windows.ts';

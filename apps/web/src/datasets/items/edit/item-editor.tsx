@@ -1,6 +1,6 @@
-import { Box, SegmentedControl, Text } from '@mantine/core';
+import { Alert, Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ShouldBlockFn } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
@@ -10,6 +10,7 @@ import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormBody } from '../../../ui/form/form-body.tsx';
 import { LeaveDialog } from '../../../ui/form/leave-dialog.tsx';
+import { JsonText } from '../../../ui/text/json-text.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
@@ -22,7 +23,6 @@ import {
   isJsonAnswer,
   textsOf,
 } from './item-form.ts';
-import { ItemNow } from './item-now.tsx';
 import { useCurrentItem } from './use-current-item.ts';
 
 /** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
@@ -159,4 +159,23 @@ function fieldsOf(item: JsonObject): readonly Field<ItemForm>[] {
       : { name: 'answer', label: 'Answer', kind: 'lines', pointer: `${ITEM}/answer` },
     { name: 'meta', label: 'Metadata, as JSON', kind: 'code', pointer: `${ITEM}/meta` },
   ];
+}
+
+/** Says beside what is typed that the item has been changed or removed, and shows it as it is now. */
+function ItemNow({ now }: { readonly now: ListedItem | null }) {
+  return now === null ? (
+    <Alert color="orange" variant="light" role="alert" title="The item is not here any more">
+      <Text size="sm">
+        It was changed or removed in the meantime. What you typed cannot be saved as a change of it, but stays
+        here to be copied.
+      </Text>
+    </Alert>
+  ) : (
+    <Alert color="orange" variant="light" role="alert" title="The item itself was changed in the meantime">
+      <Text size="sm" mb="xs">
+        What you typed stays. Saving it replaces the item, which is now:
+      </Text>
+      <JsonText value={now.item as JsonValue} label="the item as it is now" />
+    </Alert>
+  );
 }

@@ -1,8 +1,7 @@
 import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
-import { type Field, Fields } from '../../../ui/form/fields.tsx';
-import { More } from '../../../ui/form/more.tsx';
+import { type Field, Fields, More } from '../../../ui/form/fields.tsx';
 import { useRecentRuns } from '../../use-runs.ts';
 import { suggestionsOf, withProviders } from '../provider/suggestions-of.ts';
 import { useProviders } from '../provider/use-providers.ts';

@@ -2,7 +2,7 @@ import { SimpleGrid } from '@mantine/core';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { Part } from '../../../ui/layout/part.tsx';
 import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
-import { Value } from '../../../ui/text/value.tsx';
+import { Value } from '../../../ui/text/rich-text.tsx';
 import { gotOf, type ListedResult, readOf } from '../listed-result.ts';
 
 /** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */

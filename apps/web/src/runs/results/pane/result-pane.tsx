@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Table, Text, Title } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
@@ -9,16 +9,15 @@ import { Part } from '../../../ui/layout/part.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
-import { Value } from '../../../ui/text/value.tsx';
+import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../use-run.ts';
 import { answerIn, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
-import { outcomeText } from '../mark.tsx';
+import { Mark, outcomeText } from '../mark.tsx';
 import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
 import { LabelBar } from './label-bar.tsx';
-import { ScoresOfResult } from './scores-of-result.tsx';
 import { SentRequest } from './sent-request.tsx';
 
 /**
@@ -218,4 +217,34 @@ function usageText(usage: JsonObject): string {
   return Object.entries(usage)
     .map(([name, value]) => `${plainText(value)} ${name.replaceAll('_', ' ')}`)
     .join(', ');
+}
+
+/** What each scorer says. */
+function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {
+  const names = Object.keys(scores ?? {});
+  if (names.length === 0) return null;
+  return (
+    <Part title="Scores">
+      <Table w="auto" tabularNums verticalSpacing={4}>
+        <Table.Tbody>
+          {names.map((name) => {
+            const { score, passed = null, explanation = null, scored_by = null } = scores?.[name] ?? {};
+            return (
+              <Table.Tr key={name}>
+                <Table.Td>
+                  <Mark result={{ status: passed === null ? status : 'ok', passed }} />
+                </Table.Td>
+                <Table.Th>{name}</Table.Th>
+                <Table.Td>{formatScore(score)}</Table.Td>
+                <Table.Td className="break lines" dir="auto">
+                  {scores?.[name]?.error?.message ?? explanation}
+                </Table.Td>
+                <Table.Td c="dimmed">{scored_by}</Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Part>
+  );
 }

@@ -10,7 +10,7 @@ import { ErrorView } from '../../../ui/error-view.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { Value } from '../../../ui/text/value.tsx';
+import { Value } from '../../../ui/text/rich-text.tsx';
 import type { Run } from '../../use-run.ts';
 import type { ListedResult } from '../listed-result.ts';
 import { type Asked, curlOf, readSentRequest } from './curl-of.ts';

@@ -1,2 +1,0 @@
-/** The query of the current session. */
-export const sessionKey: readonly string[] = ['session'];
