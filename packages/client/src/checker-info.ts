@@ -19,3 +19,21 @@ export interface CheckerOption {
   readonly enum?: readonly (string | null)[];
   readonly minimum?: number;
 }
+
+/** A schema of the OpenAPI document without references, as far as forms need it. */
+export interface FieldSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly items?: FieldSchema;
+  readonly oneOf?: readonly FieldSchema[];
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | FieldSchema;
+  readonly [keyword: string]: unknown;
+}

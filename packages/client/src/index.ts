@@ -8,12 +8,13 @@ export {
   checkChange,
   type ItemsChange,
 } from './change-items.ts';
-export type { CheckerInfo, CheckerOption } from './checker-info.ts';
+export type { CheckerInfo, CheckerOption, FieldSchema } from './checker-info.ts';
 export { type ApiClient, type ClientOptions, createApiClient } from './create-api-client.ts';
 export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
 export { CHECKERS } from './generated/checkers.ts';
 export type { paths as Paths } from './generated/openapi.ts';
 export { REQUEST_VALUES } from './generated/request-values.ts';
+export { RUN_CONFIG } from './generated/run-config.ts';
 export { type IterateOptions, iterateItems, iterateResults, type RunResult } from './iterate.ts';
 export { iteratePages, type Page, type PageQuery } from './iterate-pages.ts';
 export type { BodyOf, ResponseOf } from './response-of.ts';

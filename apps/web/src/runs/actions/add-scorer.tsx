@@ -6,10 +6,9 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
-import { stated } from '../create/config-members.ts';
-import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
-import { checkerOf } from '../create/scoring/checker-form.ts';
-import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
+import { stated } from '../create/config-values.ts';
+import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from '../create/run-form.ts';
+import { ScoringFields } from '../create/scoring.tsx';
 import { type Run, scorersOf } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
@@ -22,7 +21,7 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
   const api = useApi();
   const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
   const form = useForm({
-    initialValues: { ...EMPTY_SCORING, name: '' },
+    initialValues: { config: { checker: typedChecker(), judge: typedJudge() }, name: '' },
     validate: problemsOf,
     validateInputOnChange: true,
   });
@@ -30,8 +29,8 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
   const isTaken = scorersOf(run).includes(name);
   const { price } = run.config as { readonly price?: { readonly currency: string } | null };
   const currency = price?.currency ?? 'USD';
-  const judge = judgeOf(form.values.judge, { currency });
-  const checker = checkerOf(form.values.checker);
+  const judge = judgeOf(form.values.config.judge, currency);
+  const checker = checkerOf(form.values.config.checker);
   const hasOne = judge !== null && (judge === undefined || checker === undefined);
   const add = (): Promise<void> => {
     const body = { scorers: [stated({ name, checker, judge: judge ?? undefined })], add: true };
@@ -69,7 +68,7 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
           },
         ]}
       />
-      <ScoringFields form={form} checkerFor="For every item" currency={currency} pointer="/scorers/0" />
+      <ScoringFields form={form} checkerFor="For every item" currency={currency} />
       {!hasOne && judge !== null && (
         <Text size="sm" c="orange">
           A scorer is a checker or a judge, not both.

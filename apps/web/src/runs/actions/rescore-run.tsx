@@ -8,10 +8,9 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
-import { stated } from '../create/config-members.ts';
-import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
-import { checkerOf } from '../create/scoring/checker-form.ts';
-import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
+import { stated } from '../create/config-values.ts';
+import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from '../create/run-form.ts';
+import { ScoringFields } from '../create/scoring.tsx';
 import { nameOf, type Run } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
@@ -26,14 +25,17 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const navigate = useNavigate();
   const form = useForm({
     // without a name it would have that of the run, or of its model
-    initialValues: { ...EMPTY_SCORING, name: `${nameOf(run).slice(0, MAX_NAME - SUFFIX.length)}${SUFFIX}` },
+    initialValues: {
+      config: { checker: typedChecker(), judge: typedJudge() },
+      name: `${nameOf(run).slice(0, MAX_NAME - SUFFIX.length)}${SUFFIX}`,
+    },
     validate: problemsOf,
     validateInputOnChange: true,
   });
   const { price } = run.config as { readonly price?: { readonly currency: string } | null };
   const currency = price?.currency ?? 'USD';
-  const judge = judgeOf(form.values.judge, { currency });
-  const checker = checkerOf(form.values.checker);
+  const judge = judgeOf(form.values.config.judge, currency);
+  const checker = checkerOf(form.values.config.checker);
   const rescore = async (): Promise<void> => {
     const body = stated({ checker, judge, name: form.values.name.trim() || undefined });
     const { id } = await dataOf(
@@ -55,7 +57,7 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
       onClose={onClose}
     >
       <Text size="sm">The outputs stay as they are; only a judge is asked. The scores become a new run.</Text>
-      <ScoringFields form={form} checkerFor="For every item" currency={currency} pointer="" />
+      <ScoringFields form={form} checkerFor="For every item" currency={currency} />
       <Fields form={form} fields={[{ name: 'name', label: 'Name of the new run', maxLength: MAX_NAME }]} />
     </FormDialog>
   );

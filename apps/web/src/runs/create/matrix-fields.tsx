@@ -1,12 +1,17 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
-import { Fields } from '../../ui/form/fields.tsx';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { asksModel, MAX_RUNS } from './matrix.ts';
-import { FURTHER_MODELS } from './run-fields.ts';
-import type { RunForm } from './run-form.ts';
+import { asksModel } from './config-fields.ts';
+import { MAX_RUNS, type RunForm } from './run-form.ts';
+
+/** Models besides that of the form. */
+export const FURTHER_MODELS: Field = {
+  ...{ name: 'models', label: 'Further models', kind: 'tags' },
+  description: 'Of the same provider. Press Enter after each.',
+};
 
 /** Further models: each runs with each prompt template. */
 export function MatrixFields({
@@ -17,18 +22,16 @@ export function MatrixFields({
   /** Names to suggest. */
   readonly models: readonly string[];
 }) {
+  const { provider } = form.values.config;
   return (
     <Stack gap="sm">
       <Dimmed>
         Every model runs with every template, at most {MAX_RUNS} runs. Everything else is the same.
       </Dimmed>
-      {asksModel(form.values) && (
+      {asksModel(provider.type) && (
         <Fields
           form={form}
-          fields={FURTHER_MODELS.map((field) => ({
-            ...field,
-            data: models.filter((name) => name !== form.values.model.model),
-          }))}
+          fields={[{ ...FURTHER_MODELS, data: models.filter((name) => name !== provider.model) }]}
         />
       )}
     </Stack>
@@ -39,18 +42,18 @@ export function MatrixFields({
 export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }) {
   return (
     <>
-      {form.values.promptTemplates.map((_, at) => (
+      {form.values.templates.map((_, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: templates have no other name
         <Stack key={at} gap={4}>
           <Fields
             form={form}
-            fields={[{ name: `promptTemplates.${at}`, label: `Prompt template ${at + 2}`, kind: 'lines' }]}
+            fields={[{ name: `templates.${at}`, label: `Prompt template ${at + 2}`, kind: 'lines' }]}
           />
           <Button
             variant="subtle"
             size="compact-xs"
             w="fit-content"
-            onClick={() => form.removeListItem('promptTemplates', at)}
+            onClick={() => form.removeListItem('templates', at)}
           >
             Remove prompt template {at + 2}
           </Button>
@@ -59,7 +62,9 @@ export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }
       <SmallButton
         w="fit-content"
         leftSection={<IconPlus size={14} />}
-        onClick={() => form.insertListItem('promptTemplates', form.values.promptTemplate || '{prompt}')}
+        onClick={() =>
+          form.insertListItem('templates', String(form.values.config['prompt_template'] ?? '') || '{prompt}')
+        }
       >
         Add a variant
       </SmallButton>

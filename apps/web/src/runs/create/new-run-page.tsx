@@ -13,19 +13,15 @@ import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useRun } from '../use-run.ts';
-import { formOf } from './copy-form.ts';
-import { toRequests } from './matrix.ts';
+import { partFields } from './config-fields.ts';
 import { MatrixFields, Variants } from './matrix-fields.tsx';
 import { usePlan } from './plan-view.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
 import { ProviderChoice } from './provider/provider-choice.tsx';
-import { ALLOWS_UNSCORED, OVERRIDE, PROMPT_FIELDS, SCORES_REASONING } from './run-fields.ts';
-import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
-import { ScorerList } from './scoring/scorer-list.tsx';
-import { ScoringFields } from './scoring/scoring-fields.tsx';
-import { StartPanel } from './start-panel.tsx';
+import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
+import { ScorerList, ScoringFields } from './scoring.tsx';
+import { StartPanel, useStart } from './start-panel.tsx';
 import { useFormParts } from './use-form-parts.ts';
-import { useStart } from './use-start.ts';
 
 const route = getRouteApi('/runs/new');
 
@@ -79,6 +75,7 @@ function NewRun({
     },
   });
   const { values } = form;
+  const { config } = values;
   const requests = useMemo(() => toRequests(values), [values]);
   const start = useStart(requests, () => keepDraft(draftKey, null));
   const { parts, ofModel, models, pretended, ids } = useFormParts(values);
@@ -86,8 +83,12 @@ function NewRun({
   const isCopy = draft !== null || initial.copied !== EMPTY_FORM.copied;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
   useEffect(() => {
-    if (pretended !== undefined && values.pointer === EMPTY_FORM.pointer && !isCopy)
-      form.setFieldValue('pointer', pretended);
+    if (
+      pretended !== undefined &&
+      config.provider['pointer'] === EMPTY_FORM.config.provider['pointer'] &&
+      !isCopy
+    )
+      form.setFieldValue('config.provider.pointer', pretended);
   }, [pretended]);
   const [settled] = useDebouncedValue(values, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
@@ -101,10 +102,10 @@ function NewRun({
     failure instanceof ApiProblem &&
     failure.problem.code === 'nothing_to_score' &&
     !failure.problem.detail.endsWith('selects no items.');
-  const fields = [...ofModel.common, ...ofModel.rare, ...parts.flatMap((part) => part.fields)];
+  const fields = [...PROMPTS, ...ofModel, ...parts.flatMap((part) => part.fields)];
   const refused = isUnscorable
     ? {
-        [values.scorers.length > 0 ? 'scorers.0.by' : 'checker.type']:
+        [config.scorers.length > 0 ? 'config.scorers.0.by' : 'config.checker.type']:
           'No item can be scored without a checker or a judge.',
       }
     : fieldErrors(failure, fields);
@@ -151,7 +152,7 @@ function NewRun({
                 onChange={(version) => form.setFieldValue('version', version)}
               />
             </Group>
-            <Fields form={form} fields={PROMPT_FIELDS} />
+            <Fields form={form} fields={PROMPTS} />
             <Variants form={form} />
             <ProviderChoice form={form} fields={ofModel} />
             <Fields form={form} fields={NAME} />
@@ -178,13 +179,12 @@ function NewRun({
                         <ScoringFields
                           form={form}
                           checkerFor="For items without one"
-                          currency={values.currency}
-                          pointer="/config"
-                          afterChecker={[OVERRIDE]}
-                          several={values.scorers.length > 0 ? <ScorerList form={form} /> : undefined}
+                          currency={String(valueAt(values, 'config.price.currency'))}
+                          afterChecker={config.checker.type === null ? undefined : OVERRIDE}
+                          several={config.scorers.length > 0 ? <ScorerList form={form} /> : undefined}
                         />
-                        {values.scorers.length === 0 && <ScorerList form={form} />}
-                        <Fields form={form} fields={[SCORES_REASONING, ALLOWS_UNSCORED]} />
+                        {config.scorers.length === 0 && <ScorerList form={form} />}
+                        <Fields form={form} fields={ALWAYS ?? []} />
                       </Stack>
                     ) : (
                       <Fields form={form} fields={fields} cols={cols} />
@@ -221,7 +221,13 @@ function NewRun({
   );
 }
 
-const NAME: readonly Field<RunForm>[] = [
+const PROMPTS = partFields('prompt');
+const SCORING = partFields('scoring');
+const [OVERRIDE, ALWAYS] = [true, false].map((isMode) =>
+  SCORING.filter(({ name }) => (name === 'config.checker_mode') === isMode),
+);
+
+const NAME: readonly Field[] = [
   {
     name: 'name',
     label: 'Name of the run',
@@ -231,25 +237,20 @@ const NAME: readonly Field<RunForm>[] = [
 ];
 
 /** What a folded part of the form holds, in words: nothing that is empty or as it is by default. */
-function heldBy(fields: readonly Field<RunForm>[], values: RunForm): string {
+function heldBy(fields: readonly Field[], values: RunForm): string {
   return fields
-    .flatMap(({ name, label, isShown }) => {
-      if (isShown?.(values) === false) return [];
+    .flatMap(({ name, label, on, off }) => {
       const [value, empty] = [valueAt(values, name), valueAt(EMPTY_FORM, name)];
       if (value === empty || value === '' || value === null || value === false || value === undefined)
         return [];
       if (Array.isArray(value)) return value.length === 0 ? [] : [`${label}: ${value.join(', ')}`];
-      return [value === true ? label : `${label}: ${String(value)}`];
+      if (on !== undefined && value === off) return [];
+      return [value === true || on !== undefined ? label : `${label}: ${String(value)}`];
     })
     .join(' · ');
 }
 
-const valueAt = (values: object, name: string): unknown =>
-  name
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | null)?.[key], values);
-
-const DRAFT = 'svc.new-run';
+const DRAFT = 'svc.run-draft';
 
 /** A form that was left half filled in this tab; null without one. */
 function readDraft(key: string): RunForm | null {

@@ -27,7 +27,7 @@ import { Mark } from '../results/mark.tsx';
 import { FailureView } from '../results/pane/failure-view.tsx';
 import { nameOf } from '../use-run.ts';
 import { useRuns } from '../use-runs.ts';
-import { stated } from './config-members.ts';
+import { idsOf, stated } from './config-values.ts';
 import type { NewRunBody } from './run-form.ts';
 
 type Tried = ResponseOf<'/runs/try', 'post'>['data'][number];
@@ -117,10 +117,6 @@ async function selectionOf(
   if (failed.length === 0) throw new RangeError('This run has no wrong result whose item has an id.');
   return { item_ids: failed };
 }
-
-/** An id that looks like a number may be one. */
-const idsOf = (id: string): readonly (string | number)[] =>
-  /^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id];
 
 async function readItem(
   api: ApiClient,

@@ -1,227 +1,249 @@
 import type { FormErrors } from '@mantine/form';
-import type { Paths } from '@svc/client';
-import { type Config, nonEmpty, numberOf, objectOf, stated, type Typed } from './config-members.ts';
+import type { BodyOf, FieldSchema } from '@svc/client';
+import type { Field } from '../../ui/form/fields.tsx';
+import type { Run } from '../use-run.ts';
+import {
+  asksModel,
+  checkerSchema,
+  fieldsOf,
+  judgeFields,
+  judgeSchema,
+  providerFields,
+  providerSchema,
+  restOf,
+} from './config-fields.ts';
+import { type Config, isSame, objectOf, stated, typedOf, valueOfTyped } from './config-values.ts';
 import { readObject, readPairs } from './provider/model-texts.ts';
-import { checkerOf, EMPTY_CHECKER } from './scoring/checker-form.ts';
-import { type ScorerRow, scorersOf } from './scoring/scorer-rows.ts';
 
-export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
+export type NewRunBody = BodyOf<'/runs'>;
 
-export type ModelType = 'openai_compatible' | 'anthropic';
+/** One of several scorers in the form. */
+export interface ScorerRow {
+  readonly name: string;
+  /** Type of a checker, `judge` for the judge of the form, or `items` for what the items say. */
+  readonly by: string;
+  readonly checker: Config;
+  /** The scorer of a copied run: its judge, if that differs from the judge of the form, and unknown options stay. */
+  readonly copied: Config;
+}
 
-const NO_NUMBER = '' as Typed;
-const NO_NAMES: readonly string[] = [];
+/** A checker and a judge while they are chosen: the members that the API has, and whether the judge is used. */
+export interface TypedScoring {
+  readonly checker: Config & { readonly type: string | null };
+  readonly judge: Config & { readonly isUsed: boolean; readonly type: string };
+}
 
-const EMPTY_MODEL = {
-  baseUrl: '',
-  model: '',
-  apiKeyEnv: '',
-  temperature: NO_NUMBER,
-  maxTokens: NO_NUMBER,
-  /** Further members of the request body, as JSON text. */
-  params: '',
-  auth: 'bearer' as 'bearer' | 'api-key',
-  /** A line each, `name=value`. */
-  query: '',
-  /** A line each, `name: value`. */
-  headers: '',
-};
-
-/** A model to ask. */
-export type ModelForm = Readonly<typeof EMPTY_MODEL>;
-
-const EMPTY_JUDGE = {
-  ...EMPTY_MODEL,
-  isUsed: false,
-  type: 'openai_compatible' as ModelType,
-  threshold: NO_NUMBER,
-  inputPrice: NO_NUMBER,
-  outputPrice: NO_NUMBER,
-};
-
-/** The model that scores outputs. */
-export type JudgeForm = Readonly<typeof EMPTY_JUDGE>;
-
-export const EMPTY_SCORING = { checker: EMPTY_CHECKER, judge: EMPTY_JUDGE };
-
-/** How outputs are scored. */
-export type ScoringForm = Readonly<typeof EMPTY_SCORING>;
-
-export const EMPTY_FORM = {
-  ...EMPTY_SCORING,
-  datasetId: null as string | null,
-  /** Number of the version, or the beginning of its hash; null for the newest. */
-  version: null as string | null,
-  name: '',
-  provider: 'openai_compatible' as ModelType | 'item_field' | 'echo',
-  model: EMPTY_MODEL,
-  pointer: '/answer',
-  systemPrompt: '',
-  promptTemplate: '',
-  limit: NO_NUMBER,
-  sections: NO_NAMES,
-  types: NO_NAMES,
-  tags: NO_NAMES,
-  itemIds: NO_NAMES,
-  sampleSize: NO_NUMBER,
-  seed: NO_NUMBER,
-  isOverride: false,
-  scoresReasoning: false,
-  allowsUnscored: false,
-  repetitions: NO_NUMBER,
-  concurrency: NO_NUMBER,
-  requestsPerMinute: NO_NUMBER,
-  maxRetries: NO_NUMBER,
-  timeoutS: NO_NUMBER,
-  maxConsecutiveFailures: NO_NUMBER,
-  inputPrice: NO_NUMBER,
-  outputPrice: NO_NUMBER,
-  /** What the run may cost, in the currency of the prices. */
-  maxCost: NO_NUMBER,
-  /** Whether outputs of an earlier run are taken where it was asked the same. */
-  isReused: false,
-  /** The currency of all prices. */
-  currency: 'USD',
+/** A configuration while it is typed: the members that the API has. */
+export interface TypedConfig extends TypedScoring, Config {
+  readonly provider: Config & Readonly<Record<'type' | 'base_url' | 'model' | 'api_key_env', string>>;
   /** Several scorers, the main one first; empty for the checker and the judge alone. */
-  scorers: [] as readonly ScorerRow[],
-  /** Further models and prompt templates: each model runs with each template. */
-  models: NO_NAMES,
-  promptTemplates: NO_NAMES,
-  /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
-  copied: {} as Config,
-};
+  readonly scorers: readonly ScorerRow[];
+}
 
 /** The form of a new run. */
-export type RunForm = Readonly<typeof EMPTY_FORM>;
+export interface RunForm {
+  readonly datasetId: string | null;
+  /** Number of the version, or the beginning of its hash; null for the newest. */
+  readonly version: string | null;
+  readonly name: string;
+  readonly config: TypedConfig;
+  /** Further models and prompt templates: each model runs with each template. */
+  readonly models: readonly string[];
+  readonly templates: readonly string[];
+  /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
+  readonly copied: Config;
+}
 
-/** The request of a form; null while something that it needs is absent or invalid. */
-export function toRequest(form: RunForm): NewRunBody | null {
-  const provider = providerOf(form);
-  const judge = judgeOf(form.judge, form);
-  if (form.datasetId === null || provider === null || judge === null) return null;
-  const timeoutS = numberOf(form.timeoutS);
-  const maxCost = numberOf(form.maxCost);
-  const isSeveral = form.scorers.length > 0;
-  const scorers = isSeveral ? scorersOf(form.scorers, judge) : undefined;
-  if (scorers === null) return null;
-  const config = {
-    ...form.copied,
-    // a member that the form leaves undefined hides that of the copied run
-    provider,
-    judge: isSeveral ? undefined : judge,
-    scorers,
-    select: nonEmpty(selectionOf(form)),
-    system_prompt: form.systemPrompt || undefined,
-    prompt_template: form.promptTemplate || undefined,
-    checker: isSeveral ? undefined : checkerOf(form.checker, form.copied),
-    checker_mode: !isSeveral && form.checker.type !== null && form.isOverride ? 'override' : undefined,
-    reasoning: form.scoresReasoning ? 'score' : undefined,
-    allow_unscored: form.allowsUnscored || undefined,
-    repetitions: numberOf(form.repetitions),
-    concurrency: numberOf(form.concurrency),
-    requests_per_minute: numberOf(form.requestsPerMinute),
-    max_retries: numberOf(form.maxRetries),
-    timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
-    max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
-    price: priceOf(form, form.currency),
-    max_cost: maxCost === undefined ? undefined : { amount: maxCost },
-    reuse: form.isReused ? (form.copied['reuse'] ?? 'latest') : undefined,
-  };
+/** The most scorers that a run may have. */
+export const MAX_SCORERS = 8;
+
+/** The most runs that one form starts. */
+export const MAX_RUNS = 20;
+
+const CURRENCY = 'USD';
+
+/** A checker as a form has it; one without options may be its name alone. */
+export function typedChecker(checker?: unknown): TypedScoring['checker'] {
+  const members = typeof checker === 'string' ? { type: checker } : objectOf(checker);
+  return { ...objectOf(typedOf(checkerSchema(null), members)), type: (members['type'] as string) ?? null };
+}
+
+/** A judge as a form has it. */
+export function typedJudge(judge?: unknown): TypedScoring['judge'] {
+  const { type = 'openai_compatible' } = objectOf(judge);
+  return { ...objectOf(typedOf(judgeSchema(null), judge)), type: String(type), isUsed: judge != null };
+}
+
+/** A configuration as the form has it; by default an empty one. */
+export function typedConfig(config: Config = {}): TypedConfig {
+  const provider = objectOf(config['provider']);
+  const { type, pointer = '/answer' } = provider;
+  const scorers = Array.isArray(config['scorers']) ? config['scorers'].map(objectOf) : [];
+  const judge = scorers.find((one) => one['judge'] !== undefined)?.['judge'] ?? config['judge'];
   return {
-    dataset_id: form.datasetId,
-    ...(form.version !== null && { version: form.version }),
-    name: form.name.trim() || null,
-    config: stated(config) as unknown as NewRunBody['config'],
+    ...objectOf(typedOf(restOf(), config)),
+    provider: {
+      ...objectOf(typedOf(providerSchema(null), provider)),
+      ...{ type: type === undefined || type === 'external' ? 'openai_compatible' : type, pointer },
+    } as unknown as TypedConfig['provider'],
+    judge: typedJudge(judge),
+    checker: typedChecker(config['checker']),
+    scorers: scorers.map((copied): ScorerRow => {
+      const checker = typedChecker(copied['checker']);
+      const by = copied['judge'] === undefined ? (checker.type ?? 'items') : 'judge';
+      const isOwn = by === 'judge' && !isSame(copied['judge'], judge);
+      return {
+        name: String(copied['name'] ?? ''),
+        by,
+        checker,
+        copied: isOwn || by !== 'judge' ? copied : {},
+      };
+    }),
   };
 }
 
-/** A judge as the API takes it; undefined where none is used, null while something that it needs is absent. */
-export function judgeOf(
-  form: JudgeForm,
-  { currency, copied = {} }: { readonly currency: string; readonly copied?: Config },
-): object | null | undefined {
-  if (!form.isUsed) return undefined;
-  const model = modelMembers(form.type, form);
-  if (model === null) return null;
-  const own = { ...model, threshold: numberOf(form.threshold), price: priceOf(form, currency) };
-  return stated({ ...objectOf(copied['judge']), ...own });
-}
+export const EMPTY_FORM: RunForm = {
+  ...{ datasetId: null, version: null, name: '' },
+  config: typedConfig(),
+  ...{ models: [], templates: [], copied: {} },
+};
 
-/** A model as the API takes it; null while something that it needs is absent, or a text of it is invalid. */
-export function modelOf(type: ModelType, form: ModelForm): object | null {
-  const members = modelMembers(type, form);
-  return members === null ? null : stated(members);
-}
-
-/** The same, with the members that are undefined. */
-function modelMembers(type: ModelType, form: ModelForm): Config | null {
-  const { baseUrl, model, apiKeyEnv, temperature, maxTokens, auth } = form;
-  const more = readObject(form.params).value;
-  const query = type === 'anthropic' ? {} : readPairs(form.query, '=').value;
-  const headers = readPairs(form.headers, ':').value;
-  if (baseUrl.trim() === '' || model.trim() === '' || more === null || query === null || headers === null)
-    return null;
-  const params = stated({ temperature: numberOf(temperature), max_tokens: numberOf(maxTokens), ...more });
-  return {
-    type,
-    base_url: baseUrl.trim(),
-    model: model.trim(),
-    params: nonEmpty(params),
-    api_key_env: apiKeyEnv.trim() || undefined,
-    auth: auth === 'bearer' || type === 'anthropic' ? undefined : auth,
-    query: nonEmpty(query),
-    extra_headers: nonEmpty(headers),
-  };
-}
+/** A form with everything that a run was configured with, for another one. */
+export const formOf = ({
+  dataset_id,
+  dataset_version,
+  name,
+  config,
+}: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' | 'config'>): RunForm => ({
+  ...EMPTY_FORM,
+  ...{ datasetId: dataset_id, version: String(dataset_version) },
+  name: name === null ? '' : `${name} (copy)`.slice(0, 255),
+  config: typedConfig(config as Config),
+  copied: config as Config,
+});
 
 /** What is wrong with the texts of a form, by the path of its field. */
-export function problemsOf(form: ScoringForm & Partial<Pick<RunForm, 'provider' | 'model'>>): FormErrors {
-  const { provider, model, judge } = form;
+export function problemsOf({
+  config: { judge, ...config },
+}: {
+  readonly config: TypedScoring | TypedConfig;
+}): FormErrors {
+  const { provider } = config as Partial<TypedConfig>;
+  return {
+    ...(provider === undefined ? {} : textProblems(providerFields(provider.type), { provider })),
+    ...(judge.isUsed ? textProblems(judgeFields(judge.type, CURRENCY), { judge }) : {}),
+  };
+}
+
+function textProblems(fields: readonly Field[], config: Config): FormErrors {
   return Object.fromEntries(
-    Object.entries({
-      ...(model !== undefined && (provider === 'openai_compatible' || provider === 'anthropic')
-        ? modelProblems('model', provider, model)
-        : {}),
-      ...(judge.isUsed ? modelProblems('judge', judge.type, judge) : {}),
-    }).filter(([, problem]) => problem !== null),
+    fields.flatMap(({ name, reads }) => {
+      if (reads === undefined) return [];
+      const text = String(valueAt({ config }, name) ?? '');
+      const { problem } = reads === 'json' ? readObject(text) : readPairs(text, reads);
+      return problem === null ? [] : [[name, problem]];
+    }),
   );
 }
 
-function modelProblems(path: string, type: ModelType, { params, query, headers }: ModelForm): FormErrors {
+/** The value at the path of a field. */
+export const valueAt = (values: object, name: string): unknown =>
+  name.split('.').reduce<unknown>((value, key) => (value as Config | null)?.[key], values);
+
+/** A model as the API takes it; null while something that it needs is absent, or a text of it is invalid. */
+function modelOf(schema: FieldSchema, path: 'provider' | 'judge', typed: Config): Config | null {
+  if (Object.keys(textProblems(fieldsOf(schema, path), { [path]: typed })).length > 0) return null;
+  const value = objectOf(valueOfTyped(schema, typed));
+  return (schema.required ?? []).every((name) => value[name] !== undefined) ? value : null;
+}
+
+/** A judge as the API takes it; undefined where none is used, null while it is incomplete. */
+export function judgeOf(judge: TypedScoring['judge'], currency: string): Config | null | undefined {
+  if (!judge.isUsed) return undefined;
+  const value = modelOf(judgeSchema(judge.type), 'judge', judge);
+  return value?.['price'] === undefined
+    ? value
+    : { ...value, price: { ...objectOf(value['price']), currency } };
+}
+
+/** A checker as the API takes it; undefined where none is chosen. Unknown options stay those of the copied one. */
+export function checkerOf(typed: TypedScoring['checker'], copied?: unknown): object | undefined {
+  const before = objectOf(copied);
+  return valueOfTyped(checkerSchema(typed.type), typed, before['type'] === typed.type ? before : {}) as
+    | object
+    | undefined;
+}
+
+/** Several scorers as the API takes them; null while a name or the judge is absent. */
+function scorersOf(
+  rows: readonly ScorerRow[],
+  judge: Config | null | undefined,
+): readonly Config[] | null | undefined {
+  if (rows.length === 0) return undefined;
+  const scorers = rows.map(({ name, by, checker, copied }): Config | null => {
+    if (name.trim() === '') return null;
+    if (by === 'items') return { name: name.trim() };
+    if (by !== 'judge')
+      return { name: name.trim(), checker: checkerOf({ ...checker, type: by }, copied['checker']) };
+    const asked = copied['judge'] ?? judge;
+    return asked == null ? null : { name: name.trim(), judge: asked };
+  });
+  return scorers.every((scorer) => scorer !== null) ? scorers : null;
+}
+
+/** The request of a form; null while something that it needs is absent or invalid. */
+export function toRequest({ datasetId, version, name, config, copied }: RunForm): NewRunBody | null {
+  const { checker, judge: typedOfJudge, scorers: rows, provider: asked } = config;
+  const provider = modelOf(providerSchema(asked.type), 'provider', asked);
+  const judge = judgeOf(typedOfJudge, String(objectOf(config['price'])['currency'] || CURRENCY));
+  const scorers = scorersOf(rows, judge);
+  if (datasetId === null || provider === null || judge === null || scorers === null) return null;
+  const isSeveral = scorers !== undefined;
+  const rest = objectOf(valueOfTyped(restOf(), config, copied));
   return {
-    [`${path}.params`]: readObject(params).problem,
-    [`${path}.query`]: type === 'anthropic' ? null : readPairs(query, '=').problem,
-    [`${path}.headers`]: readPairs(headers, ':').problem,
+    dataset_id: datasetId,
+    ...(version !== null && { version }),
+    name: name.trim() || null,
+    config: stated({
+      ...rest,
+      // a member that the form leaves undefined hides that of the copied run
+      ...{ provider, scorers, judge: isSeveral ? undefined : judge },
+      checker: isSeveral ? undefined : checkerOf(checker, copied['checker']),
+      checker_mode: isSeveral || checker.type === null ? undefined : rest['checker_mode'],
+    }) as unknown as NewRunBody['config'],
   };
 }
 
-function providerOf({ provider, model, pointer }: RunForm): object | null {
-  if (provider === 'echo') return { type: provider };
-  if (provider === 'item_field') return { type: provider, pointer };
-  return modelOf(provider, model);
+/**
+ * The requests of a form: one, or one for each model with each prompt template. The first is the form itself.
+ *
+ * @returns null while something that they need is absent or invalid
+ */
+export function toRequests(form: RunForm): readonly NewRunBody[] | null {
+  const { provider, prompt_template } = form.config;
+  const models = [provider.model, ...(asksModel(provider.type) ? form.models : [])];
+  const templates = [prompt_template, ...form.templates.filter((text) => text.trim() !== '')];
+  const requests = models.flatMap((model) =>
+    templates.map((template, at) => {
+      const name = nameOf(form.name.trim(), {
+        model: models.length > 1 || templates.length > 1 ? model : '',
+        prompt: templates.length > 1 ? `prompt ${at + 1}` : '',
+      });
+      const config = { ...form.config, prompt_template: template, provider: { ...provider, model } };
+      return toRequest({ ...form, name, config });
+    }),
+  );
+  return requests.every((request) => request !== null) ? requests : null;
 }
 
-function selectionOf(form: RunForm): Readonly<Record<string, unknown>> {
-  const { limit, sections, types, tags, itemIds, sampleSize, seed } = form;
-  const listed = (names: readonly string[]): readonly string[] | undefined =>
-    names.length === 0 ? undefined : names;
-  const n = numberOf(sampleSize);
-  return stated({
-    limit: numberOf(limit),
-    sections: listed(sections),
-    types: listed(types),
-    tags: listed(tags),
-    item_ids: listed(itemIds)?.flatMap((id) => (/^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id])),
-    sample: n === undefined ? undefined : stated({ n, seed: numberOf(seed) }),
-  });
-}
-
-/** A price as the API takes it; undefined where none is stated. */
-function priceOf(
-  { inputPrice, outputPrice }: Pick<JudgeForm, 'inputPrice' | 'outputPrice'>,
-  currency: string,
-): object | undefined {
-  const [input, output] = [numberOf(inputPrice), numberOf(outputPrice)];
-  if (input === undefined && output === undefined) return undefined;
-  return { input_per_million: input ?? 0, output_per_million: output ?? 0, currency };
-}
+/** A name that tells the runs of a form apart; without one, a run is called like its model. */
+const nameOf = (
+  name: string,
+  { model, prompt }: { readonly model: string; readonly prompt: string },
+): string =>
+  name === '' && prompt === ''
+    ? name
+    : [name, model, prompt]
+        .filter((part) => part !== '')
+        .join(', ')
+        .slice(0, 255);

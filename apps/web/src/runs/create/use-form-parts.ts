@@ -2,32 +2,31 @@ import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import type { Field } from '../../ui/form/fields.tsx';
 import { useRecentRuns } from '../use-runs.ts';
-import { suggestionsOf, withProviders } from './provider/suggestions-of.ts';
-import { useProviders } from './provider/use-providers.ts';
 import {
+  asksModel,
   checkerFields,
-  type FieldGroups,
-  FURTHER_MODELS,
   judgeFields,
-  PACE_FIELDS,
+  partFields,
   providerFields,
-  selectionFields,
-} from './run-fields.ts';
-import type { RunForm } from './run-form.ts';
-import { scorerFields } from './scoring/scorer-fields.ts';
+  suggesting,
+} from './config-fields.ts';
+import { FURTHER_MODELS } from './matrix-fields.tsx';
+import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
+import { type RunForm, valueAt } from './run-form.ts';
+import { scorerFields } from './scoring.tsx';
 
 /** A part of the form that can be closed. */
 interface FormPart {
   readonly key: string;
   readonly label: string;
-  readonly fields: readonly Field<RunForm>[];
+  readonly fields: readonly Field[];
   readonly cols?: { readonly base: number; readonly xs: number; readonly lg: number };
 }
 
 /** The fields of the form, with what recent runs and the dataset suggest. */
-export function useFormParts({ provider, datasetId, version, judge, currency, model, scorers }: RunForm): {
+export function useFormParts(values: RunForm): {
   readonly parts: readonly FormPart[];
-  readonly ofModel: FieldGroups<RunForm>;
+  readonly ofModel: readonly Field[];
   /** Names of models to suggest. */
   readonly models: readonly string[];
   /** Where the items hold outputs of a pretend model; undefined where they hold none. */
@@ -35,44 +34,40 @@ export function useFormParts({ provider, datasetId, version, judge, currency, mo
   /** Ids of items to suggest. */
   readonly ids: readonly string[];
 } {
+  const { datasetId, version, config } = values;
+  const { provider, judge, checker, scorers } = config;
   const dataset = useDataset(datasetId, version ?? undefined).data;
   const overview = useOverview(dataset).data;
   const recent = useRecentRuns();
-  const known = {
-    sections: dataset?.sections.map(({ name }) => name) ?? [],
-    types: [...(overview?.types.keys() ?? [])],
-    tags: [...(overview?.tags.keys() ?? [])],
-    ids: overview?.ids ?? [],
-  };
   const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((pointer) => `/meta${pointer}`)];
-  const ofJudge = judgeFields(judge.type, '/config/judge', currency);
-  const parts: readonly FormPart[] = [
-    { key: 'matrix', label: 'Several models', fields: FURTHER_MODELS },
-    { key: 'selection', label: 'Which items', fields: selectionFields(known) },
-    {
-      key: 'scoring',
-      label: 'Scoring',
-      fields: [
-        ...(scorers.length === 0
-          ? checkerFields('', '/config/checker')
-          : scorers.flatMap((_, at) => scorerFields(at))),
-        ...ofJudge.common,
-        ...ofJudge.rare,
-      ],
-    },
-    {
-      key: 'pace',
-      label: 'Repetitions, pace and price',
-      fields: PACE_FIELDS,
-      cols: { base: 1, xs: 2, lg: 3 },
-    },
+  const suggestions: Readonly<Record<string, readonly string[]>> = {
+    ...modelSuggestions('provider', provider, recent, useProviders()),
+    'provider.pointer': pointers,
+    'select.sections': dataset?.sections.map(({ name }) => name) ?? [],
+    'select.types': [...(overview?.types.keys() ?? [])],
+    'select.tags': [...(overview?.tags.keys() ?? [])],
+    'select.item_ids': overview?.ids ?? [],
+  };
+  const scoring = [
+    ...(scorers.length === 0 ? checkerFields(checker.type, '') : scorers.flatMap(scorerFields)),
+    ...judgeFields(judge.type, String(valueAt(values, 'config.price.currency'))),
   ];
-  const suggestions = withProviders(suggestionsOf(recent, provider), useProviders(), model);
+  const pace = partFields('pace').filter(
+    ({ name }) => asksModel(provider.type) || !name.startsWith('config.reuse.'),
+  );
   return {
-    parts,
-    models: suggestions.models,
-    ofModel: providerFields(provider, { ...suggestions, pointers }),
-    ids: known.ids,
+    parts: [
+      { key: 'matrix', label: 'Several models', fields: [FURTHER_MODELS] },
+      { key: 'selection', label: 'Which items', fields: suggesting(partFields('selection'), suggestions) },
+      { key: 'scoring', label: 'Scoring', fields: scoring },
+      {
+        ...{ key: 'pace', label: 'Repetitions, pace and price', fields: pace },
+        cols: { base: 1, xs: 2, lg: 3 },
+      },
+    ],
+    models: suggestions['provider.model'] ?? [],
+    ofModel: suggesting(providerFields(provider.type), suggestions),
+    ids: overview?.ids ?? [],
     pretended: pointers.find((pointer) => pointer === PRETENDED),
   };
 }

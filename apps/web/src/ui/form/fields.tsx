@@ -15,7 +15,7 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
-import type { ReactNode } from 'react';
+import type { ChangeEvent, ReactNode } from 'react';
 
 /** A field of a form: where its value is, and how it is edited. */
 export interface Field<Values = unknown> {
@@ -48,6 +48,15 @@ export interface Field<Values = unknown> {
   readonly isFirst?: boolean;
   /** JSON Pointer into the request, under which the service reports an error of the field. */
   readonly pointer?: string;
+  /** What a text must be: JSON, or on each line a name and a value with this between them. */
+  readonly reads?: 'json' | '=' | ':';
+  /** The value of a number is so many times what is shown. */
+  readonly unit?: number;
+  /** The text that a switch or checkbox stands for while it is on, and one besides none while it is off. */
+  readonly on?: string;
+  readonly off?: string;
+  /** Shown on request. */
+  readonly isRare?: boolean;
   /** Whether the field is shown; by default always. */
   readonly isShown?: (values: Values) => boolean;
 }
@@ -57,20 +66,30 @@ export function Fields<Values extends object>({
   form,
   fields,
   disabled,
-  ...grid
+  ...rest
 }: {
   readonly form: UseFormReturnType<Values>;
   readonly fields: readonly Field<NoInfer<Values>>[];
   readonly disabled?: boolean;
 } & Pick<SimpleGridProps, 'cols'>) {
-  return (
-    <SimpleGrid cols={1} spacing="sm" verticalSpacing="sm" {...grid}>
-      {fields
-        .filter(({ isShown }) => isShown?.(form.values) ?? true)
-        .map((field) => (
-          <FieldInput key={field.name} form={form} field={field} disabled={disabled} />
-        ))}
+  const shown = fields.filter(({ isShown }) => isShown?.(form.values) ?? true);
+  const rare = shown.filter(({ isRare }) => isRare);
+  const grid = (some: typeof shown) => (
+    <SimpleGrid cols={1} spacing="sm" verticalSpacing="sm" {...rest}>
+      {some.map((field) => (
+        <FieldInput key={field.name} form={form} field={field} disabled={disabled} />
+      ))}
     </SimpleGrid>
+  );
+  return (
+    <>
+      {grid(shown.filter(({ isRare }) => isRare !== true))}
+      {rare.length > 0 && (
+        <More what="parameters" isForced={rare.some(({ name }) => form.errors[name] !== undefined)}>
+          {grid(rare)}
+        </More>
+      )}
+    </>
   );
 }
 
@@ -85,11 +104,28 @@ function FieldInput<Values extends object>({
   readonly field: Field<Values>;
   readonly disabled: boolean | undefined;
 }) {
-  const { name, kind = 'text', isShown, isOptional = false, isFirst, pointer, data, ...rest } = field;
+  const { name, kind = 'text', isShown, isOptional = false, isFirst, pointer, data, isRare, ...more } = field;
+  const { reads, unit, on, off, ...rest } = more;
   const isMark = kind === 'switch' || kind === 'checkbox';
+  const props = form.getInputProps(name as never, {
+    type: isMark && on === undefined ? 'checkbox' : 'input',
+  });
+  const { value, onChange } = props as {
+    readonly value: unknown;
+    readonly onChange: (value: unknown) => void;
+  };
   const input = {
     ...rest,
-    ...form.getInputProps(name as never, { type: isMark ? 'checkbox' : 'input' }),
+    ...props,
+    ...(on !== undefined && {
+      checked: value !== '' && value !== off,
+      onChange: (event: ChangeEvent<HTMLInputElement>) => onChange(event.currentTarget.checked ? on : ''),
+    }),
+    ...(unit !== undefined && {
+      value: typeof value === 'number' ? value / unit : value,
+      // an unfinished number is a text
+      onChange: (typed: unknown) => onChange(typeof typed === 'number' ? Math.round(typed * unit) : typed),
+    }),
     ...(isFirst === true && { 'data-autofocus': true }),
     ...(disabled === true && { disabled }),
   };

@@ -1,10 +1,11 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import type { FieldGroups } from '../run-fields.ts';
+import { useRecentRuns } from '../../use-runs.ts';
+import { asksModel } from '../config-fields.ts';
 import type { RunForm } from '../run-form.ts';
-import { CommonAndRare } from '../scoring/scoring-fields.tsx';
-import { ProviderSelect } from './provider-select.tsx';
+import { type Provider, useProviders, valuesOf } from './suggestions-of.ts';
 
 const PROVIDERS = [
   {
@@ -27,7 +28,7 @@ export function ProviderChoice({
   fields,
 }: {
   readonly form: UseFormReturnType<RunForm>;
-  readonly fields: FieldGroups<RunForm>;
+  readonly fields: readonly Field[];
 }) {
   return (
     <Stack gap="xs" role="group" aria-label="Provider">
@@ -37,12 +38,63 @@ export function ProviderChoice({
       <SegmentedControl
         className="wrapping"
         aria-label="Provider"
-        {...form.getInputProps('provider')}
+        {...form.getInputProps('config.provider.type')}
         data={PROVIDERS.map(({ value, label }) => ({ value, label }))}
       />
-      <Dimmed size="xs">{PROVIDERS.find(({ value }) => value === form.values.provider)?.hint}</Dimmed>
+      <Dimmed size="xs">
+        {PROVIDERS.find(({ value }) => value === form.values.config.provider.type)?.hint}
+      </Dimmed>
       <ProviderSelect form={form} />
-      <CommonAndRare form={form} fields={fields} />
+      <Fields form={form} fields={fields} />
     </Stack>
   );
+}
+
+/** Providers by name: those with a key that the operator configured, and servers of earlier runs. One fills the fields below. */
+function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> }) {
+  const providers = useProviders();
+  const recent = useRecentRuns();
+  const { provider } = form.values.config;
+  const { type, base_url, api_key_env, model } = provider as typeof provider &
+    Readonly<Record<string, string>>;
+  if (providers.length === 0 || !asksModel(type)) return null;
+  const choose = (key: string | null): void => {
+    const chosen = providers.find((one) => keyOf(one) === key);
+    if (chosen === undefined) return;
+    const { name, origins, models } = chosen;
+    const known = valuesOf(recent, type, 'base_url').find(
+      (url) => URL.canParse(url) && origins.includes(new URL(url).origin),
+    );
+    const origin = origins[0] ?? '';
+    form.setFieldValue('config.provider', {
+      ...provider,
+      base_url: known ?? (origin === '' || type === 'anthropic' ? origin : `${origin}/v1`),
+      api_key_env: name ?? '',
+      model: models.includes(model) ? model : (models[0] ?? model),
+    });
+  };
+  const current = providers.find(
+    ({ name, origins }) =>
+      (name ?? '') === api_key_env && URL.canParse(base_url) && origins.includes(new URL(base_url).origin),
+  );
+  return (
+    <Select
+      label="Known provider"
+      description="Fills in address, key and model"
+      placeholder="Choose one, or fill in the fields"
+      searchable
+      value={current === undefined ? null : keyOf(current)}
+      data={providers.map((one) => ({ value: keyOf(one), label: labelOf(one) }))}
+      onChange={choose}
+    />
+  );
+}
+
+const keyOf = ({ name, origins }: Provider): string => name ?? origins.join(' ');
+
+/** `OPENAI (https://api.openai.com)` */
+function labelOf({ name, origins }: Provider): string {
+  const [first = ''] = origins;
+  if (name === null) return `${first}, without a key`;
+  return `${name.replace(/^SVC_PROVIDER_/, '')} (${first}${origins.length > 1 ? ' …' : ''})`;
 }

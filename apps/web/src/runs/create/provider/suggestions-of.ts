@@ -1,32 +1,42 @@
+import type { ResponseOf } from '@svc/client';
+import { useRead } from '../../../api/use-read.ts';
+import { useCan } from '../../../session/session.tsx';
 import type { Run } from '../../use-run.ts';
-import type { ModelSuggestions } from '../run-fields.ts';
-import type { Provider } from './use-providers.ts';
+import type { Config } from '../config-values.ts';
 
-/** What recent runs of the same protocol had as address, model and name of the key. */
-export function suggestionsOf(runs: readonly Run[], provider: string): Omit<ModelSuggestions, 'pointers'> {
-  const models = runs.map(modelOfRun).filter(({ type }) => type === provider);
-  const valuesOf = (name: 'base_url' | 'model' | 'api_key_env'): readonly string[] => [
-    ...new Set(models.flatMap((model) => model[name] ?? [])),
-  ];
-  return { baseUrls: valuesOf('base_url'), models: valuesOf('model'), keyNames: valuesOf('api_key_env') };
-}
+/** What recent runs of the same protocol had as a member of their provider. */
+export const valuesOf = (
+  runs: readonly Run[],
+  type: string,
+  name: 'base_url' | 'model' | 'api_key_env',
+): readonly string[] => [
+  ...new Set(
+    runs
+      .map(modelOfRun)
+      .filter((model) => model.type === type)
+      .flatMap((model) => model[name] ?? []),
+  ),
+];
 
-/** The same with the providers that are configured, and models that only they have named. */
-export function withProviders(
-  { baseUrls, models, keyNames }: Omit<ModelSuggestions, 'pointers'>,
+/** The same for the fields of a model, with the providers that are configured, and models that only they have named. */
+export function modelSuggestions(
+  path: 'provider' | 'judge',
+  { type, base_url, api_key_env }: Config,
+  runs: readonly Run[],
   providers: readonly Provider[],
-  { baseUrl, apiKeyEnv }: { readonly baseUrl: string; readonly apiKeyEnv: string },
-): Omit<ModelSuggestions, 'pointers'> {
-  const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : null;
+): Readonly<Record<string, readonly string[]>> {
+  const origin = URL.canParse(String(base_url)) ? new URL(String(base_url)).origin : null;
   const asked = providers.filter(
     ({ name, origins }) =>
-      (name !== null && name === apiKeyEnv) || (origin !== null && origins.includes(origin)),
+      (name !== null && name === api_key_env) || (origin !== null && origins.includes(origin)),
   );
-  const names = providers.flatMap(({ name }) => name ?? []);
+  const known = (name: 'base_url' | 'model' | 'api_key_env') => valuesOf(runs, String(type), name);
   return {
-    baseUrls,
-    models: [...new Set([...asked.flatMap((provider) => provider.models), ...models])],
-    keyNames: [...new Set([...names, ...keyNames])],
+    [`${path}.base_url`]: known('base_url'),
+    [`${path}.model`]: [...new Set([...asked.flatMap(({ models }) => models), ...known('model')])],
+    [`${path}.api_key_env`]: [
+      ...new Set([...providers.flatMap(({ name }) => name ?? []), ...known('api_key_env')]),
+    ],
   };
 }
 
@@ -84,4 +94,17 @@ interface AskedModel {
 /** The model that a run asks. */
 function modelOfRun({ config }: { readonly config: object }): AskedModel {
   return (config as { readonly provider?: AskedModel }).provider ?? {};
+}
+
+export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
+
+/** The providers that the operator configured, and the servers and models of earlier runs. */
+export function useProviders(): readonly Provider[] {
+  const canEdit = useCan('editor');
+  const found = useRead({
+    queryKey: ['providers'],
+    read: (api, signal) => api.GET('/providers', { signal }),
+    enabled: canEdit,
+  });
+  return found.data?.data ?? [];
 }

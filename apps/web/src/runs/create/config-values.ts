@@ -1,0 +1,111 @@
+import type { FieldSchema } from '@svc/client';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { readObject, readPairs, textOfPairs } from './provider/model-texts.ts';
+
+/** Members of a configuration, as the API names them, or as a form has them while they are typed. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** The further members of an object that may have any, as JSON text. */
+export const MORE = '$more';
+
+/** A value that is an object; an empty one for others. */
+export const objectOf = (value: unknown): Config =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
+
+/** The members that are not undefined. */
+export const stated = (members: Config): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+export const typesOf = ({ type }: FieldSchema): readonly unknown[] => [type].flat();
+
+/** What stands between name and value in the text of an object of texts. */
+export const markOf = (name: string): '=' | ':' => (name === 'query' ? '=' : ':');
+
+/** A value of the API as a form has it while it is edited; of an absent one what is empty. */
+export function typedOf(schema: FieldSchema, value?: unknown, name = ''): unknown {
+  const { properties, additionalProperties, default: byDefault } = schema;
+  const types = typesOf(schema);
+  if (properties !== undefined) {
+    const members = objectOf(value);
+    const known = Object.entries(properties).map(([key, member]) => [
+      key,
+      typedOf(member, members[key], key),
+    ]);
+    const more = Object.entries(members).filter(([key]) => !Object.hasOwn(properties, key));
+    return Object.fromEntries([
+      ...known,
+      ...(additionalProperties === true ? [[MORE, jsonText(Object.fromEntries(more))]] : []),
+    ]);
+  }
+  if (types.includes('boolean')) return value ?? byDefault ?? false;
+  if (types.includes('array')) return Array.isArray(value) ? [...new Set(value.map(String))] : [];
+  if (types.includes('object'))
+    return typeof additionalProperties === 'object'
+      ? textOfPairs(objectOf(value), markOf(name) === '=' ? '=' : ': ')
+      : jsonText(objectOf(value));
+  if (value === undefined && types.length === 1 && schema.enum === undefined && typeof byDefault === 'string')
+    return byDefault;
+  // an exact number as text, which has every digit
+  return typeof value === 'number' ? value : value === undefined || value === null ? '' : String(value);
+}
+
+const jsonText = (members: Config): string =>
+  Object.keys(members).length === 0 ? '' : canonicalJson(members as never);
+
+/**
+ * A value as the API takes it, of what a form has; undefined where nothing is stated.
+ *
+ * @param copied the value of a run that is copied: members that the schema does not know stay as they are there
+ */
+export function valueOfTyped(schema: FieldSchema, typed: unknown, copied?: unknown, name = ''): unknown {
+  const { properties, additionalProperties } = schema;
+  const types = typesOf(schema);
+  if (properties !== undefined) return objectValue(schema, objectOf(typed), objectOf(copied));
+  if (typed === undefined || typed === null || typed === '') return undefined;
+  if (types.includes('boolean')) return typed === (schema.default ?? false) ? undefined : typed;
+  if (types.includes('array')) return listValue(schema, typed as readonly string[]);
+  if (types.includes('object')) {
+    const isPairs = typeof additionalProperties === 'object';
+    const { value } = isPairs ? readPairs(String(typed), markOf(name)) : readObject(String(typed));
+    return nonEmpty(value ?? {});
+  }
+  if (types.includes('number') || types.includes('integer'))
+    return Number.isFinite(Number(typed)) ? Number(typed) : undefined;
+  return schema.maxLength === undefined ? typed : String(typed).trim() || undefined;
+}
+
+/** An object is stated if one of the members is that it must have; the numbers among those are 0 by default. */
+function objectValue(schema: FieldSchema, typed: Config, copied: Config): object | undefined {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const before = Object.entries(copied).filter(([key]) => !Object.hasOwn(properties, key));
+  const more = additionalProperties === true ? readObject(String(typed[MORE] ?? '')).value : null;
+  const members = stated({
+    ...(additionalProperties === true ? {} : Object.fromEntries(before)),
+    ...Object.fromEntries(
+      Object.entries(properties).map(([key, member]) => [
+        key,
+        valueOfTyped(member, typed[key], copied[key], key) ?? member.const,
+      ]),
+    ),
+    ...more,
+  });
+  if (required.length > 0 && !required.some((key) => members[key] !== undefined)) return undefined;
+  for (const key of required) if (typesOf(properties[key] ?? {}).includes('number')) members[key] ??= 0;
+  return nonEmpty(members);
+}
+
+function listValue({ items = {} }: FieldSchema, names: readonly string[]): unknown {
+  if (names.length === 0) return undefined;
+  return typesOf(items).includes('integer') ? names.flatMap(idsOf) : names;
+}
+
+/** An id that looks like a number may be one. */
+export const idsOf = (id: string): readonly (string | number)[] =>
+  /^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id];
+
+const nonEmpty = (members: object): object | undefined =>
+  Object.keys(members).length === 0 ? undefined : members;
+
+/** Whether two values are the same JSON. */
+export const isSame = (a: unknown, b: unknown): boolean =>
+  canonicalJson((a ?? null) as JsonValue) === canonicalJson((b ?? null) as JsonValue);

@@ -1,0 +1,127 @@
+import { Button, Stack } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { IconPlus } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { SmallButton } from '../../ui/small-button.tsx';
+import { useRecentRuns } from '../use-runs.ts';
+import { CHECKER_CHOICES, checkerFields, judgeFields, optionFields, suggesting } from './config-fields.ts';
+import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
+import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';
+
+const IS_JUDGED: Field = {
+  name: 'config.judge.isUsed',
+  label: 'Let a model judge',
+  kind: 'switch',
+  description: 'Items with criteria, a judge prompt, or the checker judge',
+};
+
+/** How outputs are scored: by a checker, or by another model. */
+export function ScoringFields<Values extends { readonly config: TypedScoring }>({
+  form,
+  checkerFor,
+  currency,
+  afterChecker = [],
+  several,
+}: {
+  readonly form: UseFormReturnType<Values>;
+  /** Which items the checker is for. */
+  readonly checkerFor: string;
+  readonly currency: string;
+  readonly afterChecker?: readonly Field[] | undefined;
+  /** What takes the place of the checker where there are several scorers; undefined where there are none. */
+  readonly several?: ReactNode;
+}) {
+  const { judge, checker } = form.values.config;
+  const suggestions = modelSuggestions('judge', judge, useRecentRuns(), useProviders());
+  return (
+    <Stack gap="sm">
+      {several ?? (
+        <Fields form={form} fields={[...checkerFields(checker.type, checkerFor), ...afterChecker]} />
+      )}
+      <Stack gap="xs" role="group" aria-label="Judge">
+        <Fields
+          form={form}
+          fields={[
+            IS_JUDGED,
+            ...(judge.isUsed ? suggesting(judgeFields(judge.type, currency), suggestions) : []),
+          ]}
+        />
+      </Stack>
+    </Stack>
+  );
+}
+
+/** The fields of one of several scorers. */
+export const scorerFields = ({ by }: ScorerRow, at: number): readonly Field[] => [
+  {
+    ...{
+      name: `config.scorers.${at}.name`,
+      pointer: `/config/scorers/${at}/name`,
+      required: true,
+      maxLength: 64,
+    },
+    label: at === 0 ? 'Name of the main score' : `Name of score ${at + 1}`,
+  },
+  {
+    ...{ name: `config.scorers.${at}.by`, pointer: `/config/scorers/${at}` },
+    ...{ label: `Scored by (${at + 1})`, kind: 'select' },
+    data: [
+      ...CHECKER_CHOICES.filter(({ value }) => value !== 'judge'),
+      { value: 'judge', label: 'judge: the model below decides' },
+      { value: 'items', label: 'as the items say' },
+    ],
+  },
+  ...(by === 'judge' ? [] : optionFields(by, `scorers.${at}.checker`)),
+];
+
+const EMPTY_ROW: ScorerRow = { name: '', by: 'exact_match', checker: EMPTY_FORM.config.checker, copied: {} };
+
+/** The rows to begin with where one scorer becomes several: the one of the form, and another. */
+function severalOf({ checker, judge }: TypedScoring): readonly ScorerRow[] {
+  const by = checker.type ?? (judge.isUsed ? 'judge' : 'items');
+  const other = by === 'includes' ? 'exact_match' : 'includes';
+  return [
+    { ...EMPTY_ROW, name: 'main', by, checker },
+    { ...EMPTY_ROW, name: 'second', by: other },
+  ];
+}
+
+/** Several scores of each output: a row each; the first is the main one. */
+export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm> }) {
+  const { scorers } = form.values.config;
+  const isSeveral = scorers.length > 0;
+  const change = (rows: readonly ScorerRow[]): void => form.setFieldValue('config.scorers', rows);
+  return (
+    <Stack gap="xs" role="group" aria-label="Scorers">
+      {scorers.map((row, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other name before one is typed
+        <Stack key={at} gap={4}>
+          <Fields form={form} fields={scorerFields(row, at)} cols={{ base: 1, xs: 2 }} />
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            w="fit-content"
+            onClick={() => change(scorers.length <= 2 ? [] : scorers.filter((_row, other) => other !== at))}
+          >
+            Remove score {at + 1}
+          </Button>
+        </Stack>
+      ))}
+      <SmallButton
+        w="fit-content"
+        leftSection={<IconPlus size={14} />}
+        disabled={scorers.length >= MAX_SCORERS}
+        onClick={() =>
+          change(
+            isSeveral
+              ? [...scorers, { ...EMPTY_ROW, name: `score-${scorers.length + 1}` }]
+              : severalOf(form.values.config),
+          )
+        }
+      >
+        {isSeveral ? 'Add a score' : 'Score in several ways'}
+      </SmallButton>
+    </Stack>
+  );
+}
