@@ -1,15 +1,63 @@
-import { createApiClient } from '@svc/client';
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiProblem, ConnectionLost, isRefusal } from './api/api-problem.ts';
-import { App } from './app.tsx';
+import { BRAND } from './brand.ts';
 import { createConsoleRouter, preloadPages } from './router.tsx';
 import { sessionKey } from './session/session.tsx';
-import { type Connection, createConnection } from './shell/connection-banner.tsx';
+import { type Connection, ConnectionProvider, createConnection } from './shell/connection-banner.tsx';
+import { FilesProvider } from './shell/drop-anywhere.tsx';
+import { NoticesProvider } from './ui/layout/notices.tsx';
 import '@mantine/core/styles.css';
 import './styles.css';
+
+const theme = createTheme({
+  colors: { brand: BRAND.colors },
+  primaryColor: 'brand',
+  primaryShade: 7,
+  autoContrast: true,
+  defaultRadius: 'sm',
+  fontFamily: '"Inter Variable", system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '600' },
+  respectReducedMotion: true,
+  components: {
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    SegmentedControl: { defaultProps: { transitionDuration: 0 } },
+    // the title of a warning in the colour of warnings has too little contrast
+    Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
+    // a menu has entries only; the first one gets the focus
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Badge: { defaultProps: { tt: 'none' } },
+    Anchor: { defaultProps: { underline: 'always' } },
+    // under the pointer, the link of the page keeps its colours, whose contrast suffices
+    NavLink: {
+      vars: () => ({ root: { '--nl-hover': 'var(--mantine-primary-color-light)' }, children: {} }),
+    },
+    // the chosen option again changes nothing; what may be empty has a button for it
+    Select: { defaultProps: { allowDeselect: false } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+    Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } },
+  },
+});
+
+/** Greys with the contrast that WCAG 2.2 AA asks for; those of the library have less. */
+const readableColors: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': colors.gray[7],
+    '--mantine-color-placeholder': colors.gray[7],
+    '--mantine-color-error': colors.red[9],
+  },
+  dark: {
+    '--mantine-color-dimmed': colors.dark[1],
+    '--mantine-color-placeholder': colors.dark[1],
+    '--mantine-color-error': colors.red[4],
+  },
+});
 
 /** After the first page is there. */
 const PRELOAD_AFTER_MS = 2_000;
@@ -26,7 +74,6 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"
 setNonce(nonce);
 
 const connection = createConnection();
-const api = createApiClient({ baseUrl: location.origin });
 const queries = createQueries(connection);
 const router = createConsoleRouter();
 
@@ -38,7 +85,22 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no element for the console.');
 createRoot(root).render(
   <StrictMode>
-    <App api={api} queries={queries} router={router} connection={connection} nonce={nonce} />
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+      cssVariablesResolver={readableColors}
+    >
+      <QueryClientProvider client={queries}>
+        <ConnectionProvider value={connection}>
+          <NoticesProvider>
+            <FilesProvider>
+              <RouterProvider router={router} />
+            </FilesProvider>
+          </NoticesProvider>
+        </ConnectionProvider>
+      </QueryClientProvider>
+    </MantineProvider>
   </StrictMode>,
 );
 

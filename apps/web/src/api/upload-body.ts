@@ -1,3 +1,6 @@
+import { api, type ParamsOf, type Received } from './api.ts';
+import { dataOf } from './api-problem.ts';
+
 /** What an upload form has. */
 export interface UploadForm {
   readonly files: readonly File[];
@@ -22,10 +25,20 @@ export function uploadForm({ files, ...fields }: UploadForm): FormData {
   return form;
 }
 
-/** The same for the client of the API, whose types describe the form as an object. */
-export function uploadBody(form: UploadForm): {
-  readonly body: { readonly file: string[] };
-  readonly bodySerializer: () => FormData;
-} {
-  return { body: { file: [] }, bodySerializer: () => uploadForm(form) };
-}
+/**
+ * Sends the form of an upload.
+ *
+ * @throws as `dataOf`
+ */
+export const upload = <Path extends '/datasets/upload' | '/datasets/upload/preview' | '/datasets/{id}/items'>(
+  path: Path,
+  form: UploadForm,
+  params: ParamsOf<Path, 'post'>,
+  signal?: AbortSignal,
+): Promise<Received<Path, 'post'>> => {
+  // the types describe the form as an object
+  const body = { body: { file: [] }, bodySerializer: () => uploadForm(form) };
+  return dataOf(
+    api.POST(path as '/datasets/upload', { params, ...body, ...(signal && { signal }) } as never),
+  ) as never;
+};

@@ -1,8 +1,8 @@
 import { Group, Text, TextInput } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '../api/use-read.ts';
+import { get } from '../api/api.ts';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -25,9 +25,9 @@ export default function AuditPage() {
   const navigate = route.useNavigate();
   const filter = (changed: Partial<typeof search>): void =>
     void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changed }) });
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['audit', search],
-    read: (api, signal) => api.GET('/audit', { params: { query: { ...search, limit: 50 } }, signal }),
+    queryFn: ({ signal }) => get('/audit', { query: { ...search, limit: 50 } }, signal),
     placeholderData: keepPreviousData,
   });
   const { cursor, ...filters } = search;

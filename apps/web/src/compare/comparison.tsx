@@ -3,8 +3,7 @@ import { IconArrowsExchange, IconDownload } from '@tabler/icons-react';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { loadedAgain } from '../api/service-responds.ts';
 import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
@@ -20,8 +19,7 @@ import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { ForestPlot } from './forest-plot.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
-import type { Compared } from './summary-sentence.ts';
-import { summarySentence, verdictSentence } from './summary-sentence.ts';
+import { type Compared, summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
@@ -36,7 +34,6 @@ export function Comparison({
   /** What chooses the runs: it follows the sentence. */
   readonly children: ReactNode;
 }) {
-  const api = useApi();
   const search = route.useSearch();
   const { other: stated, only, by, scorer } = search;
   const changeSearch = useChangeSearch<CompareSearch>(route);
@@ -45,14 +42,13 @@ export function Comparison({
   const compare = (id: string, which?: 'changed_output') => ({
     queryKey: ['comparison', first?.id, id, by, scorer, which],
     queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Compared> =>
-      dataOf(
-        api.GET('/runs/{id}/compare/{other_id}', {
-          params: {
-            path: { id: first?.id ?? '', other_id: id },
-            query: { limit: 1, pair_by: by, scorer, only: which },
-          },
-          signal,
-        }),
+      get(
+        '/runs/{id}/compare/{other_id}',
+        {
+          path: { id: first?.id ?? '', other_id: id },
+          query: { limit: 1, pair_by: by, scorer, only: which },
+        },
+        signal,
       ),
   });
   const compared = useQueries({ queries: others.map(({ id }) => compare(id)) });

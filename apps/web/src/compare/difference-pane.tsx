@@ -1,10 +1,8 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { readItem } from '../datasets/items/item-windows.ts';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
@@ -42,12 +40,11 @@ export function DifferencePane({
   /** Where the other run has the item, if its content is not the same. */
   readonly pair: Difference | undefined;
 }) {
-  const api = useApi();
   const ids = runs.map(({ id }) => id);
   const found = useQuery({
     queryKey: ['difference', ids, itemHash, pair?.other_section, pair?.other_order_index],
     queryFn: ({ signal }) =>
-      Promise.all(runs.map((run) => readPair(api, run, itemHash, run === other ? pair : undefined, signal))),
+      Promise.all(runs.map((run) => readPair(run, itemHash, run === other ? pair : undefined, signal))),
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
@@ -109,38 +106,33 @@ function meanOf(results: readonly Result[], scorer: string | undefined): number 
  * @param pair where the run has the item, if its content is not the same
  */
 export const readPair = async (
-  api: ApiClient,
   run: Run,
   itemHash: string,
   pair: Difference | undefined,
   signal: AbortSignal,
 ): Promise<readonly Result[]> =>
-  readResults(api, run.id, pair === undefined ? itemHash : await readHash(api, run, pair, signal), signal);
+  readResults(run.id, pair === undefined ? itemHash : await readHash(run, pair, signal), signal);
 
 /** The hash of the item of a pair in the other run. */
 async function readHash(
-  api: ApiClient,
   { dataset_id: id, dataset_version: version }: Run,
   { other_section, other_order_index }: Difference,
   signal: AbortSignal,
 ): Promise<string> {
-  const { sections } = await dataOf(
-    api.GET('/datasets/{id}', { params: { path: { id }, query: { version: String(version) } }, signal }),
+  const { sections } = await get(
+    '/datasets/{id}',
+    { path: { id }, query: { version: String(version) } },
+    signal,
   );
   const order = sections.find(({ name }) => name === other_section)?.order_index;
-  const found = await readItem(api, { id, version }, `${order}-${other_order_index}`, signal);
+  const found = await readItem({ id, version }, `${order}-${other_order_index}`, signal);
   return found?.item_hash ?? '';
 }
 
-async function readResults(
-  api: ApiClient,
-  id: string,
-  itemHash: string,
-  signal: AbortSignal,
-): Promise<readonly Result[]> {
+async function readResults(id: string, itemHash: string, signal: AbortSignal): Promise<readonly Result[]> {
   if (itemHash === '') return [];
   const query = { item_hash: itemHash, include: 'item' as const, limit: MAX_REPETITIONS };
-  const { data } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query }, signal }));
+  const { data } = await get('/runs/{id}/results', { path: { id }, query }, signal);
   // of equal items the first
   return data.filter(
     ({ section, order_index }) => section === data[0]?.section && order_index === data[0].order_index,

@@ -1,12 +1,9 @@
 import { Anchor, Drawer, Group, Text } from '@mantine/core';
-import type { ApiClient } from '@svc/client';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { getMember } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
-import { keepPreviousData, useQueries } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../api/api-context.tsx';
-import { useRead } from '../api/use-read.ts';
+import { get } from '../api/api.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { Mark } from '../runs/results/mark.tsx';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
@@ -42,13 +39,10 @@ export function ItemsThatDiffer({
   const { only, by, scorer, item, page = 1 } = route.useSearch();
   const change = useChangeSearch<CompareSearch>(route);
   const query = { only, pair_by: by, scorer, limit: PAGE, offset: (page - 1) * PAGE };
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['differences', first.id, other.id, query],
-    read: (api, signal) =>
-      api.GET('/runs/{id}/compare/{other_id}', {
-        params: { path: { id: first.id, other_id: other.id }, query },
-        signal,
-      }),
+    queryFn: ({ signal }) =>
+      get('/runs/{id}/compare/{other_id}', { path: { id: first.id, other_id: other.id }, query }, signal),
     placeholderData: keepPreviousData,
   });
   const rows = found.data?.data ?? [];
@@ -203,12 +197,11 @@ function usePairs(
   differences: readonly Difference[],
   by: CompareSearch['by'],
 ): ReadonlyMap<string, PairTexts> {
-  const api = useApi();
   const found = useQueries({
     queries: differences.map((difference) => ({
       queryKey: ['pair', first.id, other.id, by, difference.item_hash, difference.order_index],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readTexts(api, [first, other], difference, by, signal),
+        readTexts([first, other], difference, by, signal),
       staleTime: Number.POSITIVE_INFINITY,
     })),
   });
@@ -221,7 +214,6 @@ function usePairs(
 }
 
 async function readTexts(
-  api: ApiClient,
   runs: readonly [Run, Run],
   difference: Difference,
   by: CompareSearch['by'],
@@ -229,7 +221,7 @@ async function readTexts(
 ): Promise<PairTexts> {
   const pair = by === undefined ? undefined : difference;
   const [of, ofOther] = await Promise.all(
-    runs.map((run, at) => readPair(api, run, difference.item_hash, at === 1 ? pair : undefined, signal)),
+    runs.map((run, at) => readPair(run, difference.item_hash, at === 1 ? pair : undefined, signal)),
   );
   const item = (of?.[0]?.item ?? ofOther?.[0]?.item ?? {}) as JsonObject;
   const outputOf = (results: readonly Result[] | undefined): string =>

@@ -1,8 +1,7 @@
-import type { ApiClient, ResponseOf } from '@svc/client';
+import type { ResponseOf } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import type { Run } from '../runs/use-run.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
@@ -41,13 +40,12 @@ export function useSliceDifferences(
   rows: readonly { readonly run: Run; readonly scores: Compared }[],
   { slice, by, scorer }: Sliced,
 ) {
-  const api = useApi();
   const sliced = { slice, by, scorer };
   const asked = useQueries({
     queries: rows.map(({ run, scores }) => ({
       queryKey: ['slice differences', first.id, run.id, sliced],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        readSliceDifferences(api, first.id, { run, scores }, sliced, signal),
+        readSliceDifferences(first.id, { run, scores }, sliced, signal),
     })),
   });
   return {
@@ -62,7 +60,6 @@ export function useSliceDifferences(
 
 /** The same of one run. */
 export async function readSliceDifferences(
-  api: ApiClient,
   id: string,
   { run, scores }: { readonly run: Run; readonly scores: Compared },
   { slice, by, scorer }: Sliced,
@@ -70,11 +67,10 @@ export async function readSliceDifferences(
 ): Promise<readonly SliceDifference[]> {
   if (slice === 'section')
     return Object.entries(scores.by_section).flatMap(([name, section]) => differenceOf(name, section));
-  const { data } = await dataOf(
-    api.GET('/runs/{id}/compare/{other_id}/slices', {
-      params: { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
-      signal,
-    }),
+  const { data } = await get(
+    '/runs/{id}/compare/{other_id}/slices',
+    { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
+    signal,
   );
   return data.flatMap(({ values: [value], ...numbers }) =>
     differenceOf(plainText(value as JsonValue, 100) || 'none', numbers),

@@ -1,9 +1,9 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { get } from '../api/api.ts';
 import { isRefusal } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { useDataset } from './use-dataset.ts';
 
@@ -34,9 +34,9 @@ export function DatasetSelect({
   const isGone = isRefusal(error, 404);
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['datasets', { limit: SHOWN, q }],
-    read: (api, signal) => api.GET('/datasets', { params: { query: { limit: SHOWN, q } }, signal }),
+    queryFn: ({ signal }) => get('/datasets', { query: { limit: SHOWN, q } }, signal),
     placeholderData: keepPreviousData,
   });
   const listed: readonly Choice[] = found.data?.data ?? [];

@@ -1,5 +1,5 @@
-import type { UseQueryResult } from '@tanstack/react-query';
-import { useRead } from '../api/use-read.ts';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { get } from '../api/api.ts';
 import type { Dataset } from './items/item-windows.ts';
 
 /**
@@ -9,10 +9,9 @@ import type { Dataset } from './items/item-windows.ts';
  * @param version number or beginning of the hash; by default the newest
  */
 export function useDataset(id: string | null, version?: string | undefined): UseQueryResult<Dataset> {
-  return useRead({
+  return useQuery({
     queryKey: ['dataset', id, version ?? null],
-    read: (api, signal) =>
-      api.GET('/datasets/{id}', { params: { path: { id: id ?? '' }, query: { version } }, signal }),
+    queryFn: ({ signal }) => get('/datasets/{id}', { path: { id: id ?? '' }, query: { version } }, signal),
     enabled: id !== null,
   });
 }

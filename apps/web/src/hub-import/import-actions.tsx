@@ -2,8 +2,7 @@ import { Alert, Button, TextInput } from '@mantine/core';
 import type { Paths, ResponseOf } from '@svc/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { send } from '../api/api.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -24,7 +23,6 @@ export function ImportActions({
   readonly source: HubSource & { readonly path: string };
   readonly mapping: Mapping | null;
 }) {
-  const api = useApi();
   const [name, setName] = useState(path.split('/').at(-1) ?? path);
   const bodyOf = (complete: Mapping): Body => ({
     name,
@@ -32,8 +30,7 @@ export function ImportActions({
     mapping: complete,
   });
   const dryRun = useMutation({
-    mutationFn: async (complete: Mapping) =>
-      await dataOf(api.POST('/datasets/hub/check', { body: bodyOf(complete) })),
+    mutationFn: async (complete: Mapping) => await send('post', '/datasets/hub/check', {}, bodyOf(complete)),
   });
   const start = useMutation({
     mutationFn: async (complete: Mapping) => {
@@ -41,9 +38,7 @@ export function ImportActions({
         Prefer: 'respond-async',
         'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-'),
       };
-      const job = await dataOf(
-        api.POST('/datasets/hub/import', { params: { header: headers }, body: bodyOf(complete) }),
-      );
+      const job = await send('post', '/datasets/hub/import', { header: headers }, bodyOf(complete));
       return (job as { readonly id: string }).id;
     },
   });

@@ -1,10 +1,10 @@
 import { Autocomplete, Button, Group, PasswordInput, Select, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
+import { get } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -102,9 +102,9 @@ const NAME = /^[\w./ -]{2,100}$/;
 /** Names of the datasets of the hub that a text is a part of; none while the hub does not say. */
 function useFoundDatasets(typed: string): string[] {
   const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['hub-datasets', q],
-    read: (api, signal) => api.GET('/hub/datasets', { params: { query: { q, limit: 20 } }, signal }),
+    queryFn: ({ signal }) => get('/hub/datasets', { query: { q, limit: 20 } }, signal),
     enabled: NAME.test(q),
     placeholderData: keepPreviousData,
     staleTime: 60_000,

@@ -1,7 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { send } from '../api/api.ts';
 import type { Mapping } from '../mapping/mapping-fields.ts';
 import type { ImportSearch } from './hub-source.ts';
 
@@ -16,7 +15,6 @@ const ROWS = 20;
 
 /** The preview of a slice of a hub dataset; with a mapping, also its first rows as items. */
 export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQueryResult<HubPreview> {
-  const api = useApi();
   const { path, subset, split, revision, token } = source;
   return useQuery({
     queryKey: [
@@ -39,7 +37,7 @@ export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQu
         limit: ROWS,
         ...(mapping === null ? {} : { mapping }),
       };
-      return await dataOf(api.POST('/datasets/hub/preview', { body, signal }));
+      return await send('post', '/datasets/hub/preview', {}, body, signal);
     },
     enabled: path !== undefined,
     staleTime: 5 * 60_000,

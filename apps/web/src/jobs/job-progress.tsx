@@ -1,11 +1,10 @@
 import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { get, send } from '../api/api.ts';
+import { ApiProblem } from '../api/api-problem.ts';
 import { useEvents } from '../api/use-events.ts';
-import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -84,9 +83,9 @@ function useJob(id: string): {
 } {
   const queries = useQueryClient();
   const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['job', id],
-    read: (api, signal) => api.GET('/jobs/{id}', { params: { path: { id } }, signal }),
+    queryFn: ({ signal }) => get('/jobs/{id}', { path: { id } }, signal),
   });
   const job = found.data;
   useEvents<Job>(job !== undefined && job.finished_at === null ? `/jobs/${id}/events` : null, (next) =>
@@ -107,10 +106,9 @@ export function CancelJob({
 }: {
   readonly job: { readonly id: string; readonly status: string };
 } & Pick<ButtonProps, 'size'>) {
-  const api = useApi();
   const queries = useQueryClient();
   const cancel = useMutation({
-    mutationFn: () => dataOf(api.POST('/jobs/{id}/cancel', { params: { path: { id } } })),
+    mutationFn: () => send('post', '/jobs/{id}/cancel', { path: { id } }),
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: ['job', id] });
       await queries.invalidateQueries({ queryKey: ['jobs'] });

@@ -1,8 +1,8 @@
 import { Badge, Group, Progress, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '../api/use-read.ts';
+import { get } from '../api/api.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/filters.tsx';
@@ -34,9 +34,9 @@ const IDLE_REFRESH_MS = 15_000;
 export default function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['jobs', search],
-    read: (api, signal) => api.GET('/jobs', { params: { query: { ...search, limit: 50 } }, signal }),
+    queryFn: ({ signal }) => get('/jobs', { query: { ...search, limit: 50 } }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.data.some(({ finished_at }) => finished_at === null) === true

@@ -1,11 +1,15 @@
-import type { ApiClient } from '@svc/client';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
+import { ApiProblem } from '../api/api-problem.ts';
 import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { configDifferences } from '../compare/config-differences.tsx';
 import { readSliceDifferences } from '../compare/slice-differences.ts';
-import type { Compared, Difference } from '../compare/summary-sentence.ts';
-import { summarySentence, verdictSentence } from '../compare/summary-sentence.ts';
+import {
+  type Compared,
+  type Difference,
+  summarySentence,
+  verdictSentence,
+} from '../compare/summary-sentence.ts';
 import { cellText } from '../runs/results/view-csv.ts';
 import { scoreText } from '../runs/run-facts.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
@@ -30,7 +34,6 @@ const PAGE = 100;
  * @param how items pair, and whose scores are compared
  */
 export async function comparisonReport(
-  api: ApiClient,
   runs: readonly Run[],
   datasetOf: (run: Run) => string,
   how: How,
@@ -39,19 +42,18 @@ export async function comparisonReport(
   if (first === undefined) throw new RangeError('A comparison needs a run.');
   const parts = await Promise.all(
     others.map(async (run) => {
-      const { scores, items } = await readDifferences(api, first.id, run.id, how);
-      const slices = await readSlices(api, first.id, { run, scores }, how);
+      const { scores, items } = await readDifferences(first.id, run.id, how);
+      const slices = await readSlices(first.id, { run, scores }, how);
       return { run, scores, items, slices };
     }),
   );
   const texts = await readTexts(
-    api,
     first,
     parts.flatMap(({ items }) => items.map(placeOf)),
   );
   const lists = await Promise.all(
     parts.map(async ({ run, scores, items }) => {
-      const outputs = await readTexts(api, run, items.map(otherPlaceOf));
+      const outputs = await readTexts(run, items.map(otherPlaceOf));
       return {
         title: parts.length === 1 ? 'Items that differ' : `Items in which ${nameOf(run)} differs`,
         columns: ['Question', 'Expected', nameOf(first), nameOf(run), 'Scores'],
@@ -128,7 +130,6 @@ const otherPlaceOf = ({ other_section, other_order_index }: Difference): string 
 
 /** Question, expected answer and first output of the items of a run at some places. */
 async function readTexts(
-  api: ApiClient,
   run: Run,
   places: readonly string[],
 ): Promise<ReadonlyMap<string, readonly CutText[]>> {
@@ -136,7 +137,7 @@ async function readTexts(
   const texts = new Map<string, readonly CutText[]>();
   let read = 0;
   if (wanted.size === 0) return texts;
-  for await (const result of readResults(api, run.id)) {
+  for await (const result of readResults(run.id)) {
     const place = keyOf(result.section, result.order_index);
     const at = wanted.get(place);
     if (at !== undefined && !texts.has(place))
@@ -159,14 +160,13 @@ const SLICES = [
 
 /** The differences in slices, of kinds that have several. */
 async function readSlices(
-  api: ApiClient,
   id: string,
   other: { readonly run: Run; readonly scores: Compared },
   how: How,
 ): Promise<readonly ReportChart[]> {
   const read = await Promise.all(
     SLICES.map(async ([name, slice]): Promise<ReportChart> => {
-      const slices = await readSliceDifferences(api, id, other, { ...how, slice }).catch((error: unknown) => {
+      const slices = await readSliceDifferences(id, other, { ...how, slice }).catch((error: unknown) => {
         // of too many values
         if (error instanceof ApiProblem && error.status === 400) return [];
         throw error;
@@ -187,7 +187,6 @@ async function readSlices(
 }
 
 async function readDifferences(
-  api: ApiClient,
   id: string,
   other: string,
   { by, scorer }: How,
@@ -195,11 +194,10 @@ async function readDifferences(
   const items: Difference[] = [];
   let cursor: string | undefined;
   for (;;) {
-    const scores: Compared = await dataOf(
-      api.GET('/runs/{id}/compare/{other_id}', {
-        params: { path: { id, other_id: other }, query: { limit: PAGE, cursor, pair_by: by, scorer } },
-      }),
-    );
+    const scores: Compared = await get('/runs/{id}/compare/{other_id}', {
+      path: { id, other_id: other },
+      query: { limit: PAGE, cursor, pair_by: by, scorer },
+    });
     items.push(...scores.data);
     cursor = scores.meta.next_cursor ?? undefined;
     if (cursor === undefined || items.length >= MAX_ITEMS) return { scores, items };

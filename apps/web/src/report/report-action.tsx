@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
 import { loadedAgain } from '../api/service-responds.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { useReadDatasetNames } from '../runs/dataset-names.ts';
@@ -28,7 +27,6 @@ export function ReportAction({
   readonly how?: Pick<CompareSearch, 'by' | 'scorer'>;
   readonly children: (label: string, save: () => void, isPending: boolean) => ReactNode;
 }) {
-  const api = useApi();
   const notify = useNotify();
   const readNames = useReadDatasetNames();
   const [read, setRead] = useState(0);
@@ -39,8 +37,8 @@ export function ReportAction({
       if (first === undefined) return;
       saveFile(
         others.length === 0
-          ? await (await ofRun()).runReport(api, first, datasetOf(first), setRead)
-          : await (await ofRuns()).comparisonReport(api, runs, datasetOf, how),
+          ? await (await ofRun()).runReport(first, datasetOf(first), setRead)
+          : await (await ofRuns()).comparisonReport(runs, datasetOf, how),
         `${runs.map(nameOf).join(' and ')}.html`,
       );
     },

@@ -1,6 +1,5 @@
-import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { readMeasures } from '../runs/charts/read-measures.ts';
 import { cellText } from '../runs/results/view-csv.ts';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
@@ -37,17 +36,16 @@ const PARTS = [
  * @param onProgress receives how many results were read
  */
 export async function runReport(
-  api: ApiClient,
   run: Run,
   dataset: string,
   onProgress: (read: number) => void,
 ): Promise<Blob> {
   const params = { path: { id: run.id } };
   const [cases, measures, errors, labels] = await Promise.all([
-    readCases(api, run, onProgress),
+    readCases(run, onProgress),
     readMeasures(run.id, new AbortController().signal),
-    dataOf(api.GET('/runs/{id}/errors', { params })),
-    dataOf(api.GET('/runs/{id}/labels', { params: { ...params, query: { limit: 1 } } })),
+    get('/runs/{id}/errors', params),
+    get('/runs/{id}/labels', { ...params, query: { limit: 1 } }),
   ]);
   const { scores, counts, scorers } = run;
   const { pass, fail, types } = labels.summary;
@@ -129,14 +127,10 @@ function scoreBar(
 }
 
 /** Reads results: errors and wrong ones first. */
-async function readCases(
-  api: ApiClient,
-  run: Run,
-  onProgress: (read: number) => void,
-): Promise<readonly ReportCase[]> {
+async function readCases(run: Run, onProgress: (read: number) => void): Promise<readonly ReportCase[]> {
   const cases: ReportCase[] = [];
   for (const part of PARTS) {
-    for await (const result of readResults(api, run.id, part)) {
+    for await (const result of readResults(run.id, part)) {
       if (cases.length >= MAX_RESULTS) return cases;
       cases.push(caseOf(result, cases.length));
       if (cases.length % PAGE === 0) onProgress(cases.length);
@@ -147,14 +141,13 @@ async function readCases(
 
 /** The results of a run with their items, page by page. */
 export async function* readResults(
-  api: ApiClient,
   id: string,
   filters: (typeof PARTS)[number] | object = {},
 ): AsyncGenerator<Result> {
   let cursor: string | undefined;
   do {
     const query = { ...filters, include: 'item' as const, limit: PAGE, cursor };
-    const { data, meta } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query } }));
+    const { data, meta } = await get('/runs/{id}/results', { path: { id }, query });
     yield* data;
     cursor = meta.next_cursor ?? undefined;
   } while (cursor !== undefined);

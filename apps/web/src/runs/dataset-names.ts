@@ -1,8 +1,7 @@
 import type { DatasetSummary } from '@svc/client';
 import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import type { Dataset } from '../datasets/items/item-windows.ts';
 import type { Run } from './use-run.ts';
 
@@ -51,17 +50,15 @@ export function useReadDatasetNames(): (runs: readonly Run[]) => Promise<Dataset
 }
 
 function useNameQueries() {
-  const api = useApi();
   return {
     newest: queryOptions({
       queryKey: ['datasets', { limit: 100 }],
-      queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
+      queryFn: ({ signal }) => get('/datasets', { query: { limit: 100 } }, signal),
     }),
     one: (id: string) =>
       queryOptions({
         queryKey: ['dataset', id, null],
-        queryFn: ({ signal }): Promise<Dataset> =>
-          dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, signal })),
+        queryFn: ({ signal }): Promise<Dataset> => get('/datasets/{id}', { path: { id } }, signal),
       }),
   };
 }

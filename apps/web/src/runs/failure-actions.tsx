@@ -4,9 +4,8 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { IconCopy, IconPencilCheck } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
-import { uploadBody } from '../api/upload-body.ts';
+import { send } from '../api/api.ts';
+import { upload } from '../api/upload-body.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { MESSAGE_FIELD } from '../datasets/versions/message-field.ts';
 import { useRefresh } from '../datasets/versions/use-change.ts';
@@ -57,7 +56,6 @@ function CorrectAnswer({
   item,
   onClose,
 }: FailureActionsProps & { readonly onClose: () => void }) {
-  const api = useApi();
   const notify = useNotify();
   const refresh = useRefresh();
   const before = getMember(item, 'answer');
@@ -80,13 +78,9 @@ function CorrectAnswer({
       section: result.section,
       item: { ...item, answer: isText ? answer : readAnswer(answer) },
     };
-    const { version } = await dataOf(
-      api.PATCH('/datasets/{id}/items', {
-        params: { path: { id: run.dataset_id } },
-        body: { edits: [edit], message: message || null },
-        bodySerializer: (body) => canonicalJson(body as never),
-      }),
-    );
+    const params = { path: { id: run.dataset_id } };
+    const body = { edits: [edit], message: message || null };
+    const { version } = await send('patch', '/datasets/{id}/items', params, body);
     await refresh();
     notify(`Version ${version} of the dataset has the corrected answer.`);
   };
@@ -136,7 +130,6 @@ export function CopyItems({
   readonly items: () => Promise<readonly JsonObject[]>;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const notify = useNotify();
   const refresh = useRefresh();
   const [into, setInto] = useState<'existing' | 'new'>('existing');
@@ -147,14 +140,12 @@ export function CopyItems({
     const copied = await items();
     const lines = copied.map((item) => canonicalJson(item)).join('\n');
     const files = [new File([`${lines}\n`], 'default.jsonl')];
-    if (into === 'new')
-      await dataOf(api.POST('/datasets/upload', uploadBody({ files, name: name.trim(), message })));
+    if (into === 'new') await upload('/datasets/upload', { files, name: name.trim(), message }, {});
     else
-      await dataOf(
-        api.POST('/datasets/{id}/items', {
-          params: { path: { id: datasetId ?? '' }, query: { mode: 'append' } },
-          ...uploadBody({ files, message }),
-        }),
+      await upload(
+        '/datasets/{id}/items',
+        { files, message },
+        { path: { id: datasetId ?? '' }, query: { mode: 'append' } },
       );
     await refresh();
     notify(copied.length === 1 ? 'The item is copied.' : `${copied.length} items are copied.`);

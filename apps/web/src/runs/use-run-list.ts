@@ -1,6 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { BY_CURSOR } from '../ui/more-button.tsx';
 import { useDatasetNames } from './dataset-names.ts';
 import type { RunsSearch } from './runs-search.ts';
@@ -12,16 +11,10 @@ const IDLE_REFRESH_MS = 15_000;
 
 /** The runs that the address asks for, newest first, page by page; those of active ones are read again. */
 export function useRunList({ dataset, status, q }: RunsSearch) {
-  const api = useApi();
   const found = useInfiniteQuery({
     queryKey: ['runs', 'pages', { dataset, status }],
     queryFn: ({ signal, pageParam }) =>
-      dataOf(
-        api.GET('/runs', {
-          params: { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } },
-          signal,
-        }),
-      ),
+      get('/runs', { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } }, signal),
     ...BY_CURSOR,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>

@@ -1,8 +1,7 @@
 import type { ResponseOf } from '@svc/client';
 import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { useEvents } from '../api/use-events.ts';
 
 export type Run = ResponseOf<'/runs/{id}', 'get'>;
@@ -18,12 +17,10 @@ const REFRESH_MS = 3_000;
 
 /** A run as it is now, followed until its end. */
 export function useRun(id: string): UseQueryResult<WatchedRun> {
-  const api = useApi();
   const queries = useQueryClient();
   const found = useQuery({
     queryKey: ['run', id],
-    queryFn: async ({ signal }): Promise<WatchedRun> =>
-      await dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+    queryFn: async ({ signal }): Promise<WatchedRun> => await get('/runs/{id}', { path: { id } }, signal),
     refetchInterval: ({ state }) => (state.data?.finished_at === null ? REFRESH_MS : false),
   });
   const isActive = found.data !== undefined && found.data.finished_at === null;

@@ -1,8 +1,6 @@
 import type { Paths, ResponseOf } from '@svc/client';
-import { type UseQueryResult, useQueries } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
+import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
+import { get } from '../api/api.ts';
 import type { Run } from './use-run.ts';
 
 type RunsQuery = NonNullable<Paths['/runs']['get']['parameters']['query']>;
@@ -12,9 +10,9 @@ export function useRuns(
   query: RunsQuery,
   options: { readonly refetchInterval?: number; readonly enabled?: boolean } = {},
 ): UseQueryResult<ResponseOf<'/runs', 'get'>> {
-  return useRead({
+  return useQuery({
     queryKey: ['runs', query],
-    read: (api, signal) => api.GET('/runs', { params: { query }, signal }),
+    queryFn: ({ signal }) => get('/runs', { query }, signal),
     ...options,
   });
 }
@@ -32,12 +30,11 @@ export function useRunsById(
   ids: readonly string[],
   options: { readonly enabled?: boolean; readonly staleTime?: number } = {},
 ): readonly UseQueryResult<Run>[] {
-  const api = useApi();
   return useQueries({
     queries: ids.map((id) => ({
       queryKey: ['run', id],
       queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Run> =>
-        dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+        get('/runs/{id}', { path: { id } }, signal),
       ...options,
     })),
   });

@@ -1,10 +1,9 @@
 import { Button, Center, Modal, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf, isRefusal } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
+import { get, send } from '../api/api.ts';
+import { isRefusal } from '../api/api-problem.ts';
 import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -18,7 +17,7 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 
 /** Shows its children to people with a session, and a sign-in page to everyone else. */
 export function SessionBoundary({ children }: { readonly children: ReactNode }) {
-  const session = useRead({ queryKey: sessionKey, read: (api) => api.GET('/session') });
+  const session = useQuery({ queryKey: sessionKey, queryFn: () => get('/session', {}) });
   const isSignedOut = isRefusal(session.error, 401);
   if (session.data !== undefined)
     return (
@@ -82,12 +81,11 @@ function SignInPage() {
 
 /** Exchanges a key for a session. The key is forgotten as soon as it was sent. */
 function SignInForm() {
-  const api = useApi();
   const queries = useQueryClient();
   const [key, setKey] = useState('');
   const signIn = useMutation({
     mutationKey: sessionKey,
-    mutationFn: () => dataOf(api.POST('/session', { body: { key } })),
+    mutationFn: () => send('post', '/session', {}, { key }),
     onSuccess: async () => {
       setKey('');
       await queries.refetchQueries({ queryKey: sessionKey });

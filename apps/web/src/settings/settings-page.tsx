@@ -10,9 +10,8 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
+import { api, get, send } from '../api/api.ts';
 import { dataOf } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
 import { sessionKey, useCan, useSession } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
 import { useTelemetryConsent } from '../tour/use-tour-telemetry.ts';
@@ -34,7 +33,7 @@ const MAX_INTERVAL_MS = 60_000;
 
 /** Settings of the service, of this browser, and the session. */
 export default function SettingsPage() {
-  const found = useRead({ queryKey: ['settings'], read: (api) => api.GET('/settings') });
+  const found = useQuery({ queryKey: ['settings'], queryFn: () => get('/settings', {}) });
   return (
     <Page title="Settings">
       <Stack gap="xl" maw={640}>
@@ -71,14 +70,13 @@ function Theme() {
 }
 
 function ServiceSettings({ settings }: { readonly settings: Settings }) {
-  const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
   const canChange = useCan('admin');
   const [intervalMs, setIntervalMs] = useState<number | string>(settings.cancellation_check_interval_ms);
   const save = useMutation({
     mutationFn: (body: Pick<Settings, 'cancellation_check_interval_ms'>) =>
-      dataOf(api.PATCH('/settings', { body })),
+      send('patch', '/settings', {}, body),
     onSuccess: (next) => {
       queries.setQueryData(['settings'], next);
       notify('Saved.');
@@ -119,7 +117,6 @@ function ServiceSettings({ settings }: { readonly settings: Settings }) {
 }
 
 function SessionPart() {
-  const api = useApi();
   const queries = useQueryClient();
   const session = useSession();
   const about = useQuery({
@@ -131,7 +128,7 @@ function SessionPart() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const end = useMutation({
-    mutationFn: () => dataOf(api.DELETE('/session')),
+    mutationFn: () => send('delete', '/session', {}),
     onSuccess: () => queries.resetQueries({ queryKey: sessionKey }),
   });
   return (

@@ -1,11 +1,9 @@
 import { Combobox, Modal, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import type { ApiClient } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { get } from '../api/api.ts';
 import { isItemHash } from '../datasets/dataset-search.ts';
 import { nameOf } from '../runs/use-run.ts';
 import { useCan } from '../session/session.tsx';
@@ -40,7 +38,6 @@ interface Choice {
 
 /** Finds a page, a dataset or a run by a part of its name, or by its id, and an item by its id or hash, and goes there. */
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
-  const api = useApi();
   const navigate = useNavigate();
   const canEdit = useCan('editor');
   const [typed, setTyped] = useState('');
@@ -49,9 +46,9 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     queryKey: ['palette', q],
     queryFn: async ({ signal }) => {
       const runsWith = async (query: { readonly limit: number; readonly name?: string }) =>
-        (await dataOf(api.GET('/runs', { params: { query }, signal }))).data;
+        (await get('/runs', { query }, signal)).data;
       const [datasets, recent, named] = await Promise.all([
-        dataOf(api.GET('/datasets', { params: { query: { limit: SHOWN, q: q || undefined } }, signal })),
+        get('/datasets', { query: { limit: SHOWN, q: q || undefined } }, signal),
         runsWith({ limit: 100 }),
         q === '' ? [] : runsWith({ limit: SHOWN, name: q }),
       ]);
@@ -197,12 +194,11 @@ const NOTHING: Search = { found: [], looked: 0, total: 0 };
 
 /** The items with this id or hash: of the dataset whose page or run is open, then of all others, the newest first. */
 function useFoundItems(text: string, path: string): Search & { readonly isLooking: boolean } {
-  const api = useApi();
   const [progress, setProgress] = useState({ of: '', search: NOTHING });
   const search = useQuery({
     queryKey: ['palette-items', text, path],
     queryFn: ({ signal }) =>
-      findItems(api, text, path, signal, (found) => setProgress({ of: text, search: found })),
+      findItems(text, path, signal, (found) => setProgress({ of: text, search: found })),
     // a name with spaces is none of an item
     enabled: text !== '' && !/\s/.test(text),
     staleTime: 30_000,
@@ -214,7 +210,6 @@ function useFoundItems(text: string, path: string): Search & { readonly isLookin
 }
 
 async function findItems(
-  api: ApiClient,
   text: string,
   path: string,
   signal: AbortSignal,
@@ -224,12 +219,9 @@ async function findItems(
   const findIn = async (id: string, known?: string): Promise<readonly FoundItem[]> => {
     const by = isHash ? { item_hash: text } : { item_id: text };
     const query = { ...by, limit: ITEMS_EACH, assets: 'link' as const };
-    const { data } = await dataOf(
-      api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
-    );
+    const { data } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
     if (data.length === 0) return [];
-    const name =
-      known ?? (await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, signal }))).name;
+    const name = known ?? (await get('/datasets/{id}', { path: { id } }, signal)).name;
     // equal items have one address
     return [...new Set(data.map(({ item_hash }) => item_hash))].map((hash) => ({
       datasetId: id,
@@ -242,12 +234,12 @@ async function findItems(
   const open =
     id === undefined || kind === 'datasets'
       ? id
-      : (await dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal }))).dataset_id;
+      : (await get('/runs/{id}', { path: { id } }, signal)).dataset_id;
   let search: Search = { ...NOTHING, found: open === undefined ? [] : await findIn(open) };
   let cursor: string | undefined;
   do {
     const query = { limit: PAGE, cursor };
-    const { data, meta } = await dataOf(api.GET('/datasets', { params: { query }, signal }));
+    const { data, meta } = await get('/datasets', { query }, signal);
     for (let at = 0; at < data.length && search.found.length < ENOUGH; at += AT_A_TIME) {
       const some = data.slice(at, at + AT_A_TIME);
       const found = await Promise.all(some.map((one) => (one.id === open ? [] : findIn(one.id, one.name))));

@@ -1,6 +1,7 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { useRead } from '../api/use-read.ts';
+import { get } from '../api/api.ts';
 import { consoleName } from '../brand.ts';
 import { WaysIn } from '../datasets/list/empty-datasets.tsx';
 import { useDatasetNames } from '../runs/dataset-names.ts';
@@ -25,14 +26,14 @@ const REFRESH_MS = 15_000;
 export default function StartPage() {
   const [since] = useState(() => readVisit(Date.now()));
   const runs = useRuns({ limit: READ }, { refetchInterval: REFRESH_MS });
-  const datasets = useRead({
+  const datasets = useQuery({
     queryKey: ['datasets', { limit: READ }],
-    read: (api, signal) => api.GET('/datasets', { params: { query: { limit: READ } }, signal }),
+    queryFn: ({ signal }) => get('/datasets', { query: { limit: READ } }, signal),
     refetchInterval: REFRESH_MS,
   });
-  const jobs = useRead({
+  const jobs = useQuery({
     queryKey: ['jobs', { limit: READ }],
-    read: (api, signal) => api.GET('/jobs', { params: { query: { limit: READ } }, signal }),
+    queryFn: ({ signal }) => get('/jobs', { query: { limit: READ } }, signal),
     refetchInterval: REFRESH_MS,
   });
   const isNew = (time: string | null): boolean => time === null || since === null || Date.parse(time) > since;

@@ -1,5 +1,6 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
-import { useRead } from '../api/use-read.ts';
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../api/api.ts';
 import { useRuns } from '../runs/use-runs.ts';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -160,9 +161,9 @@ const ACTIVE = { status: 'running', limit: 1 } as const;
 /** How many runs and imports the whole installation works on now. */
 function useInProgress(): readonly Fact[] {
   const runs = useRuns(ACTIVE, { refetchInterval: REFRESH_MS });
-  const jobs = useRead({
+  const jobs = useQuery({
     queryKey: ['jobs', ACTIVE],
-    read: (api, signal) => api.GET('/jobs', { params: { query: ACTIVE }, signal }),
+    queryFn: ({ signal }) => get('/jobs', { query: ACTIVE }, signal),
     refetchInterval: REFRESH_MS,
   });
   const countOf = (list: typeof runs.data | typeof jobs.data): string =>

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
+import { api } from '../api/api.ts';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { type Provider, useProviders } from '../runs/create/provider/suggestions-of.ts';
 import { useCan } from '../session/session.tsx';
@@ -26,7 +26,6 @@ interface Readiness {
 
 /** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
 export default function StatusPage() {
-  const api = useApi();
   const queries = useQueryClient();
   const status = useStatus();
   const canEdit = useCan('editor');

@@ -1,6 +1,6 @@
 import type { ResponseOf } from '@svc/client';
-import type { UseQueryResult } from '@tanstack/react-query';
-import { useRead } from '../api/use-read.ts';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { get } from '../api/api.ts';
 
 export type Status = ResponseOf<'/status', 'get'>;
 
@@ -8,9 +8,9 @@ const REFRESH_MS = 5_000;
 
 /** What the whole installation does now, and how much it stores. */
 export function useStatus(): UseQueryResult<Status> {
-  return useRead({
+  return useQuery({
     queryKey: ['status'],
-    read: (api, signal) => api.GET('/status', { signal }),
+    queryFn: ({ signal }) => get('/status', {}, signal),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -1,8 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useRouterState } from '@tanstack/react-router';
 import { useCallback, useRef } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { send } from '../api/api.ts';
 
 type Lifecycle = 'started' | 'step_viewed' | 'completed' | 'dismissed';
 
@@ -27,7 +26,6 @@ export function useTelemetryConsent(): readonly [consents: boolean, change: (con
 
 /** Reports the steps of the tour to this service, only while the user of this browser consents; else sends nothing. */
 export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
-  const api = useApi();
   const [consents] = useTelemetryConsent();
   const session = useRef<string | null>(null);
   // the page, without the ids in its address
@@ -47,9 +45,9 @@ export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
         anonymous_session_id: session.current,
       };
       // the tour continues after a failure
-      void dataOf(api.POST('/telemetry/onboarding', { body })).catch(() => undefined);
+      void send('post', '/telemetry/onboarding', {}, body).catch(() => undefined);
     },
-    [api, consents, route],
+    [consents, route],
   );
 }
 

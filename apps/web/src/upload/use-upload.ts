@@ -1,10 +1,9 @@
 import type { ResponseOf } from '@svc/client';
 import { parseJson } from '@svc/jsonl-v23/json';
-import { keepPreviousData, type UseQueryResult, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { ApiProblem, ConnectionLost, toProblem } from '../api/api-problem.ts';
-import { type UploadForm, uploadBody, uploadForm } from '../api/upload-body.ts';
-import { useRead } from '../api/use-read.ts';
+import { upload as sendFiles, type UploadForm, uploadForm } from '../api/upload-body.ts';
 
 export type Uploaded = ResponseOf<'/datasets/upload', 'post', 201>;
 
@@ -76,10 +75,9 @@ export type UploadPreview = ResponseOf<'/datasets/upload/preview', 'post'>;
 /** The first rows of files as a table; with a mapping, as JSON text, also as items. Nothing is stored. */
 export function useUploadPreview(files: readonly File[], mapping?: string): UseQueryResult<UploadPreview> {
   const key = files.map(({ name, size, lastModified }) => `${name} ${size} ${lastModified}`);
-  return useRead({
+  return useQuery({
     queryKey: ['upload-preview', key, mapping],
-    read: (api, signal) =>
-      api.POST('/datasets/upload/preview', { ...uploadBody({ files, mapping }), signal }),
+    queryFn: ({ signal }) => sendFiles('/datasets/upload/preview', { files, mapping }, {}, signal),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });

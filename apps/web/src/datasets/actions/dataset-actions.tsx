@@ -3,8 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { api, send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
@@ -36,7 +35,6 @@ export function DatasetActions({
   /** Whether this version can be changed; another one is named in all that is done with it. */
   readonly isNewest: boolean;
 }) {
-  const api = useApi();
   const [dialog, setDialog] = useState<'add' | 'edit' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
   const { section, type, tag, q } = route.useSearch();
@@ -86,7 +84,7 @@ export function DatasetActions({
           what="dataset"
           name={dataset.name}
           warning={`This deletes ${formatCountOf(dataset.item_count, 'item')} and all runs of this dataset.`}
-          remove={() => dataOf(api.DELETE('/datasets/{id}', { params: { path: { id: dataset.id } } }))}
+          remove={() => send('delete', '/datasets/{id}', { path: { id: dataset.id } })}
           list="/datasets"
           shownBy={['dataset', dataset.id]}
           onClose={close}
@@ -117,7 +115,6 @@ function EditDataset({
   readonly dataset: Dataset;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const navigate = useNavigate();
   const saved = useSaved(['dataset'], ['datasets']);
   const form = useForm({
@@ -135,7 +132,7 @@ function EditDataset({
     if (Object.keys(body).length === 0) return;
     // the address may have the handle
     if (body.handle !== undefined) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
-    await saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
+    await saved(send('patch', '/datasets/{id}', { path: { id } }, body));
   };
   return (
     <FormDialog title="Edit the dataset" action="Save" submit={save} onClose={onClose}>
@@ -146,7 +143,6 @@ function EditDataset({
 
 /** The program that loads this version in Python, to copy. */
 function UseInPython({ dataset: { id, handle, version_hash } }: { readonly dataset: Dataset }) {
-  const api = useApi();
   const path = { repo: handle ?? id, revision: version_hash.slice(0, 40) };
   const program = [
     `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(window.location.origin)}`,

@@ -2,7 +2,8 @@ import { Badge, Card, Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { useRead } from '../../api/use-read.ts';
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
@@ -101,10 +102,9 @@ function PlacedCard({ difference, of }: { readonly difference: Placed; readonly 
   const { item_hash, from, to } = difference;
   const section = (to ?? from)?.section;
   const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['item-by-hash', of, item_hash],
-    read: (api, signal) =>
-      api.GET('/datasets/{id}/items', { params: { path: { id: of.id }, query }, signal }),
+    queryFn: ({ signal }) => get('/datasets/{id}/items', { path: { id: of.id }, query }, signal),
     enabled: inViewport,
     staleTime: Number.POSITIVE_INFINITY,
   });

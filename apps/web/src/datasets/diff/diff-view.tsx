@@ -2,8 +2,7 @@ import { SegmentedControl, Stack } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { isShown } from '../../ui/is-shown.ts';
 import { BY_CURSOR, MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -21,20 +20,18 @@ const PAGE = 50;
 
 /** What a dataset or version has other than another: counts by kind, and each difference with its texts. */
 export function DiffView({ from, to }: { readonly from: Side; readonly to: Side }) {
-  const api = useApi();
   const { only } = route.useSearch();
   const change = useChangeSearch<DatasetSearch>(route);
   const found = useInfiniteQuery({
     queryKey: ['diff', from, to, only],
     queryFn: ({ signal, pageParam }) =>
-      dataOf(
-        api.GET('/datasets/{id}/diff/{other_id}', {
-          params: {
-            path: { id: from.id, other_id: to.id },
-            query: { version: from.version, other_version: to.version, only, limit: PAGE, cursor: pageParam },
-          },
-          signal,
-        }),
+      get(
+        '/datasets/{id}/diff/{other_id}',
+        {
+          path: { id: from.id, other_id: to.id },
+          query: { version: from.version, other_version: to.version, only, limit: PAGE, cursor: pageParam },
+        },
+        signal,
       ),
     ...BY_CURSOR,
     placeholderData: keepPreviousData,

@@ -1,6 +1,6 @@
-import type { ApiClient, ResponseOf } from '@svc/client';
+import type { ResponseOf } from '@svc/client';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { isItemHash } from '../dataset-search.ts';
@@ -43,16 +43,13 @@ export interface ItemSummary {
 
 /** Reads one whole item, its files as links, by its position, `<section order>-<item order>`, or by its hash. */
 export async function readItem(
-  api: ApiClient,
   { id, version }: VersionOf,
   item: string,
   signal: AbortSignal | undefined,
 ): Promise<ListedItem | null> {
   const place = isItemHash(item) ? { item_hash: item } : { from: item };
   const query = { ...place, limit: 1, assets: 'link' as const, version: String(version) };
-  const { data } = await dataOf(
-    api.GET('/datasets/{id}/items', { params: { path: { id }, query }, ...(signal && { signal }) }),
-  );
+  const { data } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
   return data[0] ?? null;
 }
 

@@ -1,5 +1,4 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
 import { type ListedItem, readItem, type VersionOf } from './item-windows.ts';
 
 /**
@@ -12,10 +11,9 @@ export function useItem(
   { id, version }: VersionOf,
   item: string | undefined,
 ): UseQueryResult<ListedItem | null> {
-  const api = useApi();
   return useQuery({
     queryKey: ['item', { id, version }, item],
-    queryFn: ({ signal }) => readItem(api, { id, version }, item ?? '', signal),
+    queryFn: ({ signal }) => readItem({ id, version }, item ?? '', signal),
     enabled: item !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,

@@ -1,6 +1,5 @@
 import { useMemo } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import { isItemHash } from '../dataset-search.ts';
@@ -25,7 +24,6 @@ export interface Items {
 
 /** The items of a dataset. Without a filter, each row is known by its number before it is read. */
 export function useItems(dataset: Dataset, filters: ItemFilters): Items {
-  const api = useApi();
   const { id, version } = dataset;
   const { section, type, tag, q, expected } = filters;
   const ofMeta = metaQuery(filters);
@@ -56,9 +54,7 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
         version: String(version),
         assets: 'link' as const,
       };
-      const { data, meta } = await dataOf(
-        api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
-      );
+      const { data, meta } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
       return { data: data.map((item) => summaryOf(item, id)), meta };
     },
   });

@@ -1,8 +1,8 @@
 import { Group } from '@mantine/core';
 import { IconCloudDownload, IconUpload } from '@tabler/icons-react';
-import { keepPreviousData } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '../../api/use-read.ts';
+import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
@@ -24,9 +24,9 @@ export default function DatasetsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const canEdit = useCan('editor');
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['datasets', search],
-    read: (api, signal) => api.GET('/datasets', { params: { query: { ...search, limit: 50 } }, signal }),
+    queryFn: ({ signal }) => get('/datasets', { query: { ...search, limit: 50 } }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

@@ -1,20 +1,17 @@
 import example from '@examples/capitals.pkg.zip?url';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { uploadBody } from '../../api/upload-body.ts';
+import { upload } from '../../api/upload-body.ts';
 
 /** Uploads the example package, which is a file of the console, and opens it. */
 export function useExample(): UseMutationResult<unknown, Error, void> {
-  const api = useApi();
   const queries = useQueryClient();
   const navigate = useNavigate();
   return useMutation({
     mutationFn: async () => {
       const archive = await (await fetch(example)).blob();
       const file = new File([archive], 'capitals.pkg.zip');
-      return await dataOf(api.POST('/datasets/upload', uploadBody({ files: [file] })));
+      return await upload('/datasets/upload', { files: [file] }, {});
     },
     onSuccess: async (dataset) => {
       await queries.invalidateQueries({ queryKey: ['datasets'] });

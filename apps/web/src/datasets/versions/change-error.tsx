@@ -1,7 +1,8 @@
 import { Alert, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { get } from '../../api/api.ts';
 import { ApiProblem } from '../../api/api-problem.ts';
-import { useRead } from '../../api/use-read.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Age } from '../../ui/text/age.tsx';
@@ -32,10 +33,9 @@ function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Data
     // the version that was the newest one
     await navigate({ resetScroll: false, replace: true, search: ({ version: _, ...rest }) => rest });
   };
-  const { data } = useRead({
+  const { data } = useQuery({
     queryKey: ['versions', id, 'newest'],
-    read: (api, signal) =>
-      api.GET('/datasets/{id}/versions', { params: { path: { id }, query: { limit: 1 } }, signal }),
+    queryFn: ({ signal }) => get('/datasets/{id}/versions', { path: { id }, query: { limit: 1 } }, signal),
     staleTime: 0,
   });
   const newest = data?.data[0];

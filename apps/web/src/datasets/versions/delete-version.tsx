@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
@@ -19,17 +18,15 @@ export function DeleteVersion({
   readonly version: Version;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const notify = useNotify();
   const refresh = useRefresh();
   const form = useForm({ initialValues: { withRuns: false } });
   const remove = async (): Promise<void> => {
     const query = form.values.withRuns ? { runs: 'delete' as const } : {};
-    await dataOf(
-      api.DELETE('/datasets/{id}/versions/{version}', {
-        params: { path: { id, version: String(version) }, query },
-      }),
-    );
+    await send('delete', '/datasets/{id}/versions/{version}', {
+      path: { id, version: String(version) },
+      query,
+    });
     await refresh();
     notify(`Deleted version ${version}.`);
   };

@@ -3,8 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
@@ -146,16 +145,15 @@ function RestoreVersion({
   readonly version: Version;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const change = useChange();
   const form = useForm({ initialValues: { message: `Restore version ${version.version}` } });
   const restore = (): Promise<void> =>
     change(
-      dataOf(
-        api.POST('/datasets/{id}/restore', {
-          params: { path: { id: newest.id }, header: { 'If-Match': `"${newest.version_hash}"` } },
-          body: { version: version.version, message: form.values.message || null },
-        }),
+      send(
+        'post',
+        '/datasets/{id}/restore',
+        { path: { id: newest.id }, header: { 'If-Match': `"${newest.version_hash}"` } },
+        { version: version.version, message: form.values.message || null },
       ),
     );
   return (

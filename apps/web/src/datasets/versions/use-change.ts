@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { readItem } from '../items/item-windows.ts';
 import { changeText, type Version } from './use-versions.ts';
@@ -18,14 +17,13 @@ export function useChange(): (
   /** Position of the item that is open afterwards; by default the same item stays. */
   position?: string,
 ) => Promise<void> {
-  const api = useApi();
   const { id } = route.useParams();
   const refresh = useRefresh();
   const navigate = route.useNavigate();
   const notify = useNotify();
   return async (changing, position) => {
     const { version, change } = await changing;
-    const at = position === undefined ? undefined : await readItem(api, { id, version }, position, undefined);
+    const at = position === undefined ? undefined : await readItem({ id, version }, position, undefined);
     await refresh();
     await navigate({
       resetScroll: false,

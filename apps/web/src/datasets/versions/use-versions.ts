@@ -1,7 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { BY_CURSOR } from '../../ui/more-button.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 
@@ -12,15 +11,13 @@ const PAGE = 50;
 
 /** The history of a dataset, newest first, page by page. Null reads nothing. */
 export function useVersions(id: string | null): UseInfiniteQueryResult<InfiniteData<Versions>> {
-  const api = useApi();
   return useInfiniteQuery({
     queryKey: ['versions', id],
     queryFn: ({ signal, pageParam }) =>
-      dataOf(
-        api.GET('/datasets/{id}/versions', {
-          params: { path: { id: id ?? '' }, query: { limit: PAGE, cursor: pageParam } },
-          signal,
-        }),
+      get(
+        '/datasets/{id}/versions',
+        { path: { id: id ?? '' }, query: { limit: PAGE, cursor: pageParam } },
+        signal,
       ),
     ...BY_CURSOR,
     enabled: id !== null,

@@ -1,9 +1,7 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';
@@ -18,7 +16,6 @@ const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Scores the stored outputs of a run by one more scorer, next to those that it has. */
 export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
-  const api = useApi();
   const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
   const form = useForm({
     initialValues: { config: { checker: typedChecker(), judge: typedJudge() }, name: '' },
@@ -34,15 +31,7 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
   const hasOne = judge !== null && (judge === undefined || checker === undefined);
   const add = (): Promise<void> => {
     const body = { scorers: [stated({ name, checker, judge: judge ?? undefined })], add: true };
-    return saved(
-      dataOf(
-        api.POST('/runs/{id}/rescore', {
-          params: { path: { id: run.id } },
-          body: body as unknown as Body,
-          bodySerializer: canonicalJson,
-        }),
-      ),
-    );
+    return saved(send('post', '/runs/{id}/rescore', { path: { id: run.id } }, body as unknown as Body));
   };
   return (
     <FormDialog

@@ -1,11 +1,9 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
-import { canonicalJson } from '@svc/jsonl-v23/json';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';
@@ -20,7 +18,6 @@ const SUFFIX = ' (2)';
 
 /** Scores the stored outputs of a run with another checker or judge, as a new run. */
 export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
-  const api = useApi();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const form = useForm({
@@ -38,12 +35,11 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const checker = checkerOf(form.values.config.checker);
   const rescore = async (): Promise<void> => {
     const body = stated({ checker, judge, name: form.values.name.trim() || undefined });
-    const { id } = await dataOf(
-      api.POST('/runs/{id}/rescore', {
-        params: { path: { id: run.id } },
-        body: body as unknown as Body,
-        bodySerializer: canonicalJson,
-      }),
+    const { id } = await send(
+      'post',
+      '/runs/{id}/rescore',
+      { path: { id: run.id } },
+      body as unknown as Body,
     );
     await queries.invalidateQueries({ queryKey: ['runs'] });
     await navigate({ to: '/runs/$id', params: { id } });

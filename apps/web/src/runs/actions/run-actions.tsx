@@ -10,8 +10,7 @@ import {
 } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { ReportAction } from '../../report/report-action.tsx';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
@@ -136,7 +135,6 @@ const packageAddress = ({ id, dataset_id, status }: Run): string =>
   `/datasets/${dataset_id}/export?run_id=${id}${status === 'completed' ? '' : '&allow_incomplete=true'}`;
 
 function useRunChanges(id: string) {
-  const api = useApi();
   const queries = useQueryClient();
   const params = { path: { id } };
   const onSettled = async (): Promise<void> => {
@@ -144,14 +142,14 @@ function useRunChanges(id: string) {
     await queries.invalidateQueries({ queryKey: ['runs'] });
   };
   const cancel = useMutation({
-    mutationFn: () => dataOf(api.POST('/runs/{id}/cancel', { params })),
+    mutationFn: () => send('post', '/runs/{id}/cancel', params),
     onSettled,
   });
   const retry = useMutation({
-    mutationFn: (only: RetryOnly) => dataOf(api.POST('/runs/{id}/retry', { params, body: { only } })),
+    mutationFn: (only: RetryOnly) => send('post', '/runs/{id}/retry', params, { only }),
     onSettled,
   });
-  const remove = (): Promise<unknown> => dataOf(api.DELETE('/runs/{id}', { params }));
+  const remove = (): Promise<unknown> => send('delete', '/runs/{id}', params);
   return { cancel, retry, remove };
 }
 
@@ -205,18 +203,17 @@ function AgainMenu({
 
 /** Makes the results that a run lacks because it has reached its maximum cost, up to a new one. */
 function ContinueRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
-  const api = useApi();
   const saved = useSaved(['run', run.id], ['runs']);
   const { max_cost } = run.config as { readonly max_cost?: { readonly amount: number } | null };
   const form = useForm<{ maxCost: number | string }>({ initialValues: { maxCost: max_cost?.amount ?? '' } });
   const { maxCost } = form.values;
-  const send = (): Promise<void> => {
+  const proceed = (): Promise<void> => {
     const params = { path: { id: run.id } };
     const body = { only: 'missing', max_cost: maxCost === '' ? null : { amount: Number(maxCost) } } as const;
-    return saved(dataOf(api.POST('/runs/{id}/retry', { params, body })));
+    return saved(send('post', '/runs/{id}/retry', params, body));
   };
   return (
-    <FormDialog title="Continue the run" action="Continue" submit={send} onClose={onClose}>
+    <FormDialog title="Continue the run" action="Continue" submit={proceed} onClose={onClose}>
       <Fields
         form={form}
         fields={[
@@ -232,14 +229,13 @@ function ContinueRun({ run, onClose }: { readonly run: Run; readonly onClose: ()
 
 /** Changes the name of a run. Without one, it is called after its model. */
 function RenameRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
-  const api = useApi();
   const saved = useSaved(['run', run.id], ['runs']);
   const form = useForm({ initialValues: { name: run.name ?? '' } });
   const description = `Without one: ${nameOf({ ...run, name: null })}`;
   const save = (): Promise<void> => {
     const params = { path: { id: run.id } };
     const body = { name: form.values.name.trim() || null };
-    return saved(dataOf(api.PATCH('/runs/{id}', { params, body })));
+    return saved(send('patch', '/runs/{id}', params, body));
   };
   return (
     <FormDialog title="Rename the run" action="Save" submit={save} onClose={onClose}>

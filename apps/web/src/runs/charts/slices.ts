@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { useRead } from '../../api/use-read.ts';
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../../api/api.ts';
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
@@ -41,13 +42,10 @@ export function useSliceKeys(run: Run): readonly SliceKey[] {
 
 /** The scores of a run by one key, or by two. */
 export function useSlices(run: Run, by: readonly string[], scorer: string | undefined) {
-  return useRead({
+  return useQuery({
     queryKey: ['slices', run.id, by, scorer, run.finished_at],
-    read: (api, signal) =>
-      api.GET('/runs/{id}/slices', {
-        params: { path: { id: run.id }, query: { by: [...by], scorer } },
-        signal,
-      }),
+    queryFn: ({ signal }) =>
+      get('/runs/{id}/slices', { path: { id: run.id }, query: { by: [...by], scorer } }, signal),
     enabled: by.length > 0,
   });
 }

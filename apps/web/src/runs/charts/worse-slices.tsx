@@ -1,9 +1,8 @@
 import { Anchor, Stack } from '@mantine/core';
-import type { ApiClient } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
+import { ApiProblem } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
@@ -36,7 +35,6 @@ export function WorseSlices({
   readonly scorer: string | undefined;
   readonly onChoose: (filters: RunSearch) => void;
 }) {
-  const api = useApi();
   const keys = useSliceKeys(run);
   const [isAsked, setAsked] = useState(false);
   const whole = scorer === undefined ? run.scores : run.scorers[scorer];
@@ -46,7 +44,7 @@ export function WorseSlices({
       const parts = scorer === undefined ? partsOf(run) : [];
       // the run has those of its main scorer, of any number
       const asked = keys.filter(({ value }) => scorer !== undefined || value.startsWith('/'));
-      const read = await readSlices(api, run.id, asked.slice(0, MAX_KEYS), scorer, signal);
+      const read = await readSlices(run.id, asked.slice(0, MAX_KEYS), scorer, signal);
       return { slices: [...parts, ...read.slices], left: read.left };
     },
     enabled: isAsked,
@@ -131,7 +129,6 @@ function partsOf({ scores: { by_section = {}, by_tag = {} } }: Run): readonly Na
 
 /** The slices by each key; those of too many values are left. */
 async function readSlices(
-  api: ApiClient,
   id: string,
   keys: readonly SliceKey[],
   scorer: string | undefined,
@@ -141,8 +138,10 @@ async function readSlices(
   const left: string[] = [];
   for (const { value: pointer, label } of keys) {
     try {
-      const { data } = await dataOf(
-        api.GET('/runs/{id}/slices', { params: { path: { id }, query: { by: [pointer], scorer } }, signal }),
+      const { data } = await get(
+        '/runs/{id}/slices',
+        { path: { id }, query: { by: [pointer], scorer } },
+        signal,
       );
       for (const { values, passed, wrong } of data)
         slices.push({

@@ -1,8 +1,8 @@
 import { Alert, List, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
-import { useRead } from '../../api/use-read.ts';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { send } from '../../api/api.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';
@@ -13,15 +13,17 @@ type Planned = ResponseOf<'/runs/plan', 'post'>;
 
 /** What a run will do, or why it cannot start. Nothing is started. */
 export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
-  return useRead({
+  return useQuery({
     // as text, which has every digit
     queryKey: ['plan', request === null ? null : canonicalJson(request)],
-    read: (api, signal) =>
-      api.POST('/runs/plan', {
-        body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
-        bodySerializer: canonicalJson,
+    queryFn: ({ signal }) =>
+      send(
+        'post',
+        '/runs/plan',
+        {},
+        request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
         signal,
-      }),
+      ),
     enabled: request !== null,
     placeholderData: keepPreviousData,
     retry: false,

@@ -9,11 +9,10 @@ import {
   TagsInput,
   Text,
 } from '@mantine/core';
-import type { ApiClient, ResponseOf } from '@svc/client';
-import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { ResponseOf } from '@svc/client';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get, send } from '../../api/api.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
@@ -65,30 +64,30 @@ interface TriedItem {
 export function useTrial(
   items: TrialItems,
 ): UseMutationResult<readonly TriedItem[], Error, readonly NewRunBody[]> {
-  const api = useApi();
   return useMutation({
     mutationFn: async (requests) => {
       const [first] = requests;
       if (first === undefined) return [];
-      const select = await selectionOf(api, first, items);
+      const select = await selectionOf(first, items);
       const variants = await Promise.all(
-        requests.slice(0, VARIANTS).map(
-          async ({ config, ...rest }) =>
-            (
-              await dataOf(
-                api.POST('/runs/try', {
-                  params: { query: { items: TRIAL_ITEMS } },
-                  body: { ...rest, config: { ...config, select } },
-                  bodySerializer: canonicalJson,
-                }),
-              )
-            ).data,
-        ),
+        requests
+          .slice(0, VARIANTS)
+          .map(
+            async ({ config, ...rest }) =>
+              (
+                await send(
+                  'post',
+                  '/runs/try',
+                  { query: { items: TRIAL_ITEMS } },
+                  { ...rest, config: { ...config, select } },
+                )
+              ).data,
+          ),
       );
       return await Promise.all(
         (variants[0] ?? []).map(async ({ item_id, section, order_index }, at) => ({
           name: plainText(item_id as JsonValue) || `${section} ${order_index}`,
-          item: await readItem(api, first, section, order_index),
+          item: await readItem(first, section, order_index),
           variants: variants.flatMap((variant) => variant[at] ?? []),
         })),
       );
@@ -98,7 +97,6 @@ export function useTrial(
 
 /** What a trial selects, out of what the run does. */
 async function selectionOf(
-  api: ApiClient,
   { config }: NewRunBody,
   { kind, seed, ids, runId }: TrialItems,
 ): Promise<NewRunBody['config']['select']> {
@@ -112,20 +110,19 @@ async function selectionOf(
   }
   if (runId === null) throw new RangeError('Choose a run whose wrong results are tried.');
   const params = { path: { id: runId }, query: { passed: false, limit: TRIAL_ITEMS } };
-  const { data } = await dataOf(api.GET('/runs/{id}/results', { params }));
+  const { data } = await get('/runs/{id}/results', params);
   const failed = data.flatMap(({ item_id }) => item_id ?? []);
   if (failed.length === 0) throw new RangeError('This run has no wrong result whose item has an id.');
   return { item_ids: failed };
 }
 
 async function readItem(
-  api: ApiClient,
   { dataset_id: id, version }: NewRunBody,
   section: string,
   offset: number,
 ): Promise<JsonObject | null> {
   const query = { section, offset, limit: 1, assets: 'link' as const, version: version?.toString() };
-  const { data } = await dataOf(api.GET('/datasets/{id}/items', { params: { path: { id }, query } }));
+  const { data } = await get('/datasets/{id}/items', { path: { id }, query });
   return (data[0]?.item ?? null) as JsonObject | null;
 }
 

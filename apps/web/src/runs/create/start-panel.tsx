@@ -3,8 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { send } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
@@ -100,7 +99,6 @@ export function useStart(
   requests: readonly NewRunBody[] | null,
   onStarted: () => void,
 ): UseMutationResult<readonly string[], Error, void> {
-  const api = useApi();
   const navigate = useNavigate();
   const queries = useQueryClient();
   const text = requests === null ? '' : canonicalJson(requests as never);
@@ -111,13 +109,7 @@ export function useStart(
     mutationFn: async () => {
       const ids: string[] = [];
       for (const [at, body] of (requests ?? []).entries()) {
-        const run = await dataOf(
-          api.POST('/runs', {
-            params: { header: { 'Idempotency-Key': `${key}-${at}` } },
-            body,
-            bodySerializer: canonicalJson,
-          }),
-        );
+        const run = await send('post', '/runs', { header: { 'Idempotency-Key': `${key}-${at}` } }, body);
         ids.push((run as { readonly id: string }).id);
       }
       return ids;

@@ -1,7 +1,8 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useRead } from '../../api/use-read.ts';
+import { get } from '../../api/api.ts';
 import { IntervalBar, ScoreBar } from '../../ui/charts/interval-bar.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -26,9 +27,9 @@ export function Agreement({ run, people }: { readonly run: Run; readonly people:
   const other = by === undefined ? undefined : search.other;
   const scorer = other === undefined ? search.scorer : undefined;
   const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['labels', run.id, 'agreement', { scorer, by, other }],
-    read: (api, signal) => api.GET('/runs/{id}/agreement', { params, signal }),
+    queryFn: ({ signal }) => get('/runs/{id}/agreement', params, signal),
   });
   const choose = (changes: RunSearch): void => change({ cell: undefined, ...changes });
   const scorers = scorersOf(run);

@@ -1,8 +1,7 @@
 import type { ResponseOf } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { BY_CURSOR, MoreButton } from '../../ui/more-button.tsx';
@@ -31,12 +30,11 @@ export function CellResults({
   readonly other: string;
   readonly cell: (typeof AGREEMENT_CELLS)[number];
 }) {
-  const api = useApi();
   const found = useInfiniteQuery({
     queryKey: ['labels', run.id, 'cell', { by, other, cell }],
     queryFn: ({ signal, pageParam }) => {
       const query = { by, other, cell, limit: PAGE, cursor: pageParam };
-      return dataOf(api.GET('/runs/{id}/agreement', { params: { path: { id: run.id }, query }, signal }));
+      return get('/runs/{id}/agreement', { path: { id: run.id }, query }, signal);
     },
     ...BY_CURSOR,
   });

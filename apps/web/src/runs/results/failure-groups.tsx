@@ -1,8 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { useRead } from '../../api/use-read.ts';
+import { get } from '../../api/api.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { RESULTS, type RunSearch } from '../runs-search.ts';
@@ -19,11 +17,10 @@ export function FailureGroups({
   /** Lists the results of a group. */
   readonly onChoose: (filters: RunSearch) => void;
 }) {
-  const api = useApi();
   const { failed, unscored } = run.counts;
-  const groups = useRead({
+  const groups = useQuery({
     queryKey: ['errors', run.id, failed],
-    read: (api, signal) => api.GET('/runs/{id}/errors', { params: { path: { id: run.id } }, signal }),
+    queryFn: ({ signal }) => get('/runs/{id}/errors', { path: { id: run.id } }, signal),
     enabled: failed > 0,
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
@@ -34,7 +31,7 @@ export function FailureGroups({
       Promise.all(
         RESULTS.output.map(async (output) => {
           const params = { path: { id: run.id }, query: { output, limit: 1 } };
-          const { meta } = await dataOf(api.GET('/runs/{id}/results', { params, signal }));
+          const { meta } = await get('/runs/{id}/results', params, signal);
           return [`${output} output`, meta.total_items, { output }] as const;
         }),
       ),

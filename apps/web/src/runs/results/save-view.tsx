@@ -2,8 +2,7 @@ import { Menu } from '@mantine/core';
 import { IconTableDown } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
@@ -31,7 +30,6 @@ export function SaveView({
   readonly search: RunSearch;
   readonly columns: readonly ViewColumn[];
 }) {
-  const api = useApi();
   const notify = useNotify();
   const [read, setRead] = useState(0);
   const { mutate, isPending, error } = useMutation({
@@ -44,9 +42,7 @@ export function SaveView({
       let cursor: string | undefined;
       do {
         const query = { ...resultsQuery(search), include: 'item', limit: PAGE, cursor } as const;
-        const { data, meta } = await dataOf(
-          api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query } }),
-        );
+        const { data, meta } = await get('/runs/{id}/results', { path: { id: run.id }, query });
         const lines = data.map((result) => {
           const cells = columns.map(({ key }) => cellText(key, result));
           return csvLine([outcomeText(outcomeOf(result, search.scorer)), ...cells], isForExcel);

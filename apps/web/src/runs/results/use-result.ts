@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
@@ -16,16 +15,13 @@ export function useResult(
   { result: key, sample }: Pick<RunSearch, 'result' | 'sample'>,
   listed: ListedResult | undefined,
 ): ListedResult | null | undefined {
-  const api = useApi();
   const isListed = listed !== undefined && resultKey(listed) === key;
   const hash = /^[0-9a-f]{64}/.exec(key ?? '')?.[0];
   const found = useQuery({
     queryKey: ['result', run.id, key, sample],
     queryFn: async ({ signal }) => {
       const query = { item_hash: hash, include: 'item' as const, limit: 100, sample };
-      const { data } = await dataOf(
-        api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
-      );
+      const { data } = await get('/runs/{id}/results', { path: { id: run.id }, query }, signal);
       const result = data.find((one) => resultKey(one) === key);
       return result === undefined ? null : listedResult(result);
     },

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { get } from '../../api/api.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
@@ -12,7 +11,6 @@ const REFRESH_MS = 2_000;
 
 /** The results that the filters of an address choose, while the run works too. */
 export function useResults(run: Run, search: RunSearch) {
-  const api = useApi();
   // the same object while the address says the same
   const stated = JSON.stringify(resultsQuery(search));
   const filters = useMemo(() => JSON.parse(stated) as ReturnType<typeof resultsQuery>, [stated]);
@@ -22,9 +20,7 @@ export function useResults(run: Run, search: RunSearch) {
     size: WINDOW_RESULTS,
     read: async (page, signal) => {
       const query = { ...filters, ...page, include: 'item' as const };
-      const { data, meta } = await dataOf(
-        api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
-      );
+      const { data, meta } = await get('/runs/{id}/results', { path: { id: run.id }, query }, signal);
       return { data: data.map(listedResult), meta };
     },
   });

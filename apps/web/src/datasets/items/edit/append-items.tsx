@@ -2,9 +2,7 @@ import { FileInput, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { useEffect, useMemo, useState } from 'react';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
-import { uploadBody } from '../../../api/upload-body.ts';
+import { upload } from '../../../api/upload-body.ts';
 import { ITEM_TYPES } from '../../../mapping/mapping-fields.ts';
 import { MappingPanes } from '../../../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../../../mapping/use-mapping-draft.ts';
@@ -42,7 +40,6 @@ export function AppendItems({
   readonly dataset: Dataset;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const change = useChange();
   const names = dataset.sections.map(({ name }) => name);
   const [way, setWay] = useState<(typeof WAYS)[number]['value']>('form');
@@ -67,16 +64,9 @@ export function AppendItems({
   const append = async (): Promise<void> => {
     if (sent === null) return;
     const query = { mode: 'append' as const, ...(section !== '' && { section }) };
-    const response = dataOf(
-      api.POST('/datasets/{id}/items', {
-        params: { path: { id: dataset.id }, query },
-        ...uploadBody({
-          files: [sent],
-          message,
-          mapping: way === 'csv' ? (mapping ?? undefined) : undefined,
-        }),
-      }),
-    );
+    const typed = { message, mapping: way === 'csv' ? (mapping ?? undefined) : undefined };
+    const params = { path: { id: dataset.id }, query };
+    const response = upload('/datasets/{id}/items', { files: [sent], ...typed }, params);
     // a job is made on request only
     await change(response as Promise<Exclude<Awaited<typeof response>, { readonly kind: string }>>);
   };

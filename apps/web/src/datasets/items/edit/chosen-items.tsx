@@ -1,9 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { send } from '../../../api/api.ts';
 import { CopyItems } from '../../../runs/failure-actions.tsx';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
@@ -29,13 +28,12 @@ const AT_ONCE = 20;
 
 /** Reads and changes whole items, as the next version of a dataset. */
 export function useItemChanges(dataset: Dataset) {
-  const api = useApi();
   const change = useChange();
   const read = async (keys: readonly string[]): Promise<readonly (readonly [string, JsonObject])[]> => {
     const found: (readonly [string, JsonObject])[] = [];
     for (let from = 0; from < keys.length; from += AT_ONCE) {
       const some = keys.slice(from, from + AT_ONCE).map(async (key) => {
-        const listed = await readItem(api, dataset, named(key).item_hash, undefined);
+        const listed = await readItem(dataset, named(key).item_hash, undefined);
         if (listed?.item == null) throw new Error('An item was changed or removed in the meantime.');
         return [key, listed.item as JsonObject] as const;
       });
@@ -50,12 +48,11 @@ export function useItemChanges(dataset: Dataset) {
   ): Promise<void> => {
     const edits = (await read(keys)).map(([key, item]) => ({ ...named(key), item: edited(item, key) }));
     await change(
-      dataOf(
-        api.PATCH('/datasets/{id}/items', {
-          params: { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-          body: { edits, message: message || null },
-          bodySerializer: (body) => canonicalJson(body as never),
-        }),
+      send(
+        'patch',
+        '/datasets/{id}/items',
+        { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
+        { edits, message: message || null },
       ),
     );
   };

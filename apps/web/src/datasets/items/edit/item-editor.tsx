@@ -1,10 +1,9 @@
 import { Alert, Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { ShouldBlockFn } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { send } from '../../../api/api.ts';
 import { fieldErrors } from '../../../api/field-errors.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
@@ -35,7 +34,6 @@ export function ItemEditor({
   readonly listed: ListedItem;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const [opened] = useState(dataset);
   const change = useChange();
   const [item, setItem] = useState(listed.item as JsonObject);
@@ -71,12 +69,11 @@ export function ItemEditor({
     const edit = { item_hash: current.item_hash, section: current.section, item: edited };
     try {
       await change(
-        dataOf(
-          api.PATCH('/datasets/{id}/items', {
-            params: { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-            body: { edits: [edit], message: values.message || null },
-            bodySerializer: (body) => canonicalJson(body as never),
-          }),
+        send(
+          'patch',
+          '/datasets/{id}/items',
+          { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
+          { edits: [edit], message: values.message || null },
         ),
         positionIn(dataset, current),
       );

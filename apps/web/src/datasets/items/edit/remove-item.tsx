@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { send } from '../../../api/api.ts';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';
@@ -23,20 +22,19 @@ export function RemoveItems({
   readonly position?: string | undefined;
   readonly onClose: () => void;
 }) {
-  const api = useApi();
   const change = useChange();
   const form = useForm({ initialValues: { message: '' } });
   const what = items.length === 1 ? 'the item' : formatCountOf(items.length, 'item');
   const remove = (): Promise<void> =>
     change(
-      dataOf(
-        api.PATCH('/datasets/{id}/items', {
-          params: { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-          body: {
-            edits: items.map(({ item_hash, section }) => ({ item_hash, section, remove: true as const })),
-            message: form.values.message || null,
-          },
-        }),
+      send(
+        'patch',
+        '/datasets/{id}/items',
+        { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
+        {
+          edits: items.map(({ item_hash, section }) => ({ item_hash, section, remove: true as const })),
+          message: form.values.message || null,
+        },
       ),
       position,
     );

@@ -1,7 +1,6 @@
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { get } from '../../../api/api.ts';
 import { textOrJson } from '../../../ui/text/pretty-json.ts';
 import type { ListedItem, VersionOf } from '../item-windows.ts';
 
@@ -14,15 +13,13 @@ export function useCurrentItem(
   { id, version }: VersionOf,
   listed: ListedItem | undefined,
 ): UseQueryResult<ListedItem | null> {
-  const api = useApi();
   const { item_hash = '', section, item = null } = listed ?? {};
   return useQuery({
     queryKey: ['current-item', { id, version }, { item_hash, section }],
     queryFn: async ({ signal }) => {
       const find = async (by: { readonly item_hash: string } | { readonly item_id: string }) => {
         const query = { ...by, section, version: String(version), assets: 'link' as const, limit: 3 };
-        return (await dataOf(api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal })))
-          .data;
+        return (await get('/datasets/{id}/items', { path: { id }, query }, signal)).data;
       };
       const [same] = await find({ item_hash });
       const itemId = idOf(item);

@@ -1,5 +1,6 @@
 import type { ResponseOf } from '@svc/client';
-import { useRead } from '../../../api/use-read.ts';
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../../../api/api.ts';
 import { useCan } from '../../../session/session.tsx';
 import type { Run } from '../../use-run.ts';
 import type { Config } from '../config-values.ts';
@@ -101,9 +102,9 @@ export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
 /** The providers that the operator configured, and the servers and models of earlier runs. */
 export function useProviders(): readonly Provider[] {
   const canEdit = useCan('editor');
-  const found = useRead({
+  const found = useQuery({
     queryKey: ['providers'],
-    read: (api, signal) => api.GET('/providers', { signal }),
+    queryFn: ({ signal }) => get('/providers', {}, signal),
     enabled: canEdit,
   });
   return found.data?.data ?? [];

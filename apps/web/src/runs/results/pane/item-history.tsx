@@ -2,8 +2,7 @@ import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { get } from '../../../api/api.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
@@ -40,19 +39,13 @@ export function ItemHistory({ run, itemHash }: { readonly run: Run; readonly ite
 }
 
 function History({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
-  const api = useApi();
   const listed = useRuns({ dataset_id: run.dataset_id, limit: RUNS });
   const runs = listed.data?.data.filter(({ id }) => id !== run.id) ?? [];
   const results = useQueries({
     queries: runs.map(({ id }) => ({
       queryKey: ['history', id, itemHash],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        dataOf(
-          api.GET('/runs/{id}/results', {
-            params: { path: { id }, query: { item_hash: itemHash, limit: 1 } },
-            signal,
-          }),
-        ),
+        get('/runs/{id}/results', { path: { id }, query: { item_hash: itemHash, limit: 1 } }, signal),
     })),
   });
   const error = listed.error ?? results.find(({ error: one }) => one !== null)?.error ?? null;

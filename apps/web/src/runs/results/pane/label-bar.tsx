@@ -2,8 +2,7 @@ import { Button, Group, Kbd, Pill, TagsInput, Text, Textarea } from '@mantine/co
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
+import { send } from '../../../api/api.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
@@ -166,20 +165,19 @@ function OwnLabel({
 }
 /** Says it to the service, and shows what the service stored wherever the result is listed. */
 function useLabel(run: Run, result: ListedResult) {
-  const api = useApi();
   const queries = useQueryClient();
   const { section, order_index, repetition } = result;
   return useMutation({
     // one after the other, so that the last one stays
     scope: { id: 'label' },
     mutationFn: (said: Said) =>
-      dataOf(
-        api.PUT('/runs/{id}/results/{section}/{order_index}/{repetition}/label', {
-          params: {
-            path: { id: run.id, section, order_index: String(order_index), repetition: String(repetition) },
-          },
-          body: { ...said, types: [...said.types] },
-        }),
+      send(
+        'put',
+        '/runs/{id}/results/{section}/{order_index}/{repetition}/label',
+        {
+          path: { id: run.id, section, order_index: String(order_index), repetition: String(repetition) },
+        },
+        { ...said, types: [...said.types] },
       ),
     onSuccess: async (label) => {
       const changed = (one: ListedResult): ListedResult => {

@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../../api/api-context.tsx';
+import { api } from '../../../api/api.ts';
 import { dataOf, fetchOk, isRefusal } from '../../../api/api-problem.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members } from '../../../datasets/items/members.tsx';
@@ -23,7 +23,6 @@ export function SentRequest({
   readonly run: Run;
   readonly result: Pick<ListedResult, 'section' | 'order_index' | 'repetition'>;
 }) {
-  const api = useApi();
   const { provider = {} } = run.config as { readonly provider?: Asked };
   const found = useQuery({
     queryKey: ['request', run.id, section, order_index, repetition],
