@@ -62,8 +62,7 @@ export { sectionNotFound } from './items/list-items.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
 export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
-export type { Measurements } from './queue/measure.ts';
-export type { QueueSizes } from './queue/queue-sizes.ts';
+export type { Measurements, QueueSizes } from './queue/measure.ts';
 export {
   type ClaimedTask,
   LEASE_MS,
@@ -101,8 +100,7 @@ export type { NewLabel } from './runs/labels/set-label.ts';
 export type { UsedModel } from './runs/list-models.ts';
 export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
-export type { ResultName } from './runs/results/find-result.ts';
-export type { ItemOfResult } from './runs/results/item-of-result.ts';
+export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';
 export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
@@ -110,8 +108,12 @@ export { RESULTS_SORTS } from './runs/results/sort-results.ts';
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
-export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
-export type { ComparedSlice } from './runs/scores/compare-slices.ts';
+export type {
+  ComparedSlice,
+  CompareRequest,
+  RunComparison,
+  RunDifference,
+} from './runs/scores/compare-runs.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
 export type { RunSlice } from './runs/scores/slice-run.ts';
 export type { ComparedMeans } from './runs/scores/stored-sums.ts';

@@ -1,7 +1,7 @@
 import { type OutageReason, operatorMessage, outage, StoreError, toStoreError } from './database/errors.ts';
 import { migrationNames, missingMigrations } from './migrate/migrate.ts';
 import { createPool, inTransaction, type Pool } from './postgres/pool.ts';
-import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
+import { type QueueSizes, queueSizes } from './queue/measure.ts';
 
 /** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
 export interface Probes {

@@ -25,7 +25,7 @@ import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 import { openConsole } from './routes/console/console-files.ts';
 import { createHubFiles } from './routes/hub-serving/files/hub-files.ts';
-import { withHubHeaders } from './routes/hub-serving/hub-errors.ts';
+import { withHubHeaders } from './routes/hub-serving/shared.ts';
 import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
 export interface ApiDeps {

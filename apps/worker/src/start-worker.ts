@@ -1,18 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckRunner } from '@svc/evaluation';
 import { createThreadReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
-import { ACCEPTING, type Config, DRAINING, secretsOf, type TokenCipher } from '@svc/runtime';
-import { openTaskQueue, type Store } from '@svc/store';
-import { startHealthServer } from './health-server.ts';
+import {
+  ACCEPTING,
+  type Config,
+  classifyHttpError,
+  createApp,
+  DRAINING,
+  type HealthDeps,
+  type HttpServer,
+  healthRoutes,
+  openKeys,
+  secretsOf,
+  startHttpServer,
+  type TokenCipher,
+} from '@svc/runtime';
+import { MinuteHistory, openTaskQueue, REPORT_MS, type Store, type WorkerReport } from '@svc/store';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
 import { startQueue } from './queue/start-queue.ts';
-import { startReports, withHistory } from './report-worker.ts';
-import { createImportTask } from './tasks/import.ts';
 import { createRunTask } from './tasks/run.ts';
-import { createUploadTask } from './tasks/upload.ts';
+import { createImportTask, createUploadTask } from './tasks/upload.ts';
 import { createCancelWatch } from './watch-cancel.ts';
 
 export interface WorkerDeps {
@@ -145,4 +157,76 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       await admin?.close();
     },
   };
+}
+
+interface HealthServerOptions extends HealthDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+}
+
+/** Serves a worker's own `/healthz`, `/readyz` and `/metrics`. */
+async function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
+  const { config, logger, metrics, version } = options;
+  const { workerHost: host, workerPort: port, metricsKey, headersTimeoutMs } = config;
+  const keys = openKeys(config, logger);
+  const { signal: never } = new AbortController();
+  const app = createApp({
+    routes: healthRoutes(options),
+    config: { ...config, host, corsOrigins: [], rateLimitPerMinute: 0 },
+    logger,
+    metrics,
+    accessOf: (path) => (path === '/metrics' ? 'metrics' : 'public'),
+    keys,
+    isKeyed: !keys.isOpen || metricsKey !== undefined,
+    classify: classifyHttpError,
+    secrets: [],
+    leaveSignal: never,
+    stopSignal: never,
+  });
+  const variables = { host: 'SVC_WORKER_HOST', port: 'SVC_WORKER_PORT' };
+  return await startHttpServer({ app, host, port, variables, headersTimeoutMs, version, logger, metrics });
+}
+
+/** The requests of this process to model providers by minute, next to the metrics that count them. */
+function withHistory(metrics: Metrics): {
+  readonly metrics: Metrics;
+  readonly history: MinuteHistory;
+} {
+  const history = new MinuteHistory();
+  return {
+    history,
+    metrics: {
+      ...metrics,
+      recordProviderRequest(done) {
+        metrics.recordProviderRequest(done);
+        history.add(done.outcome !== 'ok', Date.now());
+      },
+    },
+  };
+}
+
+/**
+ * Reports every few seconds what this worker does, to the processes that show it. A report that cannot be sent is not an
+ * error: the next one says the same, and more.
+ *
+ * @returns what stops it
+ */
+function startReports(
+  store: Pick<Store, 'reportWorker'>,
+  read: () => Pick<WorkerReport, 'version' | 'concurrency' | 'running' | 'provider'>,
+): () => void {
+  const stopping = new AbortController();
+  const own = { id: randomUUID(), startedAtMs: Date.now() };
+
+  async function repeat(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await store.reportWorker({ ...own, ...read() }).catch(() => undefined);
+      await delay(REPORT_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  void repeat();
+  return () => stopping.abort();
 }

@@ -1,8 +1,9 @@
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
+import type { ReadQuery } from '../postgres/read-query.ts';
 import { StoreError } from './errors.ts';
 import { boundedName, boundedText } from './item-size.ts';
 import { readStoredJson } from './read-stored-json.ts';
-import { shortened } from './values.ts';
+import { isUuid, shortened } from './values.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 
@@ -146,4 +147,19 @@ export function toStoredSection({ fileBytes, fileSha256, ...section }: StoredSec
   const exportFile =
     fileBytes === null || fileSha256 === null ? null : { bytes: fileBytes, sha256: fileSha256 };
   return { ...section, exportFile };
+}
+
+export function versionNotFound(version: string): StoreError {
+  return new StoreError('version_not_found', `The dataset has no version "${shortened(version)}".`);
+}
+
+/** The error for a version that cannot be read: it is gone, perhaps with its dataset. @param version null for the newest */
+export async function nothingToRead(
+  query: ReadQuery,
+  id: string,
+  version: number | null,
+): Promise<StoreError> {
+  const [dataset] =
+    version !== null && isUuid(id) ? await query('SELECT FROM datasets WHERE id = $1', [id]) : [];
+  return dataset === undefined ? datasetNotFound(id) : versionNotFound(String(version));
 }

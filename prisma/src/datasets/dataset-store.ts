@@ -7,16 +7,14 @@ import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
-import { collectParts } from '../items/collect-parts.ts';
-import { indexHashes } from '../items/index-hashes.ts';
+import { indexHashes } from '../items/hash-blocks.ts';
 import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { createReadQuery } from '../postgres/read-query.ts';
-import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
+import { collectParts, deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
 import { checkHandle, toHandleTaken } from '../versions/handle.ts';
-import { listSections } from '../versions/list-sections.ts';
+import { listSections, readSummary } from '../versions/list-sections.ts';
 import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
-import { readSummary } from '../versions/read-summary.ts';
 import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
 import {
   type IdempotentRestoration,

@@ -1,10 +1,9 @@
 import type { StoreContext } from '../context.ts';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
-import { nothingToRead } from '../database/version-not-found.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/version-sql.ts';

@@ -9,6 +9,7 @@ import {
   type DatasetSummary,
   datasetNotFound,
   datasetsWith,
+  nothingToRead,
   SECTION_COLUMNS,
   type StoredSection,
   type StoredSectionRow,
@@ -23,7 +24,6 @@ import { itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
-import { nothingToRead } from '../database/version-not-found.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';

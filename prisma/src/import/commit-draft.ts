@@ -5,17 +5,18 @@ import { writeAudit } from '../audit/write-audit.ts';
 import { checkOwnHandle } from '../database/actor.ts';
 import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
+import { Parameters } from '../database/page.ts';
 import { searchableText, storableText } from '../database/values.ts';
 import { insertProfiles } from '../hub-files/hub-items.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
+import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import { transactionIdOf } from '../postgres/has-committed.ts';
 import { queryOf } from '../postgres/read-query.ts';
-import { takeItemIds } from '../runs/take-item-ids.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
 import { changeDataset } from '../versions/change-dataset.ts';
 import { checkHandle } from '../versions/handle.ts';
-import { readSummary } from '../versions/read-summary.ts';
+import { readSummary } from '../versions/list-sections.ts';
 import type { DraftCommit, NewDatasetTarget, StoredImport, VersionTarget } from './draft-content.ts';
 import type { DraftTotals, SectionRecord } from './draft-totals.ts';
 import { findHome, type Home, keepItemHashes, placeInVersion } from './find-home.ts';
@@ -274,4 +275,23 @@ async function findRepeated(
         )
       : await client.query<RepeatedDataset>(`${from} WHERE lower(d.handle) = lower($1)`, [handle]);
   return rows[0] ?? null;
+}
+
+/** Gives the results of a run the ids of its items: those of version `version` of dataset `datasetId`. */
+async function takeItemIds(
+  client: pg.ClientBase,
+  runId: string,
+  { datasetId, version }: { readonly datasetId: string; readonly version: number },
+): Promise<void> {
+  const ranges = await readRanges(queryOf(client), { datasetId, version });
+  const parameters = new Parameters([runId]);
+  await client.query(
+    `WITH item AS MATERIALIZED (
+       SELECT i.section, i.order_index, i.item_id FROM ${itemsInRanges(ranges, parameters)} i
+     )
+     UPDATE run_results result SET item_id = item.item_id FROM item
+     WHERE result.run_id = $1 AND result.section_order_index = item.section AND result.order_index = item.order_index
+       AND result.item_id IS DISTINCT FROM item.item_id`,
+    parameters.values,
+  );
 }

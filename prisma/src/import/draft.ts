@@ -5,7 +5,7 @@ import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
-import { nextMadeId } from '../versions/next-made-id.ts';
+import { nextMadeId } from '../versions/change-dataset.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';

@@ -1,6 +1,6 @@
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { type HeldPage, holdPage } from '../database/held-page.ts';
 import {
@@ -12,7 +12,6 @@ import {
   versionOfCursor,
 } from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
-import { nothingToRead } from '../database/version-not-found.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { askedText, seesJob } from '../database/actor.ts';
+import { rowParts, uuidBytes } from '../database/copy-format.ts';
+import { CopyIn } from '../database/copy-in.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
 import type { Page, PageRequest } from '../database/page.ts';
@@ -11,13 +13,11 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
-import type { Pool } from '../postgres/pool.ts';
-import { inTransaction } from '../postgres/pool.ts';
+import { inTransaction, type Pool } from '../postgres/pool.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import { listTasks } from '../queue/list-tasks.ts';
 import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import { deleteArchive, lostClaim } from './end-job.ts';
-import { readChunk, writeArchive } from './job-archive.ts';
 import {
   JOB_COLUMNS,
   type Job,
@@ -234,4 +234,41 @@ async function listJobs(pool: Pool, { status, kind, ...page }: JobsRequest): Pro
     ...{ equal: { status, kind }, texts: ['error'] },
   });
   return { ...found, data: found.data.map(toJob) };
+}
+
+/** Archives are stored in chunks of about a megabyte. */
+const MAX_CHUNK_BYTES = 64 * 1024 * 1024;
+
+/** Stores the archive of a job. @throws what `archive` throws; the signal's reason; StoreError `unavailable` */
+async function writeArchive(
+  client: pg.ClientBase,
+  jobId: string,
+  archive: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const copy = new CopyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', signal);
+  await copy.writeAll(chunkRows(jobId, archive));
+  await copy.end();
+}
+
+/** Reads a chunk of an archive, counted from 0; null after the last one. */
+async function readChunk(pool: pg.Pool, jobId: string, index: number): Promise<Uint8Array | null> {
+  const { rows } = await pool.query<{ bytes: Uint8Array | null }>(
+    `SELECT ${boundedText('bytes', MAX_CHUNK_BYTES)} AS bytes FROM job_chunks WHERE job_id = $1 AND index = $2`,
+    [jobId, index],
+  );
+  if (rows[0]?.bytes === null) {
+    throw new Error(`Chunk ${index} of job ${jobId} must have at most ${MAX_CHUNK_BYTES} bytes.`);
+  }
+  return rows[0]?.bytes ?? null;
+}
+
+/** Rows of `job_chunks`. */
+async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const jobId = uuidBytes(id);
+  let index = 0;
+  for await (const bytes of archive) {
+    yield* rowParts([jobId, index, bytes]);
+    index += 1;
+  }
 }

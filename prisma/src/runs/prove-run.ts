@@ -18,9 +18,9 @@ import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { queryOf, type ReadQuery, readFrom } from '../postgres/read-query.ts';
 import { readResults } from './run-results.ts';
 import { SUMMARY_VERSION } from './run-row.ts';
-import { scorerNumber } from './scores/scorer-number.ts';
 import { storedSums } from './scores/stored-sums.ts';
 import { readScores, type SummaryState, summarizeRun, summaryState } from './scores/summarize-run.ts';
+import { scorerNumber } from './write/scorer-names.ts';
 
 /** What the hash and the verdict of a run are made of. */
 interface ProofState extends SummaryState {

@@ -29,3 +29,20 @@ export async function readRunColumns<Row extends pg.QueryResultRow>(
 export async function readRun(query: ReadQuery, id: string, lock: RunLock | '' = ''): Promise<Run> {
   return toRun(await readRunColumns<RunRow>(query, id, RUN_COLUMNS, lock));
 }
+
+/** Results whose requests have cost something, the model's or a judge's. */
+export interface PaidResults {
+  readonly asked: number;
+  /** What they have cost together. */
+  readonly askedCost: number;
+}
+
+/** See `RunStore.readPaid`. */
+export async function readPaid(pool: pg.Pool, id: string): Promise<PaidResults> {
+  const { rows } = await pool.query<PaidResults>(
+    `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
+     WHERE run_id = $1 AND cost > 0`,
+    [id],
+  );
+  return rows[0] ?? { asked: 0, askedCost: 0 };
+}

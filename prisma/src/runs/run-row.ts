@@ -1,5 +1,6 @@
 import {
   type DerivedRunName,
+  type FieldKind,
   RUN_FIELD_LIST,
   type RunColumns,
   type RunField,
@@ -7,7 +8,6 @@ import {
   type RunTexts,
 } from '@svc/jsonl-v23/internal';
 import { StoreError } from '../database/errors.ts';
-import { SQL_TYPES } from '../database/field-types.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
 import { readableJson, shortened, storableText } from '../database/values.ts';
 
@@ -101,3 +101,27 @@ export function runNotFound(id: string): StoreError {
 export function runFinished(run: Run): StoreError {
   return new StoreError('run_finished', `The run has already ended: it is ${run.status}.`);
 }
+
+/** The type of the column of a field. */
+export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
+  text: 'text',
+  title: 'text',
+  name: 'text',
+  word: 'text',
+  integer: 'int',
+  count: 'bigint',
+  number: 'float8',
+  boolean: 'bool',
+  hash: 'bytea',
+  digest: 'text',
+  uuid: 'uuid',
+  time: 'timestamptz',
+  id: 'text',
+  string: 'text',
+  long_string: 'text',
+  json: 'text',
+  object: 'text',
+  names: 'text',
+  scores: 'text',
+  failure: 'text',
+};

@@ -1,7 +1,7 @@
 import type { RunItem, RunSession } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { writeAudit } from '../audit/write-audit.ts';
+import { auditEnd, writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
@@ -10,9 +10,9 @@ import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
-import { auditEnd } from './audit-end.ts';
 import {
   addScorersToRun,
+  collectRuns,
   deleteRun,
   deleteTrial,
   deleteTrials,
@@ -22,7 +22,6 @@ import {
   type ScorerAddition,
   updateRun,
 } from './change-run.ts';
-import { collectRuns } from './collect-runs.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
 import { finishRun } from './external/finish-run.ts';
@@ -30,28 +29,32 @@ import { readExternal, readWaiting } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { openScores, type ScoreSession } from './external/score-session.ts';
-import { type AskedModel, findLatestRun } from './find-latest-run.ts';
 import { type AgreementRequest, compareLabels, type LabelAgreement } from './labels/compare-labels.ts';
 import { type LabelConditions, type LabelsPage, listLabels } from './labels/list-labels.ts';
 import type { StoredLabel } from './labels/read-result-labels.ts';
 import { type NewLabel, setLabel } from './labels/set-label.ts';
-import { listModels, type UsedModel } from './list-models.ts';
+import { type AskedModel, findLatestRun, listModels, type UsedModel } from './list-models.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { countReusable, type ReuseRequest } from './plan/count-reusable.ts';
 import { readDeciding, type SelectionRequest } from './plan/read-deciding.ts';
-import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
+import { type SampleRequest, sampleItems } from './plan/select-items.ts';
 import { concludeRun } from './prove-run.ts';
-import { type PaidResults, readPaid } from './read-paid.ts';
-import { readRun } from './read-run.ts';
-import type { ResultName } from './results/find-result.ts';
+import { type PaidResults, readPaid, readRun } from './read-run.ts';
+import type { ResultName } from './results/item-of-result.ts';
 import { type ItemOfResult, readItemOfResult } from './results/item-of-result.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
-import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
-import { type ComparedSlice, type CompareSlicesRequest, compareSlices } from './scores/compare-slices.ts';
+import {
+  type ComparedSlice,
+  type CompareRequest,
+  type CompareSlicesRequest,
+  compareRuns,
+  compareSlices,
+  type RunComparison,
+} from './scores/compare-runs.ts';
 import { type RunSlice, type SliceRequest, sliceRun } from './scores/slice-run.ts';
 import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 

@@ -1,11 +1,15 @@
 import {
   type DatasetRow,
   type DatasetSummary,
+  datasetNotFound,
+  datasetsWith,
+  nothingToRead,
   SECTION_COLUMNS,
   type SectionSummary,
   type StoredSection,
   type StoredSectionRow,
   SUMMARY_SECTIONS,
+  shownDataset,
   toSectionSummary,
   toStoredSection,
   withAddedFiles,
@@ -13,7 +17,6 @@ import {
 import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import { nothingToRead } from '../database/version-not-found.ts';
 import { ofVersion, versionNumber } from '../items/version-sql.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
@@ -71,4 +74,21 @@ export async function withSections<T extends DatasetRow>(
     ...withAddedFiles(dataset),
     sections: (byDataset.get(dataset.id) ?? []).map(toSectionSummary),
   }));
+}
+
+/** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */
+export async function readSummary(
+  query: ReadQuery,
+  id: string,
+  version: number | null,
+): Promise<DatasetSummary> {
+  const [found] = isUuid(id)
+    ? await query<DatasetRow>(
+        `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
+        [id, version],
+      )
+    : [];
+  if (found === undefined) throw datasetNotFound(id);
+  const [summary] = await withSections(query, [found]);
+  return summary as DatasetSummary;
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { versionNotFound } from '../database/version-not-found.ts';
 import { fromColumns, type ItemRange } from './ranges.ts';
 
 /** A version as it is stored. */

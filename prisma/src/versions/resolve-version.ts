@@ -1,8 +1,7 @@
 import { seesDataset, seesHandle } from '../database/actor.ts';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
-import { versionNotFound } from '../database/version-not-found.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { HANDLE } from './handle.ts';
 

@@ -11,9 +11,8 @@ import {
 import { queryOf } from '../postgres/read-query.ts';
 import { restoreAssets } from './asset-ranges.ts';
 import type { ChangedDataset } from './change-dataset.ts';
-import { countDifferences } from './count-differences.ts';
-import { insertVersion } from './insert-version.ts';
-import { readSummary } from './read-summary.ts';
+import { countDifferences, insertVersion } from './insert-version.ts';
+import { readSummary } from './list-sections.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 
 /** What is to be restored. */

@@ -2,25 +2,27 @@ import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
 import { auditRoutes } from './audit.ts';
 import type { ConsoleFiles } from './console/console-files.ts';
 import { consoleRoutes } from './console/console-routes.ts';
-import { type AssetDeps, assetRoute } from './datasets/asset.ts';
 import { changeItemsRoute } from './datasets/change-items.ts';
 import { type EditDeps, editItemsRoute } from './datasets/edit-items.ts';
-import { type ExportDeps, exportRoute, runExportRoute } from './datasets/export.ts';
-import { itemRoutes } from './datasets/items.ts';
+import {
+  type AssetDeps,
+  assetRoute,
+  type ExportDeps,
+  exportRoute,
+  runExportRoute,
+} from './datasets/export.ts';
+import { itemRoutes, itemTableRoutes } from './datasets/items.ts';
 import { resolvingDatasets } from './datasets/resolve-datasets.ts';
 import { datasetRoutes } from './datasets/routes.ts';
-import { itemTableRoutes } from './datasets/tables.ts';
 import { type VersionDeps, versionRoutes } from './datasets/versions.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
-import { findHubDatasetsRoute } from './hub/find.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
-import { hubPreviewRoute } from './hub/preview.ts';
+import { findHubDatasetsRoute, hubPreviewRoute } from './hub/preview.ts';
 import type { HubServingDeps } from './hub-serving/repository.ts';
 import { hubServingRoutes } from './hub-serving/routes.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
-import { type RunDeps, runRoutes } from './runs/routes.ts';
-import { resultTableRoutes } from './runs/tables.ts';
+import { type RunDeps, resultTableRoutes, runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { type StatusDeps, statusRoute } from './status/status.ts';

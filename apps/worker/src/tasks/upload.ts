@@ -1,6 +1,8 @@
 import {
+  decodeImportRequest,
   decodeUploadRequest,
   filesSource,
+  hubSource,
   type ImportSource,
   packageSource,
   partOf,
@@ -8,8 +10,10 @@ import {
   type ThreadReader,
   type UploadJobRequest,
 } from '@svc/flows';
+import type { HubClient } from '@svc/hub-client';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
-import { type Config, packageLimits } from '@svc/runtime';
+import { type Config, packageLimits, type TokenCipher } from '@svc/runtime';
+import { StoreError, type TakenJob } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue/task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
@@ -57,4 +61,34 @@ function filesOf(
     start += bytes;
     return { ...file, source };
   });
+}
+
+interface ImportTaskDeps extends JobTaskDeps {
+  readonly config: Config;
+  readonly hub: Pick<HubClient, 'openDataset'>;
+}
+
+/** The task `import`: imports rows of a hub dataset that were requested with `respond-async`. */
+export function createImportTask(deps: ImportTaskDeps): TaskHandler {
+  const { config, hub, tokenCipher } = deps;
+  return createJobTask(deps, (taken): JobImport => {
+    const wanted = { ...decodeImportRequest(taken.request), token: decryptToken(taken, tokenCipher) };
+    return {
+      archive: null,
+      target: wanted.target,
+      secrets: wanted.token === undefined ? [] : [wanted.token],
+      source: hubSource(hub, wanted, { maxItemBytes: config.maxLineBytes }),
+    };
+  });
+}
+
+/** The token of the request; undefined where it had none. */
+function decryptToken({ job, sealedToken }: TakenJob, tokenCipher: TokenCipher | null): string | undefined {
+  if (sealedToken === null) return undefined;
+  const token = tokenCipher?.decrypt(job.id, Buffer.from(sealedToken).toString());
+  if (token !== undefined) return token;
+  throw new StoreError(
+    'invalid_request',
+    'Cannot decrypt the hub token: the service restarted, or SVC_JOB_KEY differs between API and worker. Submit the import again.',
+  );
 }

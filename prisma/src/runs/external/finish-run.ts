@@ -1,8 +1,8 @@
+import { auditEnd } from '../../audit/write-audit.ts';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
-import { auditEnd } from '../audit-end.ts';
 import { concludeRun } from '../prove-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from '../run-row.ts';
 import { deleteClaims } from './claims.ts';

@@ -8,8 +8,8 @@ import { createReadQuery } from '../../postgres/read-query.ts';
 import { readRunColumns } from '../read-run.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
-import { scorerNumber } from '../scores/scorer-number.ts';
 import { passedBy } from '../scores/summary-sql.ts';
+import { scorerNumber } from '../write/scorer-names.ts';
 import { andSeesLabel, isLabelOf, isNewestVerdict } from './label-sql.ts';
 
 export type AgreementCell = keyof AgreementCells;

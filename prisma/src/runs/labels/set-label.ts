@@ -6,7 +6,7 @@ import { isUuid } from '../../database/values.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { queryOf } from '../../postgres/read-query.ts';
 import { readRunColumns } from '../read-run.ts';
-import { findResult, type ResultName } from '../results/find-result.ts';
+import { findResult, type ResultName } from '../results/item-of-result.ts';
 import { runNotFound } from '../run-row.ts';
 import { LABEL_COLUMNS } from './label-sql.ts';
 import type { StoredLabel } from './read-result-labels.ts';

@@ -1,10 +1,15 @@
-import type { RunSelection } from '@svc/evaluation';
+import type { RunItem, RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
+import { insideJsonString, isUuid, memberText, readableJson, searchableText } from '../../database/values.ts';
+import type { ItemPosition } from '../../items/item-places.ts';
 import { cutRange, itemsInRanges, readRanges, type SectionRange } from '../../items/item-ranges.ts';
+import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
 import { ofVersion } from '../../items/version-sql.ts';
-import type { ReadQuery } from '../../postgres/read-query.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
+import { readCandidatesAt } from '../read-items-at.ts';
+import { toRunItem } from '../read-run-items.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
@@ -121,4 +126,33 @@ async function rangesOf(
     left -= taken;
     return sections === undefined || wanted.has(range.section) ? cutRange(range, 0, taken) : [];
   });
+}
+
+/** Some of the items that a run would have. */
+export interface SampleRequest {
+  readonly datasetId: string;
+  /** Number of the version. */
+  readonly version: number;
+  /** With a sample. */
+  readonly selection: RunSelection;
+  readonly signal: AbortSignal;
+}
+
+/** See `RunStore.sample`. As many as fit into a page. */
+export async function sampleItems(
+  { pool, searches, ...limits }: Pick<StoreContext, 'pool' | 'searches' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { datasetId, version, selection, signal }: SampleRequest,
+): Promise<RunItem[]> {
+  if (!isUuid(datasetId)) return [];
+  using _permit = await searches.acquire(signal);
+  const query = createReadQuery(pool, signal);
+  const parameters = new Parameters();
+  const { sql } = await selectItems(query, { datasetId, version }, selection, parameters);
+  const chosen = await query<ItemPosition>(
+    `SELECT section AS "sectionOrderIndex", item AS "orderIndex" FROM (${sql}) AS chosen`,
+    parameters.values,
+  );
+  const candidates = await readCandidatesAt(query, { datasetId, version }, chosen);
+  const rows = await readPlannedItems(query, planItems(candidates, limits, 'link'));
+  return rows.map((row) => ({ ...toRunItem(row, limits), doneRepetitions: [] }));
 }

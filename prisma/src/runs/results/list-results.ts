@@ -16,7 +16,7 @@ import {
   readPlannedResults,
 } from '../run-results.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
-import { scorerNumber } from '../scores/scorer-number.ts';
+import { scorerNumber } from '../write/scorer-names.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';

@@ -11,7 +11,7 @@ import {
   type ResultsFilter,
   type ResultsOrder,
 } from '../run-results.ts';
-import { scorerNumber } from '../scores/scorer-number.ts';
+import { scorerNumber } from '../write/scorer-names.ts';
 import { GOT } from './results-filter.ts';
 import { allMatching, KEY_ROW, type Matching } from './search-results.ts';
 

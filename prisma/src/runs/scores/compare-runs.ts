@@ -3,19 +3,36 @@ import {
   type ConfigDifference,
   compareScores,
   configDifferences,
+  type PairSums,
   readPrices,
 } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
-import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
+import {
+  cursorAfter,
+  decodeCursor,
+  type Page,
+  Parameters,
+  type PlacedPageRequest,
+} from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
+import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { positionColumns } from '../../items/item-places.ts';
-import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
+import { itemValue } from '../../items/item-value.ts';
+import { createReadQuery, type ReadQuery, readFrom } from '../../postgres/read-query.ts';
 import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
 import { runNotFound } from '../run-row.ts';
-import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy } from './compare-sql.ts';
-import type { ComparedBy, ComparedRun, ComparisonState } from './comparison-state.ts';
+import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy, pairSlices } from './compare-sql.ts';
+import {
+  type ComparedBy,
+  type ComparedRun,
+  type ComparisonState,
+  pairingOf,
+  stateOf,
+} from './comparison-state.ts';
+import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import { type ComparedMeans, keyOf, type StoredSums, storedSums } from './stored-sums.ts';
+import { LONG_VALUE } from './summary-sql.ts';
 
 export interface CompareRequest extends PlacedPageRequest, ComparedBy {
   /** Items in which the other run is worse, or better, or has another output; else those with another score. */
@@ -164,4 +181,46 @@ async function withNames(
     const otherSection = otherNames.get(otherSectionOrderIndex) ?? '';
     return [{ ...difference, section, otherSection, itemId: ids.get(index) ?? null, itemHash }];
   });
+}
+
+/** How two runs differ in the pairs whose items have the same value. */
+export interface ComparedSlice {
+  /** JSON text; `null` for items without the value. */
+  readonly value: string;
+  readonly scores: ComparedScores;
+}
+
+export interface CompareSlicesRequest
+  extends Pick<CompareRequest, 'pairBy' | 'clusterBy' | 'scorer' | 'signal'> {
+  /** `tag`, or a JSON Pointer into the items of the first run. */
+  readonly by: string;
+}
+
+/** See `RunStore.compareSlices`. */
+export async function compareSlices(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  id: string,
+  otherId: string,
+  { by, pairBy = 'hash', signal, ...request }: CompareSlicesRequest,
+): Promise<readonly ComparedSlice[]> {
+  for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
+  using _permit = await searches.acquire(signal);
+  const state = await stateOf(pool, id, otherId, request);
+  const parameters = new Parameters([id, otherId]);
+  const { add } = parameters;
+  const pairing = await pairingOf(createReadQuery(pool, signal), state, pairBy, add);
+  const value = by === 'tag' ? null : itemValue(by, add);
+  const sql = pairSlices(pairing, value, MAX_VALUES, add);
+  const rows = await readFrom(
+    pool,
+    (query) => query<PairSums & { readonly value: string }>(sql, parameters.values),
+    signal,
+    `${SNAPSHOT}; ${LARGE_JOINS}`,
+  );
+  if (value !== null) {
+    if (rows.some((row) => row.value === LONG_VALUE))
+      throw notSliceable(by, 'values of more than 1,000 bytes');
+    if (rows.length > MAX_VALUES) throw notSliceable(by, `more than ${MAX_VALUES} values`);
+  }
+  return rows.slice(0, MAX_VALUES).map((row) => ({ value: row.value, scores: compareScores(row) }));
 }

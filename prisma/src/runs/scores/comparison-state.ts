@@ -6,9 +6,9 @@ import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { JUDGE_PRICE, runNotFound, SUMMARY_VERSION } from '../run-row.ts';
+import { scorerNumber } from '../write/scorer-names.ts';
 import type { PairBy, Pairing, PairMetric } from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
-import { scorerNumber } from './scorer-number.ts';
 
 /** Changes with the members of `StoredSums`, so that no others are read. */
 const STORED_FORMAT = 4;

@@ -9,8 +9,8 @@ import { readFrom } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
+import { scorerNumber } from '../write/scorer-names.ts';
 import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
-import { scorerNumber } from './scorer-number.ts';
 import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums, TAG_VALUE } from './summary-sql.ts';
 
 /** The scores of the results whose items have the same values. */

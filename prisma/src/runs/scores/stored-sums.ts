@@ -4,9 +4,9 @@ import { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS } from '../../database/transaction-settings.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { queryOf } from '../../postgres/read-query.ts';
-import { checkCount } from '../check-count.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
 import { type ComparedBy, type ComparisonState, pairingOf, stateOf } from './comparison-state.ts';
+import { checkCount } from './summarize-run.ts';
 
 /** Means of a number of the pairs for which both runs know it; null without one. */
 export interface ComparedMeans {

@@ -1,10 +1,10 @@
 import { addUp, type GroupScores, groupScores } from '@svc/evaluation';
 import type pg from 'pg';
+import { StoreError } from '../../database/errors.ts';
 import type { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import type { Pool } from '../../postgres/pool.ts';
 import { queryOf, type ReadQuery, readFrom } from '../../postgres/read-query.ts';
-import { checkCount } from '../check-count.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
@@ -186,3 +186,21 @@ async function aggregate(query: ReadQuery, id: string, state: SummaryState): Pro
 
 /** A type or tag is stored as JSON text without its quotes. */
 const labelOf = (key: string): string => JSON.parse(`"${key}"`);
+
+/** Citus looks for transactions that a node has not ended once a minute. */
+const RETRY_AFTER_MS = 10_000;
+
+/**
+ * Refuses to add up fewer results than their run counts. A node of a cluster that is lost between the two phases of a commit
+ * shows what it holds only when Citus has recovered it, within a minute, and what is stored of sums would stay wrong.
+ *
+ * @throws StoreError `unavailable`
+ */
+export function checkCount(found: number, counted: number): void {
+  if (found >= counted) return;
+  throw new StoreError(
+    'unavailable',
+    `Cannot add up the results of the run: a node of the database shows ${found} of ${counted}.`,
+    { retryAfterMs: RETRY_AFTER_MS },
+  );
+}

@@ -1,3 +1,4 @@
+import { ITEM_COLUMNS, itemsTable, OTHER_ITEM_COLUMNS } from '@svc/flows';
 import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
 import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
@@ -13,6 +14,7 @@ import {
 } from '../docs/schemas.ts';
 import { ITEM_VALUES, itemValues } from '../item-values.ts';
 import { pageOf, toPage } from '../page.ts';
+import { tableRoute } from '../table.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
 import { VERSION } from './resolve-datasets.ts';
@@ -167,3 +169,32 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
 
 const serializeDifference = (entry: DiffEntry): JsonBody =>
   entry.change === 'changed' ? CHANGED_ITEM.toBody(entry) : PLACED_DIFFERENCE.toBody(entry);
+
+/** `GET /datasets/{id}/items.csv` and `items.parquet`: the items of a dataset as tables. */
+export function itemTableRoutes({ store: { datasets } }: Pick<DatasetDeps, 'store'>): readonly Route[] {
+  return (['csv', 'parquet'] as const).map((format) => {
+    const table = tableRoute(format, {
+      columns: ITEM_COLUMNS,
+      others: OTHER_ITEM_COLUMNS,
+      open: async ({ params, query, signal }) => {
+        const version = query['version'] as number | undefined;
+        return await datasets.open(params['id'] ?? '', { version, signal });
+      },
+      table: (open, choice, { query }) =>
+        itemsTable(open, { format, ...choice, section: query['section'] as string | undefined }),
+    });
+    return {
+      ...DATASET_READ,
+      ...table,
+      path: `/datasets/{id}/items.${format}`,
+      operationId: format === 'csv' ? 'downloadItemsCsv' : 'downloadItemsParquet',
+      summary: 'Every item as a row; a value that is not a scalar is JSON text',
+      query: {
+        ...table.query,
+        ...VERSION,
+        section: { type: 'string', description: 'items of this section only' },
+      },
+      errors: ['dataset_not_found', 'section_not_found', 'item_too_large', 'unavailable'],
+    };
+  });
+}

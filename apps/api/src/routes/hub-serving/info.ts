@@ -13,7 +13,7 @@ import {
   repositoryName,
   TOP_FILES,
 } from './repository.ts';
-import { HUB_READ, isTrue } from './shared.ts';
+import { HUB_READ, isTrue, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';
 
 /** Files that the body lists at most, as the hub does; the tree has all. */
 const MAX_SIBLINGS = 100_000;
@@ -118,5 +118,66 @@ export function repositoryInfo(dataset: DatasetSummary): { readonly [key: string
     description: description ?? '',
     downloads: 0,
     likes: 0,
+  };
+}
+
+/** `GET /api/whoami-v2`: whose key the request has. */
+export function callerRoute(): Route {
+  return {
+    ...HUB_READ,
+    path: '/api/whoami-v2',
+    operationId: 'getHubCaller',
+    summary: 'Name and role of the key; `anonymous` without configured keys',
+    query: {},
+    responses: { 200: { description: 'the key', schema: { type: 'object', additionalProperties: true } } },
+    errors: [],
+    handle: async ({ caller: { name, role } }) => {
+      return json({
+        type: 'user',
+        id: name,
+        name,
+        fullname: name,
+        role: role ?? 'viewer',
+        orgs: [],
+        auth: { type: 'access_token', accessToken: { displayName: name, role: 'read' } },
+      });
+    },
+  };
+}
+
+const MAX_DATASETS = 100;
+
+/** `GET /api/datasets`: datasets as repositories. */
+export function listRoute({ store: { datasets } }: Pick<HubServingDeps, 'store'>): Route {
+  return {
+    ...HUB_READ,
+    path: '/api/datasets',
+    operationId: 'listHubDatasets',
+    summary: 'Datasets as repositories, newest first',
+    query: {
+      search: {
+        type: 'string',
+        maxLength: 1_000,
+        format: 'storable-text',
+        description: 'part of the name, description or repository id',
+      },
+      author: { type: 'string', description: 'the owner, which is always `svc`' },
+      ...listQuery('repositories', '100'),
+    },
+    responses: listResponse(OBJECTS),
+    errors: [...HUB_READ.errors, 'invalid_cursor'],
+    handle: async (request) => {
+      const { query, signal } = request;
+      if (![undefined, 'svc'].includes(query['author'] as string | undefined)) return json([]);
+      const search = query['search'] as string | undefined;
+      const page = await datasets.list({
+        limit: limitOf(query['limit'], MAX_DATASETS),
+        signal,
+        cursor: query['cursor'] as string | undefined,
+        // Repositories are named `svc/<handle or id>`.
+        q: search?.replace(/^svc\/?/, '') || undefined,
+      });
+      return json(page.data.map(repositoryInfo), 200, nextPage(request, page.nextCursor));
+    },
   };
 }

@@ -1,9 +1,7 @@
 import type { Route } from '@svc/runtime';
-import { callerRoute } from './caller.ts';
 import { fileRoute } from './file.ts';
 import { historyRoutes } from './history.ts';
-import { infoRoutes } from './info.ts';
-import { listRoute } from './list.ts';
+import { callerRoute, infoRoutes, listRoute } from './info.ts';
 import type { HubServingDeps } from './repository.ts';
 import { treeRoutes } from './tree.ts';
 

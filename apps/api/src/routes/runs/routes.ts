@@ -1,9 +1,11 @@
+import { RESULT_COLUMNS, resultsTable } from '@svc/flows';
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, toJsonText } from '@svc/runtime';
-import { RUNS_SORTS, type RunStatus, type RunsSort } from '@svc/store';
+import { RUNS_SORTS, type Run, type RunStatus, type RunsSort, type Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
+import { tableRoute } from '../table.ts';
 import { type ChangeRunDeps, changeRunRoutes } from './change.ts';
 import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
@@ -16,7 +18,6 @@ import { rescoreRunRoute } from './rescore.ts';
 import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { runPartsRoutes } from './run-parts.ts';
-import { createProgressMeter } from './run-progress.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 import { tryRunRoute } from './try.ts';
 
@@ -146,4 +147,71 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       handle: async ({ params, signal }) => watch(await runs.get(idOf(params)), signal),
     },
   ];
+}
+
+const OPERATIONS = {
+  jsonl: 'downloadResultsJsonl',
+  csv: 'downloadResultsCsv',
+  parquet: 'downloadResultsParquet',
+} as const;
+
+/** `GET /runs/{id}/results.jsonl`, `results.csv` and `results.parquet`: the results of a run as tables. */
+export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'runs'> }): readonly Route[] {
+  return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
+    ...RUN_READ,
+    ...tableRoute(format, {
+      columns: RESULT_COLUMNS,
+      open: ({ params, signal }) => store.runs.open(idOf(params), { signal }),
+      table: (open, choice) => resultsTable(open, { format, ...choice }),
+    }),
+    path: `/runs/{id}/results.${format}`,
+    operationId: OPERATIONS[format],
+    summary: 'The results so far, in item order, one row each',
+    errors: ['run_not_found', 'item_too_large', 'unavailable'],
+  }));
+}
+
+/** How fast a run writes results, and how long it will take. */
+interface RunProgress {
+  /** Results per minute; null until it is known. */
+  readonly results_per_minute: number | null;
+  /** Milliseconds; null until it is known. */
+  readonly remaining_ms: number | null;
+}
+
+interface Sample {
+  readonly atMs: number;
+  readonly written: number;
+}
+
+/** The rate is that of the last half minute. */
+const WINDOW_MS = 30_000;
+
+/**
+ * Measures the progress of runs from what is read of them, again and again.
+ *
+ * @param nowMs a monotonic clock
+ */
+function createProgressMeter(nowMs: () => number): (run: Run) => RunProgress {
+  const samples = new Map<string, Sample[]>();
+  return (run) => {
+    const atMs = nowMs();
+    for (const [id, of] of samples) if (atMs - (of.at(-1)?.atMs ?? 0) > 2 * WINDOW_MS) samples.delete(id);
+    if (run.finishedAt !== null) {
+      samples.delete(run.id);
+      return { results_per_minute: null, remaining_ms: 0 };
+    }
+    const of = samples.get(run.id) ?? [];
+    samples.set(run.id, of);
+    while (of.length > 1 && atMs - (of[1]?.atMs ?? 0) > WINDOW_MS) of.shift();
+    if (of.at(-1)?.written !== run.resultsWritten) of.push({ atMs, written: run.resultsWritten });
+    const [first] = of;
+    const last = of.at(-1);
+    if (first === undefined || last === undefined || last.atMs === first.atMs) {
+      return { results_per_minute: null, remaining_ms: null };
+    }
+    const perMs = (last.written - first.written) / (last.atMs - first.atMs);
+    const remainingMs = perMs > 0 ? Math.round(run.resultsLeft / perMs) : null;
+    return { results_per_minute: Math.round(perMs * 600_000) / 10, remaining_ms: remainingMs };
+  };
 }

@@ -1,4 +1,11 @@
-import { BAR_SCHEMA, BAR_VERDICT_SCHEMA, RUN_CONFIG_SCHEMA, UNSCORABLE_REASONS } from '@svc/evaluation';
+import {
+  BAR_SCHEMA,
+  BAR_VERDICT_SCHEMA,
+  RUN_CONFIG_SCHEMA,
+  readPrices,
+  runCost,
+  UNSCORABLE_REASONS,
+} from '@svc/evaluation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
@@ -7,7 +14,6 @@ import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { COUNT, TEXT } from '../docs/scalars.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
 import { LABEL, RESULT_LABELS } from './label-schemas.ts';
-import { costOf, scorersOf, scoresOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 
 export const PLAN: Schema = shape({
@@ -160,4 +166,39 @@ function itemText(
 ): JsonText | null {
   if (item == null || item.payload === null) return null;
   return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId, datasetVersion));
+}
+
+/** The scores of a run; without a summary, those of the stored one, or those that its counts give. */
+function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSummary | null): JsonBody {
+  if (summary !== null) return { ...summary.scores, ...summary.parts } as unknown as JsonBody;
+  if (summaryScores !== null) return new JsonText(summaryScores);
+  const { mean, passed, wrong, passRate, passRateScored } = scores;
+  return {
+    mean,
+    stderr: null,
+    ci95: null,
+    passed,
+    wrong,
+    no_output: counts.failed,
+    pass_rate: passRate,
+    pass_rate_ci95: null,
+    pass_rate_scored: passRateScored,
+    pass_rate_scored_ci95: null,
+    results: counts.done,
+    ok: counts.ok,
+    failed: counts.failed,
+    unscored: counts.unscored,
+    warnings: [],
+  };
+}
+
+/** The scores by each named scorer; empty until they are known. */
+function scorersOf({ summaryScorers }: Run, summary: RunSummary | null): JsonBody {
+  if (summary !== null) return { ...summary.scorers } as unknown as JsonBody;
+  return summaryScorers === null ? {} : new JsonText(summaryScorers);
+}
+
+/** What the tokens of a run cost; null without a price. */
+function costOf({ price, judgePrice, usage, judgeCost }: Run): { amount: number; currency: string } | null {
+  return runCost(readPrices(price, judgePrice), { ...usage, judgeCost });
 }

@@ -22,7 +22,6 @@ import {
 } from '@svc/runtime';
 import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
 import { askedBy } from '../../http/asked-by.ts';
-import { fileChunks } from '../../http/file-chunks.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import {
   IDEMPOTENCY_KEY,
@@ -235,4 +234,24 @@ function jobContent(upload: OpenUpload): {
   const { sentBytes, skipped } = upload;
   const content = { kind: 'files', files, sentBytes, skipped } as const;
   return { content, sources: upload.files.map(({ source }) => source) };
+}
+
+/** The bytes of files, one after another, in chunks of exactly `chunkBytes`; the last one may be shorter. */
+async function* fileChunks(files: readonly ByteSource[], chunkBytes: number): AsyncGenerator<Uint8Array> {
+  let chunk = Buffer.allocUnsafe(chunkBytes);
+  let filled = 0;
+  for (const file of files) {
+    for (let at = 0; at < file.byteLength; ) {
+      const piece = await file.read(at, Math.min(file.byteLength, at + chunkBytes - filled));
+      if (piece.byteLength === 0) throw new Error('A staged file became shorter.');
+      chunk.set(piece, filled);
+      at += piece.byteLength;
+      filled += piece.byteLength;
+      if (filled < chunkBytes) continue;
+      yield chunk;
+      chunk = Buffer.allocUnsafe(chunkBytes);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled);
 }
