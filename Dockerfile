@@ -15,13 +15,11 @@ COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/formats/package.json packages/formats/
 COPY packages/observability/package.json packages/observability/
-COPY packages/instrumentation/package.json packages/instrumentation/
 COPY packages/concurrency/package.json packages/concurrency/
-COPY packages/runtime/package.json packages/runtime/
 COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/client/package.json packages/client/
 COPY packages/svc-pkg/package.json packages/svc-pkg/
-COPY packages/flows/package.json packages/flows/
+COPY packages/service/package.json packages/service/
 COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/

@@ -13,8 +13,8 @@ const app = join(root, 'apps', name);
 const THREADS = [
   'apps/api/src/routes/hub-serving/thread/encoder-thread.ts',
   'packages/evaluation/src/threads/check-thread.ts',
-  'packages/flows/src/threads/convert-thread.ts',
-  'packages/flows/src/threads/read-thread.ts',
+  'packages/service/src/flows/threads/convert-thread.ts',
+  'packages/service/src/flows/threads/read-thread.ts',
   'packages/hub-client/src/repository/parse-yaml-thread.ts',
   'prisma/src/import/encode/encode-thread.ts',
 ];

@@ -12,41 +12,31 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const OF_APPS: readonly string[] = [
   '@svc/concurrency',
   '@svc/evaluation',
-  '@svc/flows',
   '@svc/jsonl-v23',
   '@svc/pkg-format',
-  '@svc/runtime',
   '@svc/hub-client',
-  '@svc/instrumentation',
   '@svc/observability',
+  '@svc/service',
   '@svc/store',
 ];
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
   'packages/concurrency': [],
-  'packages/runtime': [
-    '@svc/concurrency',
-    '@svc/instrumentation',
-    '@svc/observability',
-    '@svc/jsonl-v23',
-    '@svc/store',
-  ],
   'packages/jsonl-v23': [],
   'packages/observability': [],
-  'packages/instrumentation': ['@svc/observability'],
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
   'packages/formats': ['@svc/jsonl-v23', '@svc/tabular', '@svc/pkg-format', '@svc/hub-client'],
   'packages/evaluation': ['@svc/concurrency', '@svc/hub-client', '@svc/jsonl-v23'],
-  'packages/flows': [
+  'packages/service': [
     '@svc/concurrency',
     '@svc/evaluation',
     '@svc/formats',
     '@svc/hub-client',
-    '@svc/instrumentation',
     '@svc/jsonl-v23',
+    '@svc/observability',
     '@svc/pkg-format',
     '@svc/store',
     '@svc/tabular',
@@ -67,43 +57,37 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   'apps/cli': OF_APPS,
   'apps/web': ['@svc/client', '@svc/jsonl-v23', '@svc/pkg-format'],
-  'apps/standalone': [
-    '@svc/runtime',
-    '@svc/api',
-    '@svc/worker',
-    '@svc/flows',
-    '@svc/instrumentation',
-    '@svc/store',
-  ],
+  'apps/standalone': ['@svc/api', '@svc/service', '@svc/store', '@svc/worker'],
 };
 
 /**
- * The folders of the store, from the lowest to the highest: each imports those of earlier lines. Files at the top put them
- * together, and `context.ts` says what all of them share.
+ * `src` of a package → its folders, from the lowest to the highest: each imports those of earlier lines. Files at the top put
+ * them together, and `context.ts` says what all of them share.
  */
-const STORE_LAYERS: readonly (readonly string[])[] = [
-  ['postgres'],
-  ['database'],
-  ['audit'],
-  ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
-  ['items', 'jobs'],
-  ['diff'],
-  ['versions'],
-  ['hub-files'],
-  ['runs'],
-  ['import'],
-  ['datasets'],
-];
-
-const STORE = 'prisma/src/';
+const LAYERS: Record<string, readonly (readonly string[])[]> = {
+  'prisma/src/': [
+    ['postgres'],
+    ['database'],
+    ['audit'],
+    ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
+    ['items', 'jobs'],
+    ['diff'],
+    ['versions'],
+    ['hub-files'],
+    ['runs'],
+    ['import'],
+    ['datasets'],
+  ],
+  'packages/service/src/': [['secrets', 'telemetry'], ['config'], ['flows', 'http'], ['lifecycle']],
+};
 
 /** Outside library → the only places (path prefixes) that may import it. */
 const OWNERS: Record<string, readonly string[]> = {
-  express: ['packages/runtime/src/http/', 'apps/api/src/'],
+  express: ['packages/service/src/http/', 'apps/api/src/'],
   busboy: ['apps/api/src/http/'],
-  helmet: ['packages/runtime/src/http/'],
-  negotiator: ['packages/runtime/src/http/'],
-  cors: ['packages/runtime/src/http/'],
+  helmet: ['packages/service/src/http/'],
+  negotiator: ['packages/service/src/http/'],
+  cors: ['packages/service/src/http/'],
   'content-disposition': ['apps/api/src/http/'],
   '@prisma/': ['prisma/src/'],
   pg: ['prisma/src/', 'apps/standalone/src/embedded-postgres/'],
@@ -124,8 +108,8 @@ const OWNERS: Record<string, readonly string[]> = {
   zod: ['packages/svc-pkg/src/mcp/sdk.ts'],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
-  'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/create-metrics.ts'],
-  ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
+  'prom-client': ['packages/observability/src/', 'packages/service/src/telemetry/create-metrics.ts'],
+  ajv: ['packages/evaluation/src/config/', 'packages/service/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   react: ['apps/web/src/'],
   'react-dom': ['apps/web/src/'],
@@ -158,21 +142,25 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-/** Why a file of the store may not import another one; undefined if it may. */
-function upwardImport(file: string, target: string): string | undefined {
-  const folderOf = (path: string): string => path.slice(STORE.length).split('/').slice(0, -1)[0] ?? '';
-  const layerOf = (folder: string): number => STORE_LAYERS.findIndex((layer) => layer.includes(folder));
+/** Why a file of a package with layers may not import another one; undefined if it may. */
+function upwardImport(src: string, file: string, target: string): string | undefined {
+  const folderOf = (path: string): string => path.slice(src.length).split('/').slice(0, -1)[0] ?? '';
+  const layerOf = (folder: string): number => LAYERS[src]?.findIndex((layer) => layer.includes(folder)) ?? -1;
   const [from, to] = [folderOf(file), folderOf(target)];
-  if (from === '' || from === to || to === 'generated' || target === `${STORE}context.ts`) return undefined;
-  if (layerOf(from) === -1) return `belongs into a folder of STORE_LAYERS, got ${from}`;
+  if (from === '' || from === to || to === 'generated' || target === `${src}context.ts`) return undefined;
+  if (layerOf(from) === -1) return `belongs into a folder of LAYERS, got ${from}`;
   return to !== '' && layerOf(to) !== -1 && layerOf(to) < layerOf(from)
     ? undefined
     : `${from} may not import ${to === '' ? 'files above the folders' : to}`;
 }
 
-/** The folder below `src` that holds a file; null for a file of `src` itself. */
+/** Folders that are as large as packages: theirs may not import each other either. */
+const LARGE_FOLDERS = ['apps/standalone/src/embedded-postgres/', 'packages/service/src/flows/'];
+
+/** The folder below `src`, or below a large one, that holds a file; null for a file directly in it. */
 function topFolder(owner: string, file: string): string | null {
-  const [folder, ...rest] = relative(join(owner, 'src'), file).split('/');
+  const place = LARGE_FOLDERS.find((folder) => file.startsWith(folder)) ?? `${owner}/src/`;
+  const [folder, ...rest] = file.slice(place.length).split('/');
   return rest.length > 0 && folder !== undefined ? folder : null;
 }
 
@@ -180,7 +168,7 @@ function violation(owner: string, file: string, specifier: string): string | und
   if (specifier.startsWith('.')) {
     const target = relative(root, join(root, file, '..', specifier));
     if (!target.startsWith(`${owner}/`)) return `reaches into another package by path: ${specifier}`;
-    return file.startsWith(STORE) ? upwardImport(file, target) : undefined;
+    return `${owner}/src/` in LAYERS ? upwardImport(`${owner}/src/`, file, target) : undefined;
   }
   if (specifier.startsWith('@svc/')) {
     const name = specifier.split('/').slice(0, 2).join('/');
@@ -198,7 +186,6 @@ function violation(owner: string, file: string, specifier: string): string | und
 
 /** Packages whose folders may still import each other. */
 const FOLDERS_BOTH_WAYS: ReadonlySet<string> = new Set([
-  'packages/runtime',
   'packages/pkg-format',
   'packages/tabular',
   'packages/svc-pkg',
@@ -207,7 +194,7 @@ const FOLDERS_BOTH_WAYS: ReadonlySet<string> = new Set([
 
 const found: string[] = [];
 for (const owner of Object.keys(ARROWS)) {
-  /** `from → to` of folders below `src` → the first file with such an import. */
+  /** `from → to` of top folders → the first file with such an import. */
   const arrows = new Map<string, string>();
   for (const path of sources(join(root, owner, 'src'))) {
     const file = relative(root, path);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { toImportRequest } from '../packages/flows/src/requests.ts';
 import { parseSplit, resolveSplit } from '../packages/hub-client/src/splits/split-slice.ts';
 import { canonicalJson, type JsonObject, parseJson } from '../packages/jsonl-v23/src/json/index.ts';
 import { compileMapping } from '../packages/jsonl-v23/src/mapping.ts';
+import { toImportRequest } from '../packages/service/src/flows/requests.ts';
 
 const page = readFileSync(new URL('../docs/hub-import.md', import.meta.url), 'utf8');
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger, EVENTS } from '../packages/instrumentation/src/index.ts';
 import { runWithContext } from '../packages/observability/src/index.ts';
+import { createLogger, EVENTS } from '../packages/service/src/index.ts';
 
 const page = readFileSync(new URL('../docs/logs.md', import.meta.url), 'utf8');
 const blocks = (language: string): string[] =>
@@ -177,8 +177,10 @@ describe('docs/logs.md', () => {
       'apps/api/src',
       'apps/worker/src',
       'apps/standalone/src',
-      'packages/flows/src',
-      'packages/runtime/src',
+      'packages/service/src/config',
+      'packages/service/src/flows',
+      'packages/service/src/http',
+      'packages/service/src/lifecycle',
     ]
       .flatMap((path) => {
         const at = fileURLToPath(new URL(`../${path}`, import.meta.url));

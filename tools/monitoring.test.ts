@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createMetrics } from '../packages/instrumentation/src/index.ts';
+import { createMetrics } from '../packages/service/src/telemetry/create-metrics.ts';
 import { anchorsOf } from './check-links.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

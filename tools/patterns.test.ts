@@ -16,7 +16,7 @@ const SHORT_INPUT: Readonly<Record<string, string>> = {};
 
 /** Patterns that are built at run time, and why they are safe. */
 const COMPUTED: Readonly<Record<string, string>> = {
-  'packages/flows/src/results/read-pushed.ts':
+  'packages/service/src/flows/results/read-pushed.ts':
     'the pattern of the schema of a scorer, which is tried as such',
   'packages/hub-client/src/splits/split-slice.ts':
     'constant parts; the whole is one anchored pattern for a split expression',

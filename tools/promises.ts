@@ -54,7 +54,7 @@ export const LIMITS: Readonly<Record<string, Test>> = {
   SVC_FAILED_KEYS_PER_MINUTE: [`${API}/session.test.ts`, 'wrong keys start none, count as guesses'],
   SVC_RATE_LIMIT_PER_MINUTE: [`${API}/rate-limit.test.ts`, 'counts each key separately'],
   SVC_MAX_PREVIEW_BYTES: [`${API}/limits.test.ts`, 'SVC_MAX_PREVIEW_BYTES bounds the answer of a preview'],
-  SVC_DRAIN_TIMEOUT_MS: ['packages/runtime/src/lifecycle/run-process.test.ts', 'stops a service'],
+  SVC_DRAIN_TIMEOUT_MS: ['packages/service/src/lifecycle/run-process.test.ts', 'stops a service'],
 };
 
 /** The test that keeps each promise to users: the one that must fail when somebody breaks it, whatever else does. */
@@ -175,11 +175,11 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'shows the scores of published runs in the card, which has another tag then and the same commit',
   ],
   'a run stores one result for each item, and continues where it stopped': [
-    'packages/flows/src/run-dataset.test.ts',
+    'packages/service/src/flows/run-dataset.test.ts',
     'does not end when its worker stops, and continues on another one',
   ],
   'a cancelled run asks nothing more': [
-    'packages/flows/src/run-dataset.test.ts',
+    'packages/service/src/flows/run-dataset.test.ts',
     'ends as cancelled: aborts running calls and keeps its results',
   ],
   'a cancellation reaches the worker': [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../packages/runtime/src/index.ts';
+import { loadConfig } from '../../packages/service/src/index.ts';
 import { type Manifest, renderChart } from './render-chart.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/instrumentation';
 import {
   checkHubCache,
   configureHeap,
+  createMetrics,
   createTokenCipher,
   hubSettings,
   isProcessAlive,
   requiredDatabaseUrl,
   runProcess,
   storeSettings,
-} from '@svc/runtime';
+} from '@svc/service';
+import { openHub } from '@svc/service/flows';
 import { createStore } from '@svc/store';
 import { startApi } from './start-api.ts';
 

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
-import { createThreadReader, createToolConverter } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/instrumentation';
 import {
   ACCEPTING,
   type Access,
   type Config,
   createApp,
   DRAINING,
+  type Logger,
+  type Metrics,
   openKeys,
   PROBES,
   packageLimits,
@@ -18,7 +18,8 @@ import {
   secretsOf,
   startHttpServer,
   type TokenCipher,
-} from '@svc/runtime';
+} from '@svc/service';
+import { createThreadReader, createToolConverter } from '@svc/service/flows';
 import { actAs, type Store, WorkerBoard } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
@@ -46,7 +47,7 @@ export interface ApiDeps {
 export interface RunningApi {
   /** `http://host:port` */
   readonly url: string;
-  /** Drains: see `Running` of @svc/runtime. */
+  /** Drains: see `Running` of @svc/service. */
   stop(signal: AbortSignal): Promise<void>;
 }
 

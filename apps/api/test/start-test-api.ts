@@ -2,9 +2,16 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openHub } from '@svc/flows';
-import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
-import { createTokenCipher, importLimits, loadConfig, secretsOf } from '@svc/runtime';
+import {
+  createLogger,
+  createMetrics,
+  createTokenCipher,
+  importLimits,
+  loadConfig,
+  type Metrics,
+  secretsOf,
+} from '@svc/service';
+import { openHub } from '@svc/service/flows';
 import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { startApi } from '../src/start-api.ts';

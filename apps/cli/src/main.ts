@@ -14,7 +14,7 @@ else {
 /** Secrets may be in files, as for the service, whose code is loaded only then. */
 async function takeSecretFiles(): Promise<readonly string[]> {
   if (!Object.keys(process.env).some((name) => name.endsWith('_FILE'))) return [];
-  const { isSecretVariable, readSecretFiles } = await import('@svc/runtime');
+  const { isSecretVariable, readSecretFiles } = await import('@svc/service');
   const { env, problems: found } = readSecretFiles(process.env, isSecretVariable);
   Object.assign(process.env, env);
   return found;

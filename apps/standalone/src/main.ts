@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startApi } from '@svc/api';
-import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/instrumentation';
 import {
   checkAddress,
   checkHubCache,
   configureHeap,
+  createMetrics,
   createTokenCipher,
   hubSettings,
   isProcessAlive,
   runProcess,
   storeSettings,
-} from '@svc/runtime';
+} from '@svc/service';
+import { openHub } from '@svc/service/flows';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.ts';

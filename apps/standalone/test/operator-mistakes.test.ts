@@ -75,7 +75,7 @@ const check = (reason: string, detail: RegExp): unknown => [
 /** Where the messages are: in the tests of this file, or only in a source. */
 const MESSAGE_SOURCES = [
   './operator-mistakes.test.ts',
-  '../../../packages/runtime/src/config/provider-keys.ts',
+  '../../../packages/service/src/config/provider-keys.ts',
   '../../../prisma/src/database/errors.ts',
 ];
 

@@ -1,4 +1,4 @@
-import { createLogger } from '@svc/instrumentation';
+import { createLogger } from '@svc/service';
 import type { Store } from '@svc/store';
 import { expect, it } from 'vitest';
 import { startHousekeeping } from './housekeeping.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
+import type { Logger } from '@svc/service';
 import type { HubFileLimits, Store } from '@svc/store';
 import { pause } from './pause.ts';
 

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { openHub } from '@svc/flows';
-import { createMetrics } from '@svc/instrumentation';
 import {
   checkHubCache,
   configureHeap,
+  createMetrics,
   createTokenCipher,
   hubSettings,
   requiredDatabaseUrl,
   runProcess,
   storeSettings,
-} from '@svc/runtime';
+} from '@svc/service';
+import { openHub } from '@svc/service/flows';
 import { createStore } from '@svc/store';
 import { startWorker } from './start-worker.ts';
 

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckRunner } from '@svc/evaluation';
-import { createThreadReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import {
   ACCEPTING,
@@ -14,11 +12,14 @@ import {
   type HealthDeps,
   type HttpServer,
   healthRoutes,
+  type Logger,
+  type Metrics,
   openKeys,
   secretsOf,
   startHttpServer,
   type TokenCipher,
-} from '@svc/runtime';
+} from '@svc/service';
+import { createThreadReader, createTurns } from '@svc/service/flows';
 import { MinuteHistory, openTaskQueue, REPORT_MS, type Store, type WorkerReport } from '@svc/store';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
@@ -45,7 +46,7 @@ export interface WorkerDeps {
 export interface RunningWorker {
   /** `http://host:port` of its health and metrics endpoints; null where it serves none */
   readonly url: string | null;
-  /** Drains: see `Running` of @svc/runtime. */
+  /** Drains: see `Running` of @svc/service. */
   stop(signal: AbortSignal): Promise<void>;
 }
 

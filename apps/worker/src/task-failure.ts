@@ -1,9 +1,9 @@
 import { RunError } from '@svc/evaluation';
-import { type ImportError, ImportErrors, UploadError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
+import { type ImportError, ImportErrors, UploadError } from '@svc/service/flows';
 import { StoreError } from '@svc/store';
 
 /** Errors whose messages are for the client. Any other error is only for the log. */

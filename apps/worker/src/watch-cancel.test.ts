@@ -1,4 +1,4 @@
-import { createLogger, createMetrics } from '@svc/instrumentation';
+import { createLogger, createMetrics } from '@svc/service';
 import type { Cancellations } from '@svc/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CancelWatch, createCancelWatch } from './watch-cancel.ts';

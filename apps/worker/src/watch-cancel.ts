@@ -1,5 +1,5 @@
 import { runCancelled } from '@svc/evaluation';
-import type { Logger, Metrics } from '@svc/instrumentation';
+import type { Logger, Metrics } from '@svc/service';
 import type { Cancellations } from '@svc/store';
 import { createNotifier } from './queue/notifier.ts';
 

@@ -1,3 +1,4 @@
+import { type ByteSource, openPackage } from '@svc/pkg-format';
 import {
   createThreadReader,
   dryRun,
@@ -6,8 +7,7 @@ import {
   importDataset,
   packageSource,
   type ThreadReader,
-} from '@svc/flows';
-import { type ByteSource, openPackage } from '@svc/pkg-format';
+} from '@svc/service/flows';
 import { createStore, ImportReport, type Store } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';

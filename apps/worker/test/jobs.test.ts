@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { HubError } from '@svc/hub-client';
-import { createTokenCipher, Secret } from '@svc/runtime';
+import { createTokenCipher, Secret } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';

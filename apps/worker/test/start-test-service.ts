@@ -2,8 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HubClient } from '@svc/hub-client';
-import { createLogger, createMetrics, type Metrics } from '@svc/instrumentation';
-import { createTokenCipher, importLimits, loadConfig, secretsOf } from '@svc/runtime';
+import {
+  createLogger,
+  createMetrics,
+  createTokenCipher,
+  importLimits,
+  loadConfig,
+  type Metrics,
+  secretsOf,
+} from '@svc/service';
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';

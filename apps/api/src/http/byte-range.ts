@@ -6,7 +6,7 @@ import {
   type RouteRequest,
   type RouteResponse,
   stream,
-} from '@svc/runtime';
+} from '@svc/service';
 import type { Request } from 'express';
 
 /** Bytes of a representation. */

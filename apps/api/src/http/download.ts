@@ -1,4 +1,4 @@
-import { type RouteResponse, stream } from '@svc/runtime';
+import { type RouteResponse, stream } from '@svc/service';
 import { create } from 'content-disposition';
 
 /** A file that is made while it is sent. */

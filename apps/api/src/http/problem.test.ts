@@ -1,6 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { createRedactor } from '@svc/observability';
-import { isOutage, problem, RequestError } from '@svc/runtime';
+import { isOutage, problem, RequestError } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { classify, serializeProblem } from './problem.ts';
 

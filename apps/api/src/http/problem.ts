@@ -1,5 +1,4 @@
 import { RunError } from '@svc/evaluation';
-import { ImportErrors, UploadError } from '@svc/flows';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
@@ -12,7 +11,8 @@ import {
   type ProblemRow,
   problem,
   type RequestErrorCode,
-} from '@svc/runtime';
+} from '@svc/service';
+import { ImportErrors, UploadError } from '@svc/service/flows';
 import { StoreError, type StoreErrorCode } from '@svc/store';
 
 /** Every code of every package that a request can meet. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
-import { bodyChunks, checkMediaType, invalidRequest, RequestError } from '@svc/runtime';
+import { bodyChunks, checkMediaType, invalidRequest, RequestError } from '@svc/service';
+import { type StagedFile, type Staging, UploadStage } from '@svc/service/flows';
 import busboy from 'busboy';
 import type { Request } from 'express';
 

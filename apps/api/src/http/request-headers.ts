@@ -6,7 +6,7 @@ import {
   type RouteRequest,
   type RouteResponse,
   type Schema,
-} from '@svc/runtime';
+} from '@svc/service';
 import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
 
 /** The header of the creating calls, for the OpenAPI document. */

@@ -1,4 +1,4 @@
-import type { RouteResponse } from '@svc/runtime';
+import type { RouteResponse } from '@svc/service';
 import { expect, it } from 'vitest';
 import { createWatch } from './server-sent-events.ts';
 

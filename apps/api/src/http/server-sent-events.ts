@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RouteResponse, stream } from '@svc/runtime';
+import { type RouteResponse, stream } from '@svc/service';
 
 /** What can be watched: it ends once. */
 interface Watched {

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createToolConverter, openUpload } from '@svc/flows';
-import { loadConfig, packageLimits } from '@svc/runtime';
+import { loadConfig, packageLimits } from '@svc/service';
+import { createToolConverter, openUpload } from '@svc/service/flows';
 import { expect, it, onTestFinished } from 'vitest';
 import { makePackage } from '../../test/make-package.ts';
 import { readUploadForm } from '../routes/uploads/upload-form.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Staging, StagingFile } from '@svc/flows';
-import { retryLater } from '@svc/runtime';
+import { retryLater } from '@svc/service';
+import type { Staging, StagingFile } from '@svc/service/flows';
 import { DiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
 
 /** The folder that holds uploads while they are checked. */

@@ -1,4 +1,4 @@
-import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
+import { type HealthDeps, healthRoutes, type Route } from '@svc/service';
 import { auditRoutes } from './audit.ts';
 import type { ConsoleFiles } from './console/console-files.ts';
 import { consoleRoutes } from './console/console-routes.ts';

@@ -1,4 +1,3 @@
-import { AUDIT_COLUMNS, auditTable } from '@svc/flows';
 import {
   invalidRequest,
   JsonText,
@@ -7,7 +6,8 @@ import {
   type RouteRequest,
   type Schema,
   shape,
-} from '@svc/runtime';
+} from '@svc/service';
+import { AUDIT_COLUMNS, auditTable } from '@svc/service/flows';
 import {
   AUDIT_ACTIONS,
   type AuditAction,

@@ -1,4 +1,4 @@
-import type { Route } from '@svc/runtime';
+import type { Route } from '@svc/service';
 import { DRY_RUN } from './hub/schema.ts';
 
 const PLANNED = { description: 'the result of a dry run', schema: DRY_RUN } as const;

@@ -1,4 +1,4 @@
-import { invalidMember, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
 import type { ItemsRequest } from '@svc/store';
 
 type ItemValues = ItemsRequest['values'];

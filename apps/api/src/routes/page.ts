@@ -7,7 +7,7 @@ import {
   stream,
   toJsonText,
   toJsonTexts,
-} from '@svc/runtime';
+} from '@svc/service';
 import type { ItemsRequest, Page } from '@svc/store';
 
 /** The error of an item or result that is too large for a list. */

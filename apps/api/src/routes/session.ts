@@ -9,7 +9,7 @@ import {
   setSessionCookie,
   shape,
   unauthenticated,
-} from '@svc/runtime';
+} from '@svc/service';
 
 export const SESSION: Schema = shape({
   role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },

@@ -1,5 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
-import { type Config, json, notVisible, type Route, type Schema, shape } from '@svc/runtime';
+import { type Config, json, type Logger, notVisible, type Route, type Schema, shape } from '@svc/service';
 import type { Store } from '@svc/store';
 import { record } from './docs/record.ts';
 

@@ -1,5 +1,5 @@
-import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/flows';
-import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/service';
+import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/service/flows';
 import { downloadResponse } from '../http/download.ts';
 
 interface Columns<Row> {

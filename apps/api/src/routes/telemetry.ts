@@ -1,5 +1,13 @@
-import type { Logger } from '@svc/instrumentation';
-import { type Config, invalidRequest, json, jsonBody, RequestError, type Route, shape } from '@svc/runtime';
+import {
+  type Config,
+  invalidRequest,
+  json,
+  jsonBody,
+  type Logger,
+  RequestError,
+  type Route,
+  shape,
+} from '@svc/service';
 
 /** The path of a page: no host, no query, no fragment, no text. */
 const PATH =

@@ -23,7 +23,10 @@ export function createDatabase(
     },
 
     async openExport(url, { dataset, version: named, runId, allowIncomplete, signal }) {
-      const [{ createStore }, { exportPackage }] = await Promise.all([storeFor(url), import('@svc/flows')]);
+      const [{ createStore }, { exportPackage }] = await Promise.all([
+        storeFor(url),
+        import('@svc/service/flows'),
+      ]);
       const assetStore = await assetStoreOf(env);
       const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
@@ -79,7 +82,7 @@ async function assetStoreOf(
 ): Promise<StoreOptions['assetStore']> {
   const text = env['SVC_ASSET_STORE_URL']?.trim() ?? '';
   if (text === '') return null;
-  const { parseS3Location } = await import('@svc/runtime');
+  const { parseS3Location } = await import('@svc/service');
   try {
     return parseS3Location(text);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
-import { createTurns } from '@svc/flows';
-import { createMetrics } from '@svc/instrumentation';
+import { createMetrics } from '@svc/service';
+import { createTurns } from '@svc/service/flows';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';
 import { createProviderDispatcher } from './provider-dispatcher.ts';

@@ -7,9 +7,8 @@ import {
   scorersOf,
   wireFormatOf,
 } from '@svc/evaluation';
-import type { Turns } from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
-import type { ProviderKeys } from '@svc/runtime';
+import type { Logger, Metrics, ProviderKeys } from '@svc/service';
+import type { Turns } from '@svc/service/flows';
 import { createEchoProvider, createExternalProvider, createItemFieldProvider } from './local-providers.ts';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';

@@ -8,9 +8,9 @@ import {
   type ProviderRequest,
   RunError,
 } from '@svc/evaluation';
-import { createTurns } from '@svc/flows';
-import { createMetrics } from '@svc/instrumentation';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { createMetrics } from '@svc/service';
+import { createTurns } from '@svc/service/flows';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import { createProviderDispatcher, type ProviderDispatcher } from './provider-dispatcher.ts';

@@ -15,8 +15,8 @@ import {
   type TokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
-import type { Turns } from '@svc/flows';
-import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/instrumentation';
+import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/service';
+import type { Turns } from '@svc/service/flows';
 import type { Attempt, PaidAnswer } from './attempt.ts';
 import { classifyResponse, isGoodStatus } from './classify-response.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';

@@ -1,5 +1,5 @@
 import { RunError } from '@svc/evaluation';
-import { loadConfig } from '@svc/runtime';
+import { loadConfig } from '@svc/service';
 import { describe, expect, it } from 'vitest';
 import { providerKey } from './provider-key.ts';
 

@@ -1,5 +1,5 @@
 import { RunError } from '@svc/evaluation';
-import type { ProviderKeys } from '@svc/runtime';
+import type { ProviderKeys } from '@svc/service';
 
 /**
  * The key in the environment variable that a run names, if it may be sent to the run's provider: each key is bound to

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
+import type { Logger } from '@svc/service';
 import { type ClaimedTask, MAX_ATTEMPTS, StoreError, type TaskQueue } from '@svc/store';
 import { pause } from '../pause.ts';
 import { errorCode, isStoreError } from '../task-failure.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
+import type { Logger } from '@svc/service';
 
 /** Whether the queue can be reached, as its last query showed. */
 export interface QueueHealth {

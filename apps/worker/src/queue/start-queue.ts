@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
+import type { Logger } from '@svc/service';
 import { LEASE_MS, type TaskQueue } from '@svc/store';
 import { pause } from '../pause.ts';
 import { createQueueHealth } from './queue-health.ts';

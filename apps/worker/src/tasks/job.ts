@@ -1,3 +1,7 @@
+import { HubError } from '@svc/hub-client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { runWithContext } from '@svc/observability';
+import type { Logger, Metrics, TokenCipher } from '@svc/service';
 import {
   type ImportFailure,
   type ImportSource,
@@ -5,12 +9,7 @@ import {
   importNotes,
   importNotesJson,
   observeImport,
-} from '@svc/flows';
-import { HubError } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/instrumentation';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import { runWithContext } from '@svc/observability';
-import type { TokenCipher } from '@svc/runtime';
+} from '@svc/service/flows';
 import {
   type DraftProgress,
   ImportReport,

@@ -11,10 +11,15 @@ import {
   runCancelled,
   runCost,
 } from '@svc/evaluation';
-import { defaultJudgePrompts, type RunDatasetDeps, type RunDatasetOptions, runDataset } from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/service';
+import {
+  defaultJudgePrompts,
+  type RunDatasetDeps,
+  type RunDatasetOptions,
+  runDataset,
+} from '@svc/service/flows';
 import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';

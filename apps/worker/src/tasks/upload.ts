@@ -1,3 +1,6 @@
+import type { HubClient } from '@svc/hub-client';
+import { type ByteSource, openPackage } from '@svc/pkg-format';
+import { type Config, packageLimits, type TokenCipher } from '@svc/service';
 import {
   decodeImportRequest,
   decodeUploadRequest,
@@ -9,10 +12,7 @@ import {
   type TableFile,
   type ThreadReader,
   type UploadJobRequest,
-} from '@svc/flows';
-import type { HubClient } from '@svc/hub-client';
-import { type ByteSource, openPackage } from '@svc/pkg-format';
-import { type Config, packageLimits, type TokenCipher } from '@svc/runtime';
+} from '@svc/service/flows';
 import { StoreError, type TakenJob } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
 import type { TaskHandler } from '../queue/task.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { RequestError, type Route, type RouteResponse, stream } from '@svc/runtime';
+import { RequestError, type Route, type RouteResponse, stream } from '@svc/service';
 import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
 
 /** What the page has where the nonce of its styles belongs. */

@@ -1,5 +1,5 @@
 import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23/internal';
-import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/service';
 import type { DatasetChange } from '@svc/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { IDEMPOTENCY_KEY, PREFER } from '../../http/request-headers.ts';

@@ -1,3 +1,16 @@
+import { PackageError } from '@svc/pkg-format';
+import {
+  invalidRequest,
+  type JsonBody,
+  json,
+  type Logger,
+  type Metrics,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+  type Schema,
+  toJsonText,
+} from '@svc/service';
 import {
   type DryRun,
   dryRun,
@@ -8,19 +21,7 @@ import {
   importNotesJson,
   observeImport,
   requestFailure,
-} from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
-import { PackageError } from '@svc/pkg-format';
-import {
-  invalidRequest,
-  type JsonBody,
-  json,
-  type Route,
-  type RouteRequest,
-  type RouteResponse,
-  type Schema,
-  toJsonText,
-} from '@svc/runtime';
+} from '@svc/service/flows';
 import {
   type ChangedDataset,
   checkOwnHandle,

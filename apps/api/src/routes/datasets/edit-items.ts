@@ -1,6 +1,6 @@
-import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/flows';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { type Config, invalidRequest, jsonBody, type Route, type Schema } from '@svc/runtime';
+import { type Config, invalidRequest, jsonBody, type Route, type Schema } from '@svc/service';
+import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/service/flows';
 import type { Edit, Store } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { STATED_HASH } from '../docs/scalars.ts';

@@ -1,6 +1,5 @@
-import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/flows';
-import type { Logger } from '@svc/instrumentation';
-import type { Route, RouteResponse } from '@svc/runtime';
+import type { Logger, Route, RouteResponse } from '@svc/service';
+import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/service/flows';
 import { assetNotFound, type Store, toCorrupt } from '@svc/store';
 import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
 import { downloadResponse } from '../../http/download.ts';

@@ -1,5 +1,5 @@
 import { DATASET_NAME } from '@svc/jsonl-v23/internal';
-import type { Schema } from '@svc/runtime';
+import type { Schema } from '@svc/service';
 
 /** A dataset's name. */
 export const NAME: Schema = {

@@ -1,5 +1,5 @@
 import { encodePieces } from '@svc/pkg-format/internal';
-import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText, toJsonTexts } from '@svc/runtime';
+import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText, toJsonTexts } from '@svc/service';
 import { type ItemsPage, joinStoredItem, type ListedItem, type Store, type StoredItem } from '@svc/store';
 import { PLACED_ITEM } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE, pageMeta, pageResponse, type Query } from '../page.ts';

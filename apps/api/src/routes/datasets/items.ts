@@ -1,6 +1,6 @@
-import { ITEM_COLUMNS, itemsTable, OTHER_ITEM_COLUMNS } from '@svc/flows';
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
+import { type JsonBody, json, type Route, type Schema, stream } from '@svc/service';
+import { ITEM_COLUMNS, itemsTable, OTHER_ITEM_COLUMNS } from '@svc/service/flows';
 import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
 import { STATED_HASH } from '../docs/scalars.ts';
 import {

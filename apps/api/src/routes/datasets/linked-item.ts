@@ -1,4 +1,3 @@
-import { linkOf } from '@svc/flows';
 import {
   filesOfPart,
   LINK_MEMBERS,
@@ -7,6 +6,7 @@ import {
   withOwnMembers,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { linkOf } from '@svc/service/flows';
 import { joinStoredItem, type StoredItem } from '@svc/store';
 
 /** Entries of this length are parsed to get a link; a longer one, which holds a text, gets it at its end. */

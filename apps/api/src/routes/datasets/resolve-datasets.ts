@@ -1,4 +1,4 @@
-import type { Route, RouteRequest, Schema } from '@svc/runtime';
+import type { Route, RouteRequest, Schema } from '@svc/service';
 import type { Store } from '@svc/store';
 
 /** The query of routes that read a version of a dataset. */

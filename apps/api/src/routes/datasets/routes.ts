@@ -1,5 +1,4 @@
-import type { Logger } from '@svc/instrumentation';
-import { empty, type JsonBody, json, type Route } from '@svc/runtime';
+import { empty, type JsonBody, json, type Logger, type Route } from '@svc/service';
 import {
   DATASET_ORDERS,
   type DatasetChanges,

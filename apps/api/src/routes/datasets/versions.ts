@@ -1,6 +1,5 @@
-import { observeChange, requestFailure } from '@svc/flows';
-import type { Metrics } from '@svc/instrumentation';
-import { empty, json, jsonBody, type Route } from '@svc/runtime';
+import { empty, json, jsonBody, type Metrics, type Route } from '@svc/service';
+import { observeChange, requestFailure } from '@svc/service/flows';
 import type { ListedVersion, RestoredDataset, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { type ApiRecord, record, storedJson } from '../docs/record.ts';

@@ -11,7 +11,7 @@ import {
   SCORER_SCHEMA,
   SELECT_SCHEMA,
 } from '@svc/evaluation';
-import type { Schema } from '@svc/runtime';
+import type { Schema } from '@svc/service';
 import { DATASET_VERSION } from '../datasets/versions.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs/serialize.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { json, RequestError, type Route, text } from '@svc/runtime';
+import { json, RequestError, type Route, text } from '@svc/service';
 import type { ConsoleFiles } from '../console/console-files.ts';
 import { consolePage } from '../console/console-routes.ts';
 import { openApiDocument } from './openapi.ts';

@@ -1,5 +1,5 @@
 import { type Field, type FieldKind, isJsonField, wireValue } from '@svc/jsonl-v23/internal';
-import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
+import { type JsonBody, JsonText, type Schema } from '@svc/service';
 import { COUNT, SHA256, TEXT, TIME, UUID } from './scalars.ts';
 
 const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {

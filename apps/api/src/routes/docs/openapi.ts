@@ -1,4 +1,4 @@
-import type { Route, Schema } from '@svc/runtime';
+import type { Route, Schema } from '@svc/service';
 import { type Components, createComponents } from './components.ts';
 import { PROBLEM_EXAMPLE, REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './examples.ts';
 import { PROBLEM } from './schemas.ts';

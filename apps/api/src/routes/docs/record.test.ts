@@ -1,4 +1,4 @@
-import { toJsonText } from '@svc/runtime';
+import { toJsonText } from '@svc/service';
 import { expect, it } from 'vitest';
 import { listOf, record, storedJson } from './record.ts';
 import { COUNT, ITEM_ID, SHA256, TEXT, TIME_OR_NULL } from './scalars.ts';

@@ -1,5 +1,5 @@
 import { wireValue } from '@svc/jsonl-v23/internal';
-import { type JsonBody, JsonText, type Schema, shape } from '@svc/runtime';
+import { type JsonBody, JsonText, type Schema, shape } from '@svc/service';
 
 /** A name as the API has it: `order_index` for `orderIndex`. */
 type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`

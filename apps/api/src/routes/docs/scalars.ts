@@ -1,4 +1,4 @@
-import type { Schema } from '@svc/runtime';
+import type { Schema } from '@svc/service';
 
 /** Schemas of single values. */
 

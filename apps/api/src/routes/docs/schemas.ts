@@ -1,4 +1,4 @@
-import { JsonText, type Schema, shape } from '@svc/runtime';
+import { JsonText, type Schema, shape } from '@svc/service';
 import type {
   DatasetSummary,
   DiffEntry,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
 import { linesToBytes } from '@svc/pkg-format/internal';
-import type { Route, RouteRequest } from '@svc/runtime';
+import type { Route, RouteRequest } from '@svc/service';
 import type { HubFile, ItemLine, LayoutKey, StoredItem } from '@svc/store';
 import { type ByteRange, rangedResponse, rangedRoute } from '../../http/byte-range.ts';
 import { contentDisposition } from '../../http/download.ts';

@@ -1,4 +1,4 @@
-import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { ListedVersion, Page } from '@svc/store';
 import { commitOf, type HubServingDeps, type Repository, readRepository } from './repository.ts';
 import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';

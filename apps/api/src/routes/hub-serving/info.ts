@@ -1,4 +1,4 @@
-import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { DatasetSummary, LayoutKey, ListedHubFile } from '@svc/store';
 import { cardData } from './files/card.ts';
 import type { MeasuredFile } from './files/hub-files.ts';

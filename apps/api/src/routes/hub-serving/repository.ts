@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RequestError, type RouteRequest } from '@svc/runtime';
+import { RequestError, type RouteRequest } from '@svc/service';
 import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
 import { evalYaml } from './files/eval-tasks.ts';

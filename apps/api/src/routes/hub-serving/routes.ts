@@ -1,4 +1,4 @@
-import type { Route } from '@svc/runtime';
+import type { Route } from '@svc/service';
 import { fileRoute } from './file.ts';
 import { historyRoutes } from './history.ts';
 import { callerRoute, infoRoutes, listRoute } from './info.ts';

@@ -1,4 +1,4 @@
-import type { ErrorView, Route, RouteRequest, Schema } from '@svc/runtime';
+import type { ErrorView, Route, RouteRequest, Schema } from '@svc/service';
 import type { HubErrorCode } from './repository.ts';
 
 /** What the routes for clients of the hub share. Other parameters of a query than those that they know are ignored. */

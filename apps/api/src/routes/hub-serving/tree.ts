@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { LayoutKey } from '@svc/store';
 import type { MeasuredFile } from './files/hub-files.ts';
 import {

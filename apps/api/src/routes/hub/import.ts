@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { type Config, invalidRequest, jsonBody, type Route, type TokenCipher } from '@svc/runtime';
+import {
+  type Config,
+  invalidRequest,
+  jsonBody,
+  type Logger,
+  type Metrics,
+  type Route,
+  type TokenCipher,
+} from '@svc/service';
+import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/service/flows';
 import {
   checkHandle,
   type IdempotencyClaim,

@@ -1,8 +1,8 @@
-import { openPreview, toHubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
-import { type Config, invalidMember, json, jsonBody, type Route, shape, toJsonText } from '@svc/runtime';
+import { type Config, invalidMember, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
+import { openPreview, toHubSource } from '@svc/service/flows';
 import { COUNT_OR_NULL, TEXT } from '../docs/scalars.ts';
 import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE } from './schema.ts';
 import { serializePreview } from './serialize.ts';

@@ -1,5 +1,5 @@
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
-import { type Schema, shape } from '@svc/runtime';
+import { type Schema, shape } from '@svc/service';
 import { COUNT, COUNT_OR_NULL, TEXT } from '../docs/scalars.ts';
 import { CHANGE, IMPORT_NOTES, NOTE_NAMES } from '../docs/schemas.ts';
 

@@ -1,3 +1,7 @@
+import type { JsonlError } from '@svc/jsonl-v23';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { writeMapping } from '@svc/jsonl-v23/mapping';
+import { type JsonBody, JsonText } from '@svc/service';
 import {
   type DryRun,
   type ImportError,
@@ -7,11 +11,7 @@ import {
   type PreviewRows,
   type SkippedFiles,
   skippedFilesJson,
-} from '@svc/flows';
-import type { JsonlError } from '@svc/jsonl-v23';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import { writeMapping } from '@svc/jsonl-v23/mapping';
-import { type JsonBody, JsonText } from '@svc/runtime';
+} from '@svc/service/flows';
 import { sentence } from '../../http/problem.ts';
 
 /** A preview as JSON. */

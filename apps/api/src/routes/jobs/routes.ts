@@ -1,6 +1,5 @@
-import type { Logger } from '@svc/instrumentation';
 import { runWithContext } from '@svc/observability';
-import { json, type Route, toJsonText } from '@svc/runtime';
+import { json, type Logger, type Route, toJsonText } from '@svc/service';
 import type { Job, Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';

@@ -1,4 +1,4 @@
-import { type JsonBody, orNull, type ProblemBody, type Schema, shape, toJsonText } from '@svc/runtime';
+import { type JsonBody, orNull, type ProblemBody, type Schema, shape, toJsonText } from '@svc/service';
 import type { Job, JobProgress, StoredResponse } from '@svc/store';
 import { serializeProblem } from '../../http/problem.ts';
 import { ASYNC_APPLIED } from '../../http/request-headers.ts';

@@ -1,8 +1,7 @@
 import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/evaluation';
-import type { Metrics } from '@svc/instrumentation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, jsonBody, orNull, type Route, type Schema } from '@svc/runtime';
+import { empty, json, jsonBody, type Metrics, orNull, type Route, type Schema } from '@svc/service';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
 import { type CreateRunDeps, checkTexts } from './create.ts';

@@ -1,4 +1,4 @@
-import { JsonText, json, type Route, type Schema } from '@svc/runtime';
+import { JsonText, json, type Route, type Schema } from '@svc/service';
 import { type CompareRequest, PAIR_BY, type PairBy } from '@svc/store';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';

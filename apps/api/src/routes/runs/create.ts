@@ -7,8 +7,6 @@ import {
   RUN_CONFIG_SCHEMA,
   type RunConfig,
 } from '@svc/evaluation';
-import { type PlannedRun, planRun } from '@svc/flows';
-import type { Logger } from '@svc/instrumentation';
 import { barHash, SCORING } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
@@ -17,11 +15,13 @@ import {
   type JsonBody,
   json,
   jsonBody,
+  type Logger,
   RequestError,
   type Route,
   type Schema,
   toJsonText,
-} from '@svc/runtime';
+} from '@svc/service';
+import { type PlannedRun, planRun } from '@svc/service/flows';
 import {
   type IdempotencyClaim,
   type IdempotentCreation,

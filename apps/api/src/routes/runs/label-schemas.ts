@@ -1,5 +1,5 @@
 import { MAX_LABEL_TYPES, MAX_OUTPUT_LABELS, MAX_TYPE_LENGTH, VERDICTS } from '@svc/jsonl-v23/internal';
-import { type Schema, shape } from '@svc/runtime';
+import { type Schema, shape } from '@svc/service';
 import { AGREEMENT_CELLS, type JudgedResult, type LabelOfResult, type StoredLabel } from '@svc/store';
 import { type ApiRecord, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../docs/scalars.ts';

@@ -1,6 +1,6 @@
-import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/flows';
 import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/internal';
-import { invalidMember, type JsonBody, json, jsonBody, type Route, type RouteRequest } from '@svc/runtime';
+import { invalidMember, type JsonBody, json, jsonBody, type Route, type RouteRequest } from '@svc/service';
+import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/service/flows';
 import { AGREEMENT_CELLS, type AgreementCell, type LabelConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { RouteRequest } from '@svc/runtime';
+import type { RouteRequest } from '@svc/service';
 import type { ResultName } from '@svc/store';
 
 /** What the routes share that read runs. */

@@ -6,9 +6,9 @@ import {
   RunError,
   rebuildMessages,
 } from '@svc/evaluation';
-import { linkOf } from '@svc/flows';
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type Caller, forbidden, jsonBody, type Route, type RouteResponse, stream } from '@svc/runtime';
+import { type Caller, forbidden, jsonBody, type Route, type RouteResponse, stream } from '@svc/service';
+import { linkOf } from '@svc/service/flows';
 import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { idOf, RUN_CHANGE, RUN_READ } from './path-params.ts';

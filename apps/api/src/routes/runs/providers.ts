@@ -1,4 +1,4 @@
-import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
+import { type Config, json, type Route, type Schema, shape } from '@svc/service';
 import type { UsedModel } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
 import { RUN_READ } from './path-params.ts';

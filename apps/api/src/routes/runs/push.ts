@@ -1,19 +1,26 @@
 import type { Semaphore } from '@svc/concurrency';
 import type { CheckRunner } from '@svc/evaluation';
-import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ThreadReader } from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
 import {
   bodyChunks,
   type Config,
   json,
+  type Logger,
+  type Metrics,
   RequestError,
   type Route,
   type Schema,
   shape,
   watchUploadRate,
-} from '@svc/runtime';
+} from '@svc/service';
+import {
+  MAX_REJECTED,
+  type PushOutcome,
+  pushResults,
+  pushScores,
+  type ThreadReader,
+} from '@svc/service/flows';
 import type { Store } from '@svc/store';
 import type { Request } from 'express';
 import { LINES_TYPES } from '../../http/receive-upload.ts';

@@ -8,10 +8,10 @@ import {
   type RunConfig,
   SCORERS_SCHEMA,
 } from '@svc/evaluation';
-import { planRun } from '@svc/flows';
 import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { invalidRequest, jsonBody, orNull, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, jsonBody, orNull, type Route, type RouteRequest, type Schema } from '@svc/service';
+import { planRun } from '@svc/service/flows';
 import {
   type IdempotentCreation,
   type Run,

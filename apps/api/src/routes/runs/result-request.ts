@@ -1,7 +1,7 @@
 import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/evaluation';
-import { linkOf } from '@svc/flows';
 import { encodeText } from '@svc/pkg-format/internal';
-import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/runtime';
+import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/service';
+import { linkOf } from '@svc/service/flows';
 import { readStoredJson } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
 import { idOf, RUN_READ, resultNameOf } from './path-params.ts';

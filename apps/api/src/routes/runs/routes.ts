@@ -1,6 +1,6 @@
-import { RESULT_COLUMNS, resultsTable } from '@svc/flows';
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
-import { json, type Route, toJsonText } from '@svc/runtime';
+import { json, type Route, toJsonText } from '@svc/service';
+import { RESULT_COLUMNS, resultsTable } from '@svc/service/flows';
 import { RUNS_SORTS, type Run, type RunStatus, type RunsSort, type Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';

@@ -1,4 +1,4 @@
-import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
+import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/service';
 import type { RunErrorExample, RunErrorGroup, RunSlice } from '@svc/store';
 import { listOf, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, POSITIVE, TEXT } from '../docs/scalars.ts';

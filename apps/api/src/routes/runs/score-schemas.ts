@@ -1,4 +1,4 @@
-import { type Schema, shape } from '@svc/runtime';
+import { type Schema, shape } from '@svc/service';
 import { PAIR_BY, type RunComparison, type RunDifference } from '@svc/store';
 import { type ApiRecord, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, NUMBER_OR_NULL, SHA256, TEXT } from '../docs/scalars.ts';

@@ -7,7 +7,7 @@ import {
   UNSCORABLE_REASONS,
 } from '@svc/evaluation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
-import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
+import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';

@@ -1,15 +1,15 @@
-import { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from '@svc/flows';
-import type { Logger } from '@svc/instrumentation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS } from '@svc/jsonl-v23/internal';
 import {
   type JsonBody,
   JsonText,
   json,
+  type Logger,
   type Route,
   type RouteResponse,
   type Schema,
   shape,
-} from '@svc/runtime';
+} from '@svc/service';
+import { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from '@svc/service/flows';
 import type { StoredResult } from '@svc/store';
 import { askedBy } from '../../http/asked-by.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
+import { type Config, json, type Route, type Schema, shape } from '@svc/service';
 import { HISTORY_MINUTES, type Store, type WorkerBoard, type WorkerReport } from '@svc/store';
 import { record } from '../docs/record.ts';
 import { COUNT, TEXT, TIME, UUID } from '../docs/scalars.ts';

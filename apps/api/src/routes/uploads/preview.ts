@@ -1,4 +1,3 @@
-import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import {
   invalidRequest,
@@ -9,7 +8,8 @@ import {
   type Schema,
   shape,
   watchUploadRate,
-} from '@svc/runtime';
+} from '@svc/service';
+import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/service/flows';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { SKIPPED_FILES } from '../docs/schemas.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';

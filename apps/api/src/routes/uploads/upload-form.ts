@@ -1,9 +1,9 @@
-import type { FileRequest, OpenUploadRequest } from '@svc/flows';
 import { JsonlError } from '@svc/jsonl-v23';
 import { isDatasetName, MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
-import { invalidRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, type Schema } from '@svc/service';
+import type { FileRequest, OpenUploadRequest } from '@svc/service/flows';
 import { checkHandle } from '@svc/store';
 import type { Upload } from '../../http/receive-upload.ts';
 import { MESSAGE } from '../datasets/change.ts';

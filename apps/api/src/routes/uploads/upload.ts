@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Semaphore } from '@svc/concurrency';
+import { runWithContext } from '@svc/observability';
+import type { ByteSource, PackageLimits } from '@svc/pkg-format';
+import {
+  type Config,
+  type Logger,
+  type Metrics,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+  watchUploadRate,
+} from '@svc/service';
 import {
   encodeUploadRequest,
   furtherSources,
@@ -9,17 +20,7 @@ import {
   type ToolConverter,
   type UploadJobRequest,
   uploadSource,
-} from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
-import { runWithContext } from '@svc/observability';
-import type { ByteSource, PackageLimits } from '@svc/pkg-format';
-import {
-  type Config,
-  type Route,
-  type RouteRequest,
-  type RouteResponse,
-  watchUploadRate,
-} from '@svc/runtime';
+} from '@svc/service/flows';
 import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
 import { askedBy } from '../../http/asked-by.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';

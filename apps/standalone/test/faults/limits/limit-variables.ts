@@ -1,4 +1,4 @@
-import { VARIABLES } from '../../../../../packages/runtime/src/config/variables.ts';
+import { VARIABLES } from '../../../../../packages/service/src/config/variables.ts';
 
 /** Variables that limit nothing that a client sends or asks for. */
 const NO_LIMITS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import { ITEM_COLUMNS, ItemRow, type ItemTarget, itemTarget } from '@svc/flows/item-columns';
+import { ITEM_COLUMNS, ItemRow, type ItemTarget, itemTarget } from '@svc/service/item-columns';
 import {
   agree,
   type ItemImages,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '@svc/concurrency';
-import type { Logger } from '@svc/instrumentation';
+import type { Logger } from '@svc/service';
 import { type HubFile, type LayoutKey, type ListedHubFile, type Store, StoreError } from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import type { EvalTask } from './eval-tasks.ts';

@@ -1,5 +1,5 @@
 import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
-import { retryLater } from '@svc/runtime';
+import { retryLater } from '@svc/service';
 import type { HubFileStore, SectionRange } from '@svc/store';
 import { isImage, linkedFilesOf, type Profile } from '@svc/store/rows';
 import type { EncodedRowGroup } from '@svc/tabular/write';

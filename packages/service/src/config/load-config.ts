@@ -1,0 +1,86 @@
+import { availableParallelism } from 'node:os';
+import { readSecretFiles } from '../secrets/secret-files.ts';
+import { ConfigError } from './config-error.ts';
+import { isProviderKey, type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
+import { VARIABLES, type Variable } from './variables.ts';
+
+type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
+
+/** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
+export interface Config extends Values {
+  /** Keys of model providers, each bound to its origins. */
+  readonly providerKeys: ProviderKeys;
+}
+
+/** Variables of the command line, which may be in the same environment. */
+const FOR_OTHERS = /^SVC_(API_KEY|API_URL)$/;
+
+const NAMES: ReadonlySet<string> = new Set(Object.values(VARIABLES).map(({ name }) => name));
+const SECRETS: ReadonlySet<string> = new Set(
+  Object.values<Variable<unknown>>(VARIABLES).flatMap(({ name, secret }) => (secret ? [name] : [])),
+);
+
+/** Whether a variable of the service holds a secret, which a file may have that is no variable of its own. */
+export const isSecretVariable = (name: string): boolean =>
+  !NAMES.has(`${name}_FILE`) && (SECRETS.has(name) || (!NAMES.has(name) && isProviderKey(name)));
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
+
+/**
+ * Reads the configuration from environment variables. An empty variable counts as absent. An unknown name that begins
+ * with `SVC_` is an error, so that a typing error is not silently ignored. `SVC_PROVIDER_<NAME>` and
+ * `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}. A secret may be in a file,
+ * see {@link readSecretFiles}.
+ *
+ * @param stated the environment, `process.env`
+ * @throws ConfigError `invalid_config` with one sentence per invalid variable
+ */
+export function loadConfig(stated: Readonly<Record<string, string | undefined>>): Config {
+  const { env, problems: unreadable } = readSecretFiles(stated, isSecretVariable);
+  const problems: string[] = [...unreadable];
+  const values: Record<string, unknown> = {};
+  for (const [key, variable] of Object.entries(VARIABLES)) {
+    const text = env[variable.name]?.trim();
+    try {
+      values[key] = variable.parse(text === '' ? undefined : text);
+    } catch (error) {
+      problems.push(`${variable.name} ${(error as Error).message}`);
+    }
+  }
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('SVC_') || FOR_OTHERS.test(name) || NAMES.has(name)) continue;
+    if (name.startsWith('SVC_PROVIDER_')) continue;
+    problems.push(`${name} is an unknown environment variable`);
+  }
+  const providers = parseProviderKeys(env, NAMES);
+  problems.push(...providers.problems);
+  const parsed = values as unknown as Values;
+  if (
+    problems.length === 0 &&
+    !LOOPBACK.test(parsed.host) &&
+    parsed.apiKeys.length === 0 &&
+    parsed.apiKeysFile === null &&
+    !parsed.allowAnonymous
+  ) {
+    problems.push(
+      `SVC_HOST ${parsed.host} is reachable from other machines: set SVC_API_KEYS, or SVC_ALLOW_ANONYMOUS=true to give every client full access`,
+    );
+  }
+  if (parsed.corsOrigins?.includes('*') && parsed.apiKeys?.length === 0 && parsed.apiKeysFile === null) {
+    problems.push(
+      'SVC_CORS_ORIGINS * would give every web page full access: name the origins, or set SVC_API_KEYS',
+    );
+  }
+  if (parsed.databaseDirectUrl !== undefined && parsed.databaseUrl === undefined) {
+    problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has no pooler');
+  }
+  if (parsed.distributed !== 'none' && parsed.databaseUrl === undefined) {
+    problems.push('SVC_DISTRIBUTED needs DATABASE_URL: the embedded database has no nodes');
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze({
+    ...parsed,
+    workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
+    providerKeys: providers.keys,
+  });
+}

@@ -1,0 +1,244 @@
+import { formatLocation, type JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { ImportErrors } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { PackageError } from '@svc/pkg-format';
+import type {
+  ChangedDataset,
+  DatasetDraft,
+  DiffCounts,
+  DraftContent,
+  FaultList,
+  ImportReport,
+  ImportTarget,
+  StoredImport,
+} from '@svc/store';
+import {
+  promptWarnings,
+  type SkippedFiles,
+  skippedFilesJson,
+  unusedColumnsJson,
+} from '@svc/tabular/internal';
+import type { Logger } from '../telemetry/create-logger.ts';
+import type { Metrics } from '../telemetry/create-metrics.ts';
+import type { EventFields } from '../telemetry/events.ts';
+import type { ChangeMode } from '../telemetry/metric-labels.ts';
+
+/** An error of one line, row or column. */
+export type ImportError = JsonlError | PackageError;
+
+/** Where a dataset comes from: a package, files or the hub. */
+export interface ImportSource {
+  /** How the import is logged. */
+  readonly start: EventFields['dataset.import.start'];
+  /** Files of an upload that are no tables. */
+  readonly skippedFiles?: SkippedFiles;
+  /**
+   * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
+   *
+   * @param report of the draft
+   * @returns what the dataset is made of besides; null after a fault that ended the pass
+   * @throws whatever makes the source unreadable, and what the draft throws
+   */
+  write(draft: DatasetDraft, report: ImportReport, signal: AbortSignal): Promise<DraftContent | null>;
+  /** The error to report for a fault. */
+  toError(fault: JsonlError): ImportError;
+}
+
+/**
+ * Imports a dataset into a draft: source → items → rows of the store. Every way in uses it, within a request or a job.
+ *
+ * @param report of the draft
+ * @returns what the caller commits the draft with
+ * @throws ImportError for one invalid line or row, or {@link ImportErrors} for several; what the source and the draft
+ *   throw
+ */
+export async function importDataset(
+  source: ImportSource,
+  draft: DatasetDraft,
+  report: ImportReport,
+  signal: AbortSignal,
+): Promise<DraftContent> {
+  const content = await source.write(draft, report, signal);
+  const { total } = report.faults;
+  const errors = errorsOf(source, report);
+  const [error] = errors;
+  if (error !== undefined) throw total === 1 ? error : new ImportErrors(error, errors, total);
+  if (content === null) throw new Error('A source that stops early must report a fault.');
+  return content;
+}
+
+const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[] =>
+  faults.first.map((fault) => source.toError(fault));
+
+/** What is to be said of an import besides its items. */
+export interface ImportNotes {
+  readonly warnings: readonly string[];
+  readonly unusedColumns: Iterable<string>;
+  readonly skippedFiles: SkippedFiles | undefined;
+}
+
+/** What a dry run found. */
+export interface DryRun extends ImportNotes {
+  /** Of the whole dataset or version; of what was read if there are faults. */
+  readonly itemCount: number;
+  /** Null if there are faults. */
+  readonly versionHash: string | null;
+  /** As the import reports them: the first hundred. */
+  readonly errors: readonly ImportError[];
+  readonly errorsTotal: number;
+  /** Counts of the change of a dataset; null for a new dataset, and with faults. */
+  readonly change: DiffCounts | null;
+  /** Null where the mapping does not skip rows. */
+  readonly skipped: FaultList | null;
+}
+
+/**
+ * Does everything that an import does with its commit, and returns the faults.
+ *
+ * @param draft of a dry run
+ * @param report of the draft
+ * @throws what the source and the draft throw
+ */
+export async function dryRun(
+  source: ImportSource,
+  draft: DatasetDraft,
+  report: ImportReport,
+  signal: AbortSignal,
+): Promise<DryRun> {
+  const content = await source.write(draft, report, signal);
+  const { faults, skipped } = report;
+  const isFaulty = content === null || faults.total > 0;
+  const stored = isFaulty ? null : await draft.commit(content);
+  return {
+    itemCount: stored?.dataset.itemCount ?? draft.progress.items,
+    versionHash: stored?.dataset.versionHash ?? null,
+    change: stored?.changed?.change ?? null,
+    errors: errorsOf(source, report),
+    errorsTotal: faults.total,
+    skipped,
+    ...importNotes(source, report),
+  };
+}
+
+/** What is to be said of an import when it has read its source. */
+export const importNotes = (
+  { skippedFiles }: Pick<ImportSource, 'skippedFiles'>,
+  { unaskedCount, unusedColumns }: ImportReport,
+): ImportNotes => ({ warnings: promptWarnings(unaskedCount), unusedColumns, skippedFiles });
+
+/** The same as members of a response; none where there is nothing to say. */
+export function importNotesJson({ warnings, unusedColumns, skippedFiles }: ImportNotes): JsonObject {
+  return {
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...unusedColumnsJson(unusedColumns),
+    ...(skippedFiles === undefined ? {} : skippedFilesJson(skippedFiles)),
+  };
+}
+
+/**
+ * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is
+ * logged as a change.
+ *
+ * @param draft that the import writes; counted when it ends
+ */
+export function observeImport(
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  start: EventFields['dataset.import.start'],
+  target: ImportTarget,
+  draft: Pick<DatasetDraft, 'progress'>,
+): Observed<StoredImport> {
+  if (target.kind === 'version') {
+    const observed = observeChange({ logger, metrics }, target.change);
+    return {
+      finished: ({ changed }) => changed && observed.finished(changed),
+      failed: observed.failed,
+    };
+  }
+  const { source } = start;
+  const startedAt = performance.now();
+  const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+  logger.log('dataset.import.start', start);
+  return {
+    finished({ dataset }) {
+      const { items, bytes } = draft.progress;
+      metrics.recordImport({ source, outcome: 'succeeded', items, bytes, durationMs: elapsedMs() });
+      logger.log('dataset.import.finish', {
+        source,
+        dataset_id: dataset.id,
+        version_hash: dataset.versionHash,
+        section_count: dataset.sectionCount,
+        item_count: dataset.itemCount,
+        asset_count: dataset.assetCount,
+        bytes,
+        duration_ms: elapsedMs(),
+      });
+    },
+    failed(error, { outcome, code }) {
+      const { rowsRead, bytes } = draft.progress;
+      metrics.recordImport({ source, outcome, items: rowsRead, bytes, durationMs: elapsedMs() });
+      logger.log('dataset.import.fail', {
+        source,
+        outcome,
+        code,
+        place: placeOf(error),
+        rows_done: rowsRead,
+        duration_ms: elapsedMs(),
+      });
+    },
+  };
+}
+
+/** Logs the start of a change, and later its end, with its outcome in the metrics. */
+export function observeChange(
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Pick<Metrics, 'recordChange'> },
+  { datasetId, mode }: { readonly datasetId: string; readonly mode: ChangeMode },
+): Observed<ChangedDataset> {
+  const startedAt = performance.now();
+  const facts = { dataset_id: datasetId, mode };
+  const elapsed = (): { readonly duration_ms: number } => ({
+    duration_ms: Math.round(performance.now() - startedAt),
+  });
+  logger.log('dataset.change.start', facts);
+  return {
+    finished({ version, versionHash, isNew, change: { added, changed, removed } }) {
+      const outcome = isNew ? 'succeeded' : 'unchanged';
+      metrics.recordChange({ mode, outcome });
+      const counts = { added, changed, removed };
+      const now = { version, version_hash: versionHash };
+      logger.log('dataset.change.finish', { ...facts, outcome, ...now, ...counts, ...elapsed() });
+    },
+    failed(error, { outcome, code }) {
+      metrics.recordChange({ mode, outcome });
+      logger.log('dataset.change.fail', { ...facts, outcome, code, place: placeOf(error), ...elapsed() });
+    },
+  };
+}
+
+/** How an import ended that has no dataset. */
+export interface ImportFailure {
+  readonly outcome: 'failed' | 'cancelled';
+  /** The stable error code. */
+  readonly code: string;
+}
+
+/** How to report an error of an import within a request; one whose request has ended is cancelled. */
+export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
+  const { code } = error as { code?: unknown };
+  return {
+    outcome: signal.aborted ? 'cancelled' : 'failed',
+    code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
+  };
+}
+
+/** Where an error of an import is, for the log. */
+export function placeOf(error: unknown): string | undefined {
+  const { location } = error as { location?: SourceLocation };
+  return location === undefined ? undefined : formatLocation(location) || undefined;
+}
+
+/** An import or change whose end is to be reported. */
+export interface Observed<T> {
+  finished(done: T): void;
+  /** @param error logged with its place */
+  failed(error: unknown, failure: ImportFailure): void;
+}

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { digestOf, type Role } from '../../config/api-keys.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import { RequestError } from '../request/request-error.ts';
+import type { Access } from './access.ts';
+import type { Keys } from './keys.ts';
+import { keyId, type Session } from './sessions.ts';
+
+/** Each role includes those before it. */
+const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
+
+/** What the key or the session of a request allows. */
+export interface Caller {
+  /** Id of the key, or `metrics`; undefined without a known key. */
+  readonly key: string | undefined;
+  /** Whether the request has a key that is not valid. */
+  readonly isWrong: boolean;
+  /** Its role; null without one. */
+  readonly role: Role | null;
+  /** Who it is: the name of its key, else `key` and the place of the key among all, else `anonymous`. */
+  readonly name: string;
+  /** Whether the key was valid once. */
+  readonly isExpired: boolean;
+  /** Beginnings of the handles of the datasets that it sees; null for all datasets. */
+  readonly handles: readonly string[] | null;
+  /** The session that its cookie proved. */
+  readonly session?: Session;
+  can(access: Access): boolean;
+}
+
+/** The caller of a request whose key was not checked. */
+export const ANONYMOUS: Caller = {
+  key: undefined,
+  isWrong: false,
+  isExpired: false,
+  handles: null,
+  role: null,
+  name: 'anonymous',
+  can: isForAnyone,
+};
+
+/** The caller where no keys are configured. */
+const UNRESTRICTED: Caller = { ...ANONYMOUS, role: 'admin', can: () => true };
+
+/** Identifies callers. */
+export interface Authenticator {
+  /** By an `Authorization: Bearer` header (RFC 6750). */
+  byHeader(authorization: string | undefined): Caller;
+  /** By a key itself. */
+  byKey(key: string): Caller;
+  /** By a session that a cookie proved. */
+  bySession(session: Session): Caller;
+}
+
+/**
+ * Creates what identifies callers. Without configured keys every caller can do everything. Digests of keys are compared,
+ * in constant time, and all of them every time.
+ */
+export function createAuthenticator(
+  keys: Pick<Keys, 'current' | 'isOpen'>,
+  metricsKey: Secret | undefined,
+  now: () => number = Date.now,
+): Authenticator {
+  const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const metrics = metricsKey === undefined ? undefined : sha256(metricsKey.reveal());
+  const open = keys.isOpen;
+  let of: ReturnType<Keys['current']> | undefined;
+  let digests: readonly Buffer[] = [];
+  const known = (): typeof digests => {
+    const current = keys.current();
+    if (current !== of) digests = current.map(digestOf);
+    of = current;
+    return digests;
+  };
+
+  const callerOf = (index: number | undefined, isMetricsKey = false, isWrong = false): Caller => {
+    const found = index === undefined ? undefined : keys.current()[index];
+    const isExpired = found?.expiresAt != null && found.expiresAt.getTime() <= now();
+    const role = isExpired ? null : (found?.role ?? (index === undefined && open ? 'admin' : null));
+    const handles = found?.handles ?? null;
+    const rank = role === null ? 0 : RANK[role];
+    return {
+      key: isMetricsKey ? 'metrics' : found && keyId(found),
+      isWrong,
+      isExpired,
+      handles,
+      role,
+      name: found === undefined ? ANONYMOUS.name : (found.name ?? `key ${Number(index) + 1}`),
+      can: (access) => {
+        if (isForAnyone(access)) return true;
+        // Without a metrics key, /metrics is as open as the rest of the service to those who see all of it.
+        if (access === 'metrics')
+          return metrics === undefined
+            ? rank > 0 && handles === null
+            : isMetricsKey || (!open && rank > 0 && handles === null);
+        if (rank === 0) return false;
+        return rank >= RANK[access];
+      },
+    };
+  };
+  const byKey = (key: string | undefined): Caller => {
+    const given = sha256(key ?? '');
+    let index: number | undefined;
+    for (const [at, digest] of known().entries()) if (timingSafeEqual(digest, given)) index = at;
+    const isMetricsKey = metrics !== undefined && key !== undefined && timingSafeEqual(metrics, given);
+    return callerOf(index, isMetricsKey, key !== undefined && index === undefined && !isMetricsKey);
+  };
+  if (open && metrics === undefined) {
+    return { byHeader: () => UNRESTRICTED, byKey: () => UNRESTRICTED, bySession: () => UNRESTRICTED };
+  }
+  return {
+    byHeader: (authorization) => byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
+    byKey,
+    bySession: (session) => {
+      const index = keys.current().findIndex((key) => keyId(key) === session.key);
+      return { ...callerOf(index === -1 ? undefined : index), session };
+    },
+  };
+}
+
+function isForAnyone(access: Access): access is 'public' | 'anyone' {
+  return access === 'public' || access === 'anyone';
+}
+
+/** The error for a caller without the access that it needs: 401 without a valid key, 404 for what its key does not see, else 403. */
+export function forbidden(caller: Caller, access: Access): RequestError {
+  if (access === 'metrics' && caller.handles !== null && !caller.isExpired) return notVisible();
+  if (access !== 'metrics' && caller.can('viewer')) {
+    return new RequestError('forbidden', `This needs a key with the role ${access}.`);
+  }
+  return unauthenticated(caller);
+}
+
+/** The error for what belongs to no dataset that the key sees. */
+export function notVisible(): RequestError {
+  return new RequestError('not_found', 'There is nothing here for a key that sees some datasets only.');
+}
+
+/** The error for a caller without a valid key. */
+export function unauthenticated({ isExpired }: Pick<Caller, 'isExpired'>): RequestError {
+  const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
+  if (isExpired) return new RequestError('key_expired', 'The key has expired.', { headers });
+  const message = 'This needs a valid key in the Authorization header (scheme Bearer).';
+  return new RequestError('unauthenticated', message, { headers });
+}

@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from '../../telemetry/create-logger.ts';
+import type { Metrics } from '../../telemetry/create-metrics.ts';
+import { drainAcceptQueue } from './drain-accept-queue.ts';
+import { rejectSocket } from './reject-socket.ts';
+
+export interface HttpServerOptions {
+  readonly app: RequestListener;
+  readonly host: string;
+  readonly port: number;
+  /** Names of the environment variables of host and port, for error messages. */
+  readonly variables: { readonly host: string; readonly port: string };
+  readonly headersTimeoutMs: number;
+  /** Version of the service, for the log. */
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A listening server. */
+export interface HttpServer {
+  /** `http://host:port` */
+  readonly url: string;
+  /** Stops listening, and waits for running requests until `signal` aborts. Call `close` afterwards. */
+  drain(signal: AbortSignal): Promise<void>;
+  /** Stops listening, and closes connections that are still open after two seconds. */
+  close(): Promise<void>;
+}
+
+/** How long running requests have to respond once they must end. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** How long a connection may be open, at the start of a drain, before the first byte of its request. */
+const FIRST_BYTE_TIMEOUT_MS = 1000;
+
+/** How often a drain looks for connections that have become idle. */
+const SWEEP_INTERVAL_MS = 50;
+
+/** How often Node looks for connections whose headers are late. */
+const CHECK_INTERVAL_MS = 1000;
+
+/**
+ * Starts an HTTP server on the address.
+ *
+ * @throws Error that names the address and the variable to change, when the address cannot be used
+ */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const server = createHttpServer(options);
+  const idle = idleConnections(server);
+  await listen(server, options);
+  const { address, family, port } = server.address() as AddressInfo;
+  options.logger.log('server.start', { host: address, port, version: options.version });
+
+  const closed = once(server, 'close');
+  let sweep: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  const stopListening = (): void => {
+    if (sweep !== undefined) return;
+    server.close();
+    server.closeIdleConnections();
+    // A busy connection becomes idle with its response, and would then be kept for another request.
+    sweep = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+    idleTimer = setTimeout(idle.end, FIRST_BYTE_TIMEOUT_MS);
+  };
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    drain: async (signal) => {
+      await drainAcceptQueue(server);
+      stopListening();
+      if (signal.aborted) return;
+      await Promise.race([closed, once(signal, 'abort')]);
+    },
+    close: async () => {
+      stopListening();
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+      await closed;
+      clearTimeout(timer);
+      clearTimeout(idleTimer);
+      clearInterval(sweep);
+    },
+  };
+}
+
+/**
+ * Longer than balancers keep idle connections (60 s): the side that sends the next request should be the one that closes, or a
+ * request that is on its way meets a closed connection.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
+function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServerOptions): Server {
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      // Bodies have their own limits: a large upload over a slow line is fine.
+      requestTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs),
+      // The app responds to a missing Host header, with a request id.
+      requireHostHeader: false,
+    },
+    app,
+  );
+  const deps = { logger, metrics };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+    } else if (error.code === 'HPE_HEADER_OVERFLOW') {
+      rejectSocket(socket, 'invalid_request', 'The headers are too large.', deps, 431);
+    } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      const detail = `The headers did not arrive within ${headersTimeoutMs} ms.`;
+      rejectSocket(socket, 'request_timeout', detail, deps);
+    } else rejectSocket(socket, 'invalid_request', 'The request is not valid HTTP/1.1.', deps);
+  });
+  server.on('connect', (_request, socket) => {
+    rejectSocket(socket, 'method_not_allowed', 'CONNECT is not supported.', deps);
+  });
+  // An Expect header other than 100-continue may be ignored (RFC 9110 section 10.1.1).
+  server.on('checkExpectation', app);
+  return server;
+}
+
+type Address = Pick<HttpServerOptions, 'host' | 'port' | 'variables'>;
+
+/**
+ * Finds out whether a server could listen on an address, before anything else is made.
+ *
+ * @throws Error like {@link startHttpServer}
+ */
+export async function checkAddress(address: Address): Promise<void> {
+  const server = createServer();
+  await listen(server, address);
+  server.close();
+  await once(server, 'close');
+}
+
+async function listen(server: Server, { host, port, variables }: Address): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new Error(`Cannot listen on ${host}:${port}: ${reasonOf(error, variables)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown, variables: HttpServerOptions['variables']): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `the port is in use. Stop the process that uses it, or set ${variables.port} to another port.`;
+    case 'EACCES':
+      return `permission denied. Set ${variables.port} to a port from 1024 on.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `this machine does not have the address. Set ${variables.host} to one that it has.`;
+    default:
+      return message;
+  }
+}
+
+/**
+ * Tracks the connections of a server. `end` closes those without a first byte: browsers and load balancers open some in
+ * advance. Node counts them as busy, so a closing server would wait for them.
+ */
+function idleConnections(server: Server): { end(): void } {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return {
+    end: () => {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
+}
