@@ -492,7 +492,7 @@ describe('the hour after a run', () => {
       name: 'Take outputs of an earlier run where it was asked the same',
     });
     const planned = page.waitForRequest(
-      (request) => request.postData()?.includes('"reuse":"latest"') === true,
+      (request) => request.postData()?.includes('"reuse":{"run_id":"latest"}') === true,
     );
     await reuse.click({ force: true });
     await planned;

@@ -2,7 +2,7 @@ import { Alert, Button, TextInput } from '@mantine/core';
 import type { Paths, ResponseOf } from '@svc/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api/api.ts';
+import { send } from '../api/send.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';

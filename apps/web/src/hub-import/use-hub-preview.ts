@@ -1,6 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { send } from '../api/api.ts';
+import { send } from '../api/send.ts';
 import type { Mapping } from '../mapping/mapping-fields.ts';
 import type { ImportSearch } from './hub-source.ts';
 

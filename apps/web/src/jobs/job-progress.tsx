@@ -2,8 +2,9 @@ import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { get, send } from '../api/api.ts';
+import { get } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
+import { send } from '../api/send.ts';
 import { useEvents } from '../api/use-events.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';

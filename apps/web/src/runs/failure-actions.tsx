@@ -4,7 +4,7 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { IconCopy, IconPencilCheck } from '@tabler/icons-react';
 import { useState } from 'react';
-import { send } from '../api/api.ts';
+import { send } from '../api/send.ts';
 import { upload } from '../api/upload-body.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { MESSAGE_FIELD } from '../datasets/versions/message-field.ts';

@@ -2,8 +2,8 @@ import { Button, Center, Modal, Paper, PasswordInput, Stack, Text, Title } from 
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react';
-import { get, send } from '../api/api.ts';
-import { isRefusal } from '../api/api-problem.ts';
+import { api, get } from '../api/api.ts';
+import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -85,7 +85,7 @@ function SignInForm() {
   const [key, setKey] = useState('');
   const signIn = useMutation({
     mutationKey: sessionKey,
-    mutationFn: () => send('post', '/session', {}, { key }),
+    mutationFn: () => dataOf(api.POST('/session', { body: { key } })),
     onSuccess: async () => {
       setKey('');
       await queries.refetchQueries({ queryKey: sessionKey });

@@ -10,8 +10,9 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, get, send } from '../api/api.ts';
+import { api, get } from '../api/api.ts';
 import { dataOf } from '../api/api-problem.ts';
+import { send } from '../api/send.ts';
 import { sessionKey, useCan, useSession } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
 import { useTelemetryConsent } from '../tour/use-tour-telemetry.ts';

@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useRouterState } from '@tanstack/react-router';
 import { useCallback, useRef } from 'react';
-import { send } from '../api/api.ts';
+import { send } from '../api/send.ts';
 
 type Lifecycle = 'started' | 'step_viewed' | 'completed' | 'dismissed';
 

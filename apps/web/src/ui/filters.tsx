@@ -1,9 +1,7 @@
-import { Autocomplete, Button, Pill, Select, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch, IconX } from '@tabler/icons-react';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
-import { pointerName } from './pointer-of.ts';
-import { metaFilters } from './search-params.ts';
 
 /** The filters of a list, with a button that takes all of them away. */
 export function Clearable({
@@ -31,34 +29,6 @@ export function Clearable({
       )}
     </>
   );
-}
-
-/** A filter that an address states: the name of its parameter, and what it says. */
-type StatedFilter = readonly [name: string, text: string];
-
-/** The filters of the metadata, as pills say them. */
-export const metaPills = (search: object): readonly StatedFilter[] =>
-  metaFilters(search).map(([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`]);
-
-/** Filters in words, each with a button that takes it away. */
-export function FilterPills({
-  stated,
-  onRemove,
-}: {
-  readonly stated: readonly StatedFilter[];
-  readonly onRemove: (name: string) => void;
-}) {
-  return stated.map(([name, text]) => (
-    <Pill
-      key={name}
-      size="md"
-      withRemoveButton
-      removeButtonProps={{ 'aria-label': `Remove the filter ${text}`, 'aria-hidden': false, tabIndex: 0 }}
-      onRemove={() => onRemove(name)}
-    >
-      <span dir="auto">{text}</span>
-    </Pill>
-  ));
 }
 
 /** A filter that is one of some values, or none. */

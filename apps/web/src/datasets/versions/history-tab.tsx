@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { useCan } from '../../session/session.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';

@@ -10,7 +10,7 @@ import {
 } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { ReportAction } from '../../report/report-action.tsx';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';

@@ -2,7 +2,7 @@ import { Alert, List, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';

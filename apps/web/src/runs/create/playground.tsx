@@ -12,7 +12,8 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
-import { get, send } from '../../api/api.ts';
+import { get } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';

@@ -3,7 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { send } from '../../api/api.ts';
+import { send } from '../../api/send.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';

@@ -1,7 +1,8 @@
 import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { IconChevronDown, IconFilter } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
+import { FilterPills, metaPills } from '../../ui/filter-pills.tsx';
+import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { RESULTS, type RunSearch } from '../runs-search.ts';

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { send } from '../../../api/api.ts';
+import { send } from '../../../api/send.ts';
 import { CopyItems } from '../../../runs/failure-actions.tsx';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { send } from '../../../api/api.ts';
+import { send } from '../../../api/send.ts';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';

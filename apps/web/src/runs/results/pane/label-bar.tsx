@@ -2,7 +2,7 @@ import { Button, Group, Kbd, Pill, TagsInput, Text, Textarea } from '@mantine/co
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../../../api/api.ts';
+import { send } from '../../../api/send.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
