@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Run } from '../runs/use-run.ts';
+import type { Run } from '../runs/queries.ts';
 import { bestOf, itemsOf, tookOf } from './best-of.ts';
 
 const costs = (took: number): string => took.toPrecision(3);

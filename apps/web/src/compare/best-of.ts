@@ -1,4 +1,4 @@
-import { type Run, tokensOf } from '../runs/use-run.ts';
+import { type Run, tokensOf } from '../runs/queries.ts';
 import { formatCost, formatCount } from '../ui/text/formats.ts';
 import type { MEASURES } from './compare-search.ts';
 

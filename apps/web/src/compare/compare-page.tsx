@@ -1,8 +1,8 @@
 import { MultiSelect, Stack } from '@mantine/core';
+import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
-import { olderFirst, useRecentRuns, useRunsById } from '../runs/use-runs.ts';
+import { nameOf, olderFirst, type Run, runQuery, useRecentRuns } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -25,7 +25,7 @@ export default function ComparePage() {
   const navigate = route.useNavigate();
   const ids = [...new Set(chosen?.split(',').filter((id) => ID.test(id)))].slice(0, MAX_RUNS);
   const recent = useRecentRuns();
-  const found = useRunsById(ids);
+  const found = useQueries({ queries: ids.map(runQuery) });
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const error = found.find(({ error: one }) => one !== null)?.error ?? null;
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];

@@ -6,7 +6,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { get } from '../api/api.ts';
 import { loadedAgain } from '../api/service-responds.ts';
 import { ReportAction } from '../report/report-action.tsx';
-import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
+import { nameOf, type Run, scorersOf } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { SmallButton } from '../ui/small-button.tsx';

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/part.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';

@@ -5,7 +5,7 @@ import { Fragment } from 'react';
 import { get } from '../api/api.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { readItem } from '../datasets/items/item-windows.ts';
-import { nameOf, type Result, type Run } from '../runs/use-run.ts';
+import { nameOf, type Result, type Run } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';

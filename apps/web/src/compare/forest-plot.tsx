@@ -1,6 +1,7 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
-import { useOverview } from '../datasets/overview/use-overview.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { useQuery } from '@tanstack/react-query';
+import { overviewQuery } from '../datasets/queries.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -26,7 +27,8 @@ export function ForestPlot({
   readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
   readonly onSlice: (slice: string) => void;
 }) {
-  const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.slicingKeys ?? [];
+  const keys =
+    useQuery(overviewQuery({ id: first.dataset_id, version: first.dataset_version })).data?.slicingKeys ?? [];
   const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
   const hasTags = Object.keys(first.scores.by_tag ?? {}).length > 0;
   const slice = search.slice ?? (hasSections ? 'section' : hasTags ? 'tag' : '/type');

@@ -1,6 +1,6 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
-import { nameOf, type Run } from '../runs/use-run.ts';
-import { useRuns, useRunsById } from '../runs/use-runs.ts';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { nameOf, type Run, runQuery, runsQuery } from '../runs/queries.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -35,12 +35,14 @@ export default function RunsOfDataset({
   readonly against: Measure | undefined;
   readonly onAgainst: (against: Measure) => void;
 }) {
-  const listed = useRuns({ dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN });
+  const listed = useQuery(runsQuery({ dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN }));
   const runs = listed.data?.data.filter(({ scores }) => scores.mean !== null) ?? [];
   const priced = runs.filter(({ cost }) => cost !== null).length;
   const against = stated ?? (priced > 1 ? 'cost' : 'latency');
   const ids = runs.map(({ id }) => id);
-  const whole = useRunsById(ids, { enabled: against === 'latency', staleTime: 60_000 });
+  const whole = useQueries({
+    queries: ids.map((id) => ({ ...runQuery(id), enabled: against === 'latency', staleTime: 60_000 })),
+  });
   if (listed.error !== null) return <ErrorView error={listed.error} />;
   const currency = runs.find(({ cost }) => cost !== null)?.cost?.currency;
   const unsorted = runs.flatMap((run, at): MeasuredRun[] => {

@@ -2,7 +2,7 @@ import type { ResponseOf } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries } from '@tanstack/react-query';
 import { get } from '../api/api.ts';
-import type { Run } from '../runs/use-run.ts';
+import type { Run } from '../runs/queries.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
 import type { Compared } from './summary-sentence.ts';

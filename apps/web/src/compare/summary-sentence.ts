@@ -1,5 +1,5 @@
 import type { ResponseOf } from '@svc/client';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 
 /** How a run differs from another one. */

@@ -1,4 +1,5 @@
 import { Alert, Group, Spoiler } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
@@ -16,7 +17,7 @@ import { DatasetActions } from './actions/dataset-actions.tsx';
 import type { DatasetSearch } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
-import { useDataset } from './use-dataset.ts';
+import { datasetQuery } from './queries.ts';
 import { VersionSelect } from './versions/version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
@@ -32,8 +33,8 @@ export default function DatasetPage() {
   const { id } = route.useParams();
   const { tab = 'items', version } = route.useSearch();
   const change = useChangeSearch<DatasetSearch>(route);
-  const newest = useDataset(id);
-  const found = useDataset(id, version);
+  const newest = useQuery(datasetQuery(id));
+  const found = useQuery(datasetQuery(id, version));
   if (found.isPending) return <QueryState query={found} />;
   if (!isShown(found))
     return (

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { get } from '../api/api.ts';
 import { isRefusal } from '../api/api-problem.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
-import { useDataset } from './use-dataset.ts';
+import { datasetQuery } from './queries.ts';
 
 const TYPING_MS = 300;
 const SHOWN = 50;
@@ -30,7 +30,7 @@ export function DatasetSelect({
 }) {
   const [typed, setTyped] = useState('');
   const [settled] = useDebouncedValue(typed, TYPING_MS);
-  const { data: chosen, error } = useDataset(value);
+  const { data: chosen, error } = useQuery(datasetQuery(value));
   const isGone = isRefusal(error, 404);
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;

@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { comparisonOf, nameOf, runsQuery } from '../runs/queries.ts';
 import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
-import { nameOf } from '../runs/use-run.ts';
-import { comparisonOf, useRuns } from '../runs/use-runs.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -24,7 +24,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [sort, setSort] = useState<string>();
-  const found = useRuns({ dataset_id: dataset.id, limit: SHOWN });
+  const found = useQuery(runsQuery({ dataset_id: dataset.id, limit: SHOWN }));
   if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const { data: runs, meta } = found.data;
   if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;

@@ -3,7 +3,7 @@ import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
-import { useDataset } from '../datasets/use-dataset.ts';
+import { datasetQuery } from '../datasets/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -153,7 +153,7 @@ function JobResult({ job }: { readonly job: Job }) {
 
 /** A dataset by its name. */
 function DatasetLink({ id }: { readonly id: string }) {
-  const { data } = useDataset(id);
+  const { data } = useQuery(datasetQuery(id));
   return (
     <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
       {data?.name ?? 'Dataset'}

@@ -10,9 +10,9 @@ import {
   summarySentence,
   verdictSentence,
 } from '../compare/summary-sentence.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { cellText } from '../runs/results/view-csv.ts';
 import { scoreText } from '../runs/run-facts.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
 import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { type CutText, cutText, type ReportCase } from './fit-cases.ts';

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { useReadDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { saveFile } from '../ui/save-file.ts';

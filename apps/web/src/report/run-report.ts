@@ -1,9 +1,9 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { get } from '../api/api.ts';
 import { readMeasures } from '../runs/charts/read-measures.ts';
+import { modelOf, nameOf, type Result, type Run } from '../runs/queries.ts';
 import { cellText } from '../runs/results/view-csv.ts';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
-import { modelOf, nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { binsOf } from '../ui/charts/histogram.tsx';
 import { groupScores } from '../ui/charts/score-bars.tsx';
 import {

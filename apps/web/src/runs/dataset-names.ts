@@ -3,7 +3,7 @@ import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/re
 import { useMemo } from 'react';
 import { get } from '../api/api.ts';
 import type { Dataset } from '../datasets/items/item-windows.ts';
-import type { Run } from './use-run.ts';
+import type { Run } from './queries.ts';
 
 /** Gives the dataset of a run, with the version where there are several. */
 export type DatasetOf = (run: Run) => string;

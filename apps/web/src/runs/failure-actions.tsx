@@ -7,16 +7,15 @@ import { useState } from 'react';
 import { send } from '../api/send.ts';
 import { upload } from '../api/upload-body.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
-import { MESSAGE_FIELD } from '../datasets/versions/message-field.ts';
-import { useRefresh } from '../datasets/versions/use-change.ts';
+import { MESSAGE_FIELD, useRefresh } from '../datasets/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog } from '../ui/form/form-dialog.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { plainText, textOrJson } from '../ui/text/pretty-json.ts';
+import { nameOf, type Result, type Run } from './queries.ts';
 import { answerIn } from './results/listed-result.ts';
-import { nameOf, type Result, type Run } from './use-run.ts';
 
 interface FailureActionsProps {
   readonly run: Pick<Run, 'id' | 'name' | 'config' | 'dataset_id'>;

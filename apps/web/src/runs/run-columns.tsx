@@ -6,8 +6,8 @@ import { type Column, type KeyedColumn, keyed } from '../ui/table/table-model.ts
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
+import { modelOf, nameOf, type Run, tokensOf } from './queries.ts';
 import { scoreText } from './run-facts.ts';
-import { modelOf, nameOf, type Run, tokensOf } from './use-run.ts';
 
 export const DEFAULT_RUN_COLUMNS = [
   ...['name', 'model', 'dataset', 'status', 'done', 'score', 'right', 'failed', 'tokens', 'cost', 'created'],

@@ -8,7 +8,7 @@ import {
   formatPercent,
   formatScore,
 } from '../ui/text/formats.ts';
-import { type Run, tokensOf, type WatchedRun } from './use-run.ts';
+import { type Run, tokensOf, type WatchedRun } from './queries.ts';
 
 type FactOfRun = readonly [name: string, value: string, note?: string];
 

@@ -1,9 +1,10 @@
 import { Group, Progress, VisuallyHidden } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Fragment, lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
-import { useDataset } from '../datasets/use-dataset.ts';
+import { datasetQuery } from '../datasets/queries.ts';
 import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -14,11 +15,11 @@ import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { RunActions } from './actions/run-actions.tsx';
+import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './queries.ts';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { factsOf, proofOf } from './run-facts.ts';
 import type { RunSearch } from './runs-search.ts';
-import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './use-run.ts';
 
 const route = getRouteApi('/runs/$id');
 
@@ -96,7 +97,7 @@ export default function RunPage() {
 }
 
 function DatasetLink({ run }: { readonly run: Run }) {
-  const dataset = useDataset(run.dataset_id);
+  const dataset = useQuery(datasetQuery(run.dataset_id));
   return (
     <LinkAnchor
       to="/datasets/$id"

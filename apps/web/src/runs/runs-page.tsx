@@ -1,13 +1,15 @@
 import { Group } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { get } from '../api/api.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { MoreButton } from '../ui/more-button.tsx';
+import { BY_CURSOR, MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SavedViews } from '../ui/saved-views.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
@@ -15,11 +17,11 @@ import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
+import { useDatasetNames } from './dataset-names.ts';
+import { comparisonOf, modelOf, nameOf, type Run } from './queries.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { RunsTable } from './runs-table.tsx';
-import { useRunList } from './use-run-list.ts';
-import { comparisonOf } from './use-runs.ts';
 
 const route = getRouteApi('/runs');
 
@@ -114,4 +116,36 @@ function countText(shown: number, read: number, total: number): string {
   const runs = formatCountOf(shown, 'run');
   if (read < total) return `${runs} of the newest ${formatCount(read)}, of ${formatCount(total)} in all`;
   return shown === total ? runs : `${runs} of ${formatCount(total)}`;
+}
+
+const PAGE = 100;
+const REFRESH_MS = 2_000;
+const IDLE_REFRESH_MS = 15_000;
+
+/** The runs that the address asks for, newest first, page by page; those of active ones are read again. */
+function useRunList({ dataset, status, q }: RunsSearch) {
+  const found = useInfiniteQuery({
+    queryKey: ['runs', 'pages', { dataset, status }],
+    queryFn: ({ signal, pageParam }) =>
+      get('/runs', { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } }, signal),
+    ...BY_CURSOR,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
+        ? REFRESH_MS * state.data.pages.length
+        : IDLE_REFRESH_MS,
+  });
+  const read = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const datasetOf = useDatasetNames(read);
+  const wanted = q?.toLowerCase();
+  const has = (run: Run): boolean =>
+    wanted === undefined ||
+    [nameOf(run), modelOf(run) ?? '', datasetOf(run)].some((text) => text.toLowerCase().includes(wanted));
+  return {
+    found,
+    read,
+    runs: read.filter(has),
+    total: found.data?.pages[0]?.meta.total_items ?? 0,
+    datasetOf,
+  };
 }

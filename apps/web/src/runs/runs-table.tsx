@@ -3,8 +3,8 @@ import { useMemo } from 'react';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
 import { useDatasetNames } from './dataset-names.ts';
+import { nameOf, type Run } from './queries.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
-import { nameOf, type Run } from './use-run.ts';
 
 /** Runs, from which some can be chosen to be compared. A click on a header orders them. */
 export function RunsTable({

@@ -5,7 +5,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { get } from '../api/api.ts';
 import { isItemHash } from '../datasets/dataset-search.ts';
-import { nameOf } from '../runs/use-run.ts';
+import { nameOf } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';

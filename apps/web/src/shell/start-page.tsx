@@ -5,9 +5,8 @@ import { get } from '../api/api.ts';
 import { consoleName } from '../brand.ts';
 import { WaysIn } from '../datasets/list/empty-datasets.tsx';
 import { useDatasetNames } from '../runs/dataset-names.ts';
+import { nameOf, type Run, runsQuery } from '../runs/queries.ts';
 import { scoreText } from '../runs/run-facts.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
-import { useRuns } from '../runs/use-runs.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
@@ -25,7 +24,7 @@ const REFRESH_MS = 15_000;
 /** What changed since the last visit of this browser, and the ways in. */
 export default function StartPage() {
   const [since] = useState(() => readVisit(Date.now()));
-  const runs = useRuns({ limit: READ }, { refetchInterval: REFRESH_MS });
+  const runs = useQuery({ ...runsQuery({ limit: READ }), refetchInterval: REFRESH_MS });
   const datasets = useQuery({
     queryKey: ['datasets', { limit: READ }],
     queryFn: ({ signal }) => get('/datasets', { query: { limit: READ } }, signal),

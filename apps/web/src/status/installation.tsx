@@ -1,7 +1,8 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import type { ResponseOf } from '@svc/client';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { get } from '../api/api.ts';
-import { useRuns } from '../runs/use-runs.ts';
+import { runsQuery } from '../runs/queries.ts';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
@@ -11,10 +12,10 @@ import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
-import type { Status } from './use-status.ts';
 
 /** Of facts, in wide windows. */
 const COLUMNS = 4;
+const REFRESH_MS = 5_000;
 
 /** What an operator looks at first: work, storage, requests to models, and limits. */
 export function Installation({ status }: { readonly status: Status }) {
@@ -154,13 +155,11 @@ function minutesOf(listed: Status['provider_requests'], nowMs: number): readonly
   );
 }
 
-const REFRESH_MS = 5000;
-
 const ACTIVE = { status: 'running', limit: 1 } as const;
 
 /** How many runs and imports the whole installation works on now. */
 function useInProgress(): readonly Fact[] {
-  const runs = useRuns(ACTIVE, { refetchInterval: REFRESH_MS });
+  const runs = useQuery({ ...runsQuery(ACTIVE), refetchInterval: REFRESH_MS });
   const jobs = useQuery({
     queryKey: ['jobs', ACTIVE],
     queryFn: ({ signal }) => get('/jobs', { query: ACTIVE }, signal),
@@ -178,3 +177,12 @@ function useInProgress(): readonly Fact[] {
     ['Imports in progress', countOf(jobs.data), linkTo('/jobs')],
   ];
 }
+
+type Status = ResponseOf<'/status', 'get'>;
+
+/** What the whole installation does now, and how much it stores. */
+export const statusQuery = queryOptions({
+  queryKey: ['status'],
+  queryFn: ({ signal }) => get('/status', {}, signal),
+  refetchInterval: REFRESH_MS,
+});

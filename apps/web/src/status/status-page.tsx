@@ -12,10 +12,9 @@ import { QueryState } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { Installation, Limits } from './installation.tsx';
+import { Installation, Limits, statusQuery } from './installation.tsx';
 import { parseMetrics, ratesOf, type Totals, totalsOf, withLook } from './rates.ts';
 import { StatusNumbers } from './status-numbers.tsx';
-import { useStatus } from './use-status.ts';
 
 const REFRESH_MS = 5000;
 
@@ -27,7 +26,7 @@ interface Readiness {
 /** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
 export default function StatusPage() {
   const queries = useQueryClient();
-  const status = useStatus();
+  const status = useQuery(statusQuery);
   const canEdit = useCan('editor');
   const readiness = useQuery({
     queryKey: ['readyz'],

@@ -1,11 +1,12 @@
 import { Group, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { QueryState } from '../../ui/query-state.tsx';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DatasetSelect } from '../dataset-select.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { useDataset } from '../use-dataset.ts';
+import { datasetQuery } from '../queries.ts';
 import { VersionSelect } from '../versions/version-select.tsx';
 import { DiffView } from './diff-view.tsx';
 
@@ -16,7 +17,7 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other, to } = route.useSearch();
   const navigate = route.useNavigate();
   const change = useChangeSearch<DatasetSearch>(route);
-  const found = useDataset(other ?? null, to);
+  const found = useQuery(datasetQuery(other ?? null, to));
   const chosen = found.data;
   return (
     <Stack>

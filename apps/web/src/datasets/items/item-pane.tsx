@@ -2,16 +2,17 @@ import { Button, CloseButton, Group, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { itemQuery } from '../queries.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
 import { RemoveItems } from './edit/remove-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
 import { type Dataset, type ListedItem, positionIn } from './item-windows.ts';
-import { useItem } from './use-item.ts';
 
 /** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane({
@@ -45,7 +46,7 @@ function ItemContent({
   readonly isNewest: boolean;
 }) {
   const canEdit = useCan('editor') && isNewest;
-  const found = useItem(dataset, place);
+  const found = useQuery(itemQuery(dataset, place));
   const [edited, setEdited] = useState<{ readonly item: string; readonly listed: ListedItem }>();
   // what is typed stays while the dataset is read again, whatever has become of the item
   if (edited?.item === chosen)

@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, type ShouldBlockFn } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useCan } from '../../session/session.tsx';
@@ -16,14 +16,13 @@ import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
-import { useOverview } from '../overview/use-overview.ts';
+import { itemQuery, overviewQuery } from '../queries.ts';
 import { ChangeError } from '../versions/change-error.tsx';
 import { ChosenItems, itemKey, useItemChanges } from './edit/chosen-items.tsx';
 import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
 import { type Dataset, type ItemSummary, positionIn, withTexts } from './item-windows.ts';
-import { useItem } from './use-item.ts';
 import { useItems } from './use-items.ts';
 
 const route = getRouteApi('/datasets/$id');
@@ -46,7 +45,7 @@ export function ItemsTab({
   const cells = useCellEdits(dataset);
   // an address names an item that may be anywhere in the list
   const isFar = item !== undefined && items.indexOf(item) === undefined;
-  const { data: far } = useItem(dataset, isFar ? item : undefined);
+  const { data: far } = useQuery(itemQuery(dataset, isFar ? item : undefined));
   const farPosition = far ? positionIn(dataset, far) : undefined;
   const { selected, select } = useChosenRow({
     keyAt: (index) => items.at(index)?.hash,
@@ -60,7 +59,7 @@ export function ItemsTab({
   });
   const narrow = (changes: DatasetSearch): void => change({ item: undefined, ...changes }, { replace: true });
   const show = (view: ColumnsView): void => change({ ...view }, { replace: true });
-  const overview = useOverview(items.total === undefined ? undefined : dataset).data;
+  const overview = useQuery(overviewQuery(items.total === undefined ? undefined : dataset)).data;
   const read = items.rows().flatMap(({ values }) => Object.keys(values));
   const pointers = [
     ...new Set([

@@ -1,4 +1,5 @@
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
@@ -8,7 +9,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
-import { useOverview } from './use-overview.ts';
+import { overviewQuery } from '../queries.ts';
 
 const route = getRouteApi('/datasets/$id');
 
@@ -17,7 +18,7 @@ const roundText = (value: number): string => formatCount(Math.round(value));
 /** What is in a dataset: counts by section, type and tag, and the lengths of its texts. */
 export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) {
   const [isLimited, setLimited] = useState(true);
-  const found = useOverview(dataset, isLimited);
+  const found = useQuery(overviewQuery(dataset, isLimited));
   const navigate = route.useNavigate();
   const show = (filters: DatasetSearch): void =>
     void navigate({ search: ({ version }) => ({ version, tab: 'items', ...filters }) });

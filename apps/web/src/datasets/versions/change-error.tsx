@@ -7,8 +7,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { useRefresh } from './use-change.ts';
-import { changeText } from './use-versions.ts';
+import { changeText, useRefresh } from '../queries.ts';
 
 const route = getRouteApi('/datasets/$id');
 

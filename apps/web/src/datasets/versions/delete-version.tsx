@@ -5,8 +5,7 @@ import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
-import { useRefresh } from './use-change.ts';
-import type { Version } from './use-versions.ts';
+import { useRefresh, type Version } from '../queries.ts';
 
 /** Deletes an old version, after a confirmation that also covers its runs. */
 export function DeleteVersion({

@@ -1,6 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconArrowLeft } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { send } from '../../api/send.ts';
@@ -18,11 +19,9 @@ import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
+import { MESSAGE_FIELD, useChange, type Version, versionsQuery } from '../queries.ts';
 import { ChangeError } from './change-error.tsx';
 import { DeleteVersion } from './delete-version.tsx';
-import { MESSAGE_FIELD } from './message-field.ts';
-import { useChange } from './use-change.ts';
-import { useVersions, type Version } from './use-versions.ts';
 import { versionColumns } from './version-columns.tsx';
 import { VersionSelect } from './version-select.tsx';
 
@@ -39,7 +38,7 @@ export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
 }
 
 function History({ newest }: { readonly newest: Dataset }) {
-  const found = useVersions(newest.id);
+  const found = useInfiniteQuery(versionsQuery(newest.id));
   const change = useChangeSearch<DatasetSearch>(route);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');

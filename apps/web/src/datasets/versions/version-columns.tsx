@@ -6,7 +6,7 @@ import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { changeText, type Version } from './use-versions.ts';
+import { changeText, type Version } from '../queries.ts';
 
 /** What was done, in words. */
 const SOURCES: Readonly<Record<Version['source'], string>> = {

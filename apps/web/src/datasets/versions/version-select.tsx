@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { isRefusal } from '../../api/api-problem.ts';
-import { useDataset } from '../use-dataset.ts';
-import { useVersions } from './use-versions.ts';
+import { datasetQuery, versionsQuery } from '../queries.ts';
 
 /** Chooses a version of a dataset. A dataset with only one has nothing to choose. */
 export function VersionSelect({
@@ -17,12 +17,12 @@ export function VersionSelect({
   /** Receives null for the newest. */
   readonly onChange: (version: string | null) => void;
 }) {
-  const newest = useDataset(id).data;
-  const stated = useDataset(value === null ? null : id, value ?? undefined);
+  const newest = useQuery(datasetQuery(id)).data;
+  const stated = useQuery(datasetQuery(value === null ? null : id, value ?? undefined));
   const isGone = isRefusal(stated.error, 404);
   const chosen = stated.data ?? newest;
   const hasSeveral = newest !== undefined && newest.version_count > 1;
-  const versions = useVersions(hasSeveral ? newest.id : null);
+  const versions = useInfiniteQuery(versionsQuery(hasSeveral ? newest.id : null));
   if (newest === undefined || chosen === undefined || (!hasSeveral && !isGone)) return null;
   const listed = versions.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = listed.some(({ version }) => version === chosen.version)

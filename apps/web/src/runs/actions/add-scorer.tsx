@@ -7,7 +7,7 @@ import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';
 import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from '../create/run-form.ts';
 import { ScoringFields } from '../create/scoring.tsx';
-import { type Run, scorersOf } from '../use-run.ts';
+import { type Run, scorersOf } from '../queries.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
 

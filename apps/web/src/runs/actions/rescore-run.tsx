@@ -9,7 +9,7 @@ import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { stated } from '../create/config-values.ts';
 import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from '../create/run-form.ts';
 import { ScoringFields } from '../create/scoring.tsx';
-import { nameOf, type Run } from '../use-run.ts';
+import { nameOf, type Run } from '../queries.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
 

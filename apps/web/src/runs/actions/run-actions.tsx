@@ -21,7 +21,7 @@ import { LinkButton } from '../../ui/layout/links.tsx';
 import { ExportMenu, MenuButton } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';
 import { formatCost, formatCount, formatCountOf } from '../../ui/text/formats.ts';
-import { nameOf, type Run } from '../use-run.ts';
+import { nameOf, type Run } from '../queries.ts';
 import { AddScorer } from './add-scorer.tsx';
 import { RescoreRun } from './rescore-run.tsx';
 

@@ -1,7 +1,7 @@
 import { type GroupScore, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
+import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 import { type Slice, type SliceKey, sliceFilter, sliceName, useSlices } from './slices.ts';
 
 /** The scores of a run by one key; each links to its results. */

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
-import { useOverview } from '../../datasets/overview/use-overview.ts';
+import { overviewQuery } from '../../datasets/queries.ts';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 
 /** What a run can be sliced by: `section`, `tag`, or a JSON Pointer into its items. */
 export interface SliceKey {
@@ -33,7 +33,8 @@ export const COMMON_KEYS: readonly SliceKey[] = [SECTION, TYPE, TAG];
 
 /** The keys of the metadata of the items, and the common ones. */
 export function useSliceKeys(run: Run): readonly SliceKey[] {
-  const keys = useOverview({ id: run.dataset_id, version: run.dataset_version }).data?.slicingKeys ?? [];
+  const keys =
+    useQuery(overviewQuery({ id: run.dataset_id, version: run.dataset_version })).data?.slicingKeys ?? [];
   return [
     ...keys.map((pointer) => ({ value: `/meta${pointer}`, label: pointerName(pointer) })),
     ...COMMON_KEYS,

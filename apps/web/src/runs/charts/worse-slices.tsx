@@ -9,8 +9,8 @@ import { SmallButton } from '../../ui/small-button.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
+import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.ts';
 import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
 

@@ -1,27 +1,36 @@
 import { Accordion, Grid, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
+import { datasetQuery, overviewQuery } from '../../datasets/queries.ts';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { useRun } from '../use-run.ts';
-import { partFields } from './config-fields.ts';
-import { MatrixFields, Variants } from './matrix-fields.tsx';
+import { useRecentRuns, useRun } from '../queries.ts';
+import {
+  asksModel,
+  checkerFields,
+  judgeFields,
+  partFields,
+  providerFields,
+  suggesting,
+} from './config-fields.ts';
+import { FURTHER_MODELS, MatrixFields, Variants } from './matrix-fields.tsx';
 import { usePlan } from './plan-view.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
 import { ProviderChoice } from './provider/provider-choice.tsx';
+import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
-import { ScorerList, ScoringFields } from './scoring.tsx';
+import { ScorerList, ScoringFields, scorerFields } from './scoring.tsx';
 import { StartPanel, useStart } from './start-panel.tsx';
-import { useFormParts } from './use-form-parts.ts';
 
 const route = getRouteApi('/runs/new');
 
@@ -274,3 +283,63 @@ function keepDraft(key: string, form: RunForm | null): void {
     // a browser may forbid it, or have no room: then nothing is kept
   }
 }
+
+/** A part of the form that can be closed. */
+interface FormPart {
+  readonly key: string;
+  readonly label: string;
+  readonly fields: readonly Field[];
+  readonly cols?: { readonly base: number; readonly xs: number; readonly lg: number };
+}
+
+/** The fields of the form, with what recent runs and the dataset suggest. */
+function useFormParts(values: RunForm): {
+  readonly parts: readonly FormPart[];
+  readonly ofModel: readonly Field[];
+  /** Names of models to suggest. */
+  readonly models: readonly string[];
+  /** Where the items hold outputs of a pretend model; undefined where they hold none. */
+  readonly pretended: string | undefined;
+  /** Ids of items to suggest. */
+  readonly ids: readonly string[];
+} {
+  const { datasetId, version, config } = values;
+  const { provider, judge, checker, scorers } = config;
+  const dataset = useQuery(datasetQuery(datasetId, version ?? undefined)).data;
+  const overview = useQuery(overviewQuery(dataset)).data;
+  const recent = useRecentRuns();
+  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((pointer) => `/meta${pointer}`)];
+  const suggestions: Readonly<Record<string, readonly string[]>> = {
+    ...modelSuggestions('provider', provider, recent, useProviders()),
+    'provider.pointer': pointers,
+    'select.sections': dataset?.sections.map(({ name }) => name) ?? [],
+    'select.types': [...(overview?.types.keys() ?? [])],
+    'select.tags': [...(overview?.tags.keys() ?? [])],
+    'select.item_ids': overview?.ids ?? [],
+  };
+  const scoring = [
+    ...(scorers.length === 0 ? checkerFields(checker.type, '') : scorers.flatMap(scorerFields)),
+    ...judgeFields(judge.type, String(valueAt(values, 'config.price.currency'))),
+  ];
+  const pace = partFields('pace').filter(
+    ({ name }) => asksModel(provider.type) || !name.startsWith('config.reuse.'),
+  );
+  return {
+    parts: [
+      { key: 'matrix', label: 'Several models', fields: [FURTHER_MODELS] },
+      { key: 'selection', label: 'Which items', fields: suggesting(partFields('selection'), suggestions) },
+      { key: 'scoring', label: 'Scoring', fields: scoring },
+      {
+        ...{ key: 'pace', label: 'Repetitions, pace and price', fields: pace },
+        cols: { base: 1, xs: 2, lg: 3 },
+      },
+    ],
+    models: suggestions['provider.model'] ?? [],
+    ofModel: suggesting(providerFields(provider.type), suggestions),
+    ids: overview?.ids ?? [],
+    pretended: pointers.find((pointer) => pointer === PRETENDED),
+  };
+}
+
+/** Where the items of the example hold the outputs of a pretend model. */
+const PRETENDED = '/meta/pretend_output';

@@ -5,7 +5,7 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { send } from '../../api/send.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
-import { nameOf } from '../use-run.ts';
+import { nameOf } from '../queries.ts';
 import type { Measured } from './provider/suggestions-of.ts';
 import type { NewRunBody } from './run-form.ts';
 

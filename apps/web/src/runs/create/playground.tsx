@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type UseMutationResult, useMutation } from '@tanstack/react-query';
+import { type UseMutationResult, useMutation, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
 import { send } from '../../api/send.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
@@ -22,11 +22,10 @@ import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { RichText, Value } from '../../ui/text/rich-text.tsx';
+import { nameOf, runsQuery } from '../queries.ts';
 import { readOf } from '../results/listed-result.ts';
 import { Mark } from '../results/mark.tsx';
 import { FailureView } from '../results/pane/failure-view.tsx';
-import { nameOf } from '../use-run.ts';
-import { useRuns } from '../use-runs.ts';
 import { idsOf, stated } from './config-values.ts';
 import type { NewRunBody } from './run-form.ts';
 
@@ -144,8 +143,10 @@ export function Playground({
 }) {
   const { data: tried, error } = trial;
   const field = { size: 'xs', w: 240 } as const;
-  const runs = useRuns({ dataset_id: datasetId ?? '', limit: 50 }, { enabled: datasetId !== null }).data
-    ?.data;
+  const runs = useQuery({
+    ...runsQuery({ dataset_id: datasetId ?? '', limit: 50 }),
+    enabled: datasetId !== null,
+  }).data?.data;
   const failed = runs?.filter(({ scores }) => scores.wrong > 0) ?? [];
   return (
     <Stack component="section" aria-label="Trial" gap="sm">

@@ -1,7 +1,7 @@
 import type { FormErrors } from '@mantine/form';
 import type { BodyOf, FieldSchema } from '@svc/client';
 import type { Field } from '../../ui/form/fields.tsx';
-import type { Run } from '../use-run.ts';
+import type { Run } from '../queries.ts';
 import {
   asksModel,
   checkerSchema,

@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
-import { useRecentRuns } from '../use-runs.ts';
+import { useRecentRuns } from '../queries.ts';
 import { CHECKER_CHOICES, checkerFields, judgeFields, optionFields, suggesting } from './config-fields.ts';
 import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
 import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';

@@ -1,13 +1,13 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type UseMutationResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { send } from '../../api/send.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { useRuns } from '../use-runs.ts';
+import { runsQuery } from '../queries.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
 import { TRIAL_ITEMS } from './playground.tsx';
 import { measuredOf } from './provider/suggestions-of.ts';
@@ -40,7 +40,7 @@ export function StartPanel({
 }) {
   const plan = usePlan(request);
   const dataset_id = request?.dataset_id ?? '';
-  const known = useRuns({ dataset_id, limit: KNOWN_RUNS }, { enabled: request !== null }).data;
+  const known = useQuery({ ...runsQuery({ dataset_id, limit: KNOWN_RUNS }), enabled: request !== null }).data;
   const measured = useMemo(
     () => (request === null ? null : measuredOf(known?.data ?? [], request)),
     [known, request],

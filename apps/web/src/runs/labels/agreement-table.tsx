@@ -3,8 +3,8 @@ import type { ResponseOf } from '@svc/client';
 import { COLORS } from '../../ui/charts/chart-style.ts';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
+import type { Run } from '../queries.ts';
 import type { AGREEMENT_CELLS, RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 
 type Cell = (typeof AGREEMENT_CELLS)[number];
 type Verdict = 'pass' | 'fail';

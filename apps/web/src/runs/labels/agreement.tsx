@@ -10,8 +10,8 @@ import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
+import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { type Run, scorersOf } from '../use-run.ts';
 import { AgreementTable } from './agreement-table.tsx';
 import { CellResults } from './cell-results.tsx';
 

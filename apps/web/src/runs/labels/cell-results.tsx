@@ -9,10 +9,10 @@ import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
+import type { Run } from '../queries.ts';
 import { resultKey } from '../results/listed-result.ts';
 import { verdictText } from '../results/pane/label-bar.tsx';
 import type { AGREEMENT_CELLS } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 
 type Row = ResponseOf<'/runs/{id}/agreement', 'get'>['data'][number];
 

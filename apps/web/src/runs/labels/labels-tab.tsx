@@ -1,4 +1,5 @@
 import { Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
@@ -6,10 +7,9 @@ import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { labelsQuery, type Run } from '../queries.ts';
 import { MAX_SAMPLE, MAX_SEED } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 import { Agreement } from './agreement.tsx';
-import { useLabels } from './use-labels.ts';
 
 const route = getRouteApi('/runs/$id');
 
@@ -17,7 +17,7 @@ const route = getRouteApi('/runs/$id');
 export default function LabelsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
   const canLabel = useCan('editor');
-  const found = useLabels(run);
+  const found = useQuery(labelsQuery(run));
   if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const { labels, people, types } = found.data;
   return (

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
+import type { Run } from '../queries.ts';
 import { RESULTS, type RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
 
 const SHOWN = 5;
 

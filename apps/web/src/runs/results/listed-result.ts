@@ -3,7 +3,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { leavesOf } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import type { Result } from '../use-run.ts';
+import type { Result } from '../queries.ts';
 
 /** A result with what the list shows of its item: beginnings of texts, which are never compared. */
 export interface ListedResult extends Omit<Result, 'item'> {

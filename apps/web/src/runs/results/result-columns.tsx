@@ -5,7 +5,7 @@ import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { ItemId, Tags } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import type { Result } from '../use-run.ts';
+import type { Result } from '../queries.ts';
 import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 import { metaKey, SORTED_COLUMNS } from './results-query.ts';

@@ -5,8 +5,8 @@ import { FilterPills, metaPills } from '../../ui/filter-pills.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { SmallButton } from '../../ui/small-button.tsx';
+import { type Run, scorersOf } from '../queries.ts';
 import { RESULTS, type RunSearch } from '../runs-search.ts';
-import { type Run, scorersOf } from '../use-run.ts';
 
 /** What narrows the list, and how a pill says so. */
 const FILTERS: Readonly<Record<string, (value: unknown) => string>> = {

@@ -12,8 +12,8 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
+import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { type Run, scorersOf } from '../use-run.ts';
 import { FailureGroups } from './failure-groups.tsx';
 import { resultKey } from './listed-result.ts';
 import { ResultPane } from './pane/result-pane.tsx';
@@ -21,8 +21,7 @@ import { BLIND_COLUMNS, defaultColumns, resultColumns } from './result-columns.t
 import { ResultFilters } from './result-filters.tsx';
 import { metaPointerOf } from './results-query.ts';
 import { SaveView } from './save-view.tsx';
-import { useResult } from './use-result.ts';
-import { useResults } from './use-results.ts';
+import { useResult, useResults } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Result } from '../use-run.ts';
+import type { Result } from '../queries.ts';
 import { metaKey } from './results-query.ts';
 import { cellText, csvLine } from './view-csv.ts';
 

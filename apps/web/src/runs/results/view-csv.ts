@@ -2,7 +2,7 @@ import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json'
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { valueAt } from '../../ui/pointer-of.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
-import type { Result } from '../use-run.ts';
+import type { Result } from '../queries.ts';
 import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
 import { labelText } from './result-columns.tsx';
 import { metaPointerOf, scorerKey } from './results-query.ts';

@@ -10,8 +10,7 @@ import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { QueryState } from '../../../ui/query-state.tsx';
 import { type UploadPreview, useUploadPreview } from '../../../upload/use-upload.ts';
-import { MESSAGE_FIELD } from '../../versions/message-field.ts';
-import { useChange } from '../../versions/use-change.ts';
+import { MESSAGE_FIELD, useChange } from '../../queries.ts';
 import type { Dataset } from '../item-windows.ts';
 
 const EMPTY = {

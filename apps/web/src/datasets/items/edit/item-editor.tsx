@@ -1,8 +1,10 @@
 import { Alert, Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ShouldBlockFn } from '@tanstack/react-router';
 import { useState } from 'react';
+import { get } from '../../../api/api.ts';
 import { fieldErrors } from '../../../api/field-errors.ts';
 import { send } from '../../../api/send.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
@@ -10,10 +12,10 @@ import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormBody } from '../../../ui/form/form-body.tsx';
 import { LeaveDialog } from '../../../ui/form/leave-dialog.tsx';
 import { JsonText } from '../../../ui/text/json-text.tsx';
+import { textOrJson } from '../../../ui/text/pretty-json.ts';
+import { MESSAGE_FIELD, useChange } from '../../queries.ts';
 import { ChangeError } from '../../versions/change-error.tsx';
-import { MESSAGE_FIELD } from '../../versions/message-field.ts';
-import { useChange } from '../../versions/use-change.ts';
-import { type Dataset, type ListedItem, positionIn } from '../item-windows.ts';
+import { type Dataset, type ListedItem, positionIn, type VersionOf } from '../item-windows.ts';
 import {
   editedItem,
   FieldProblem,
@@ -22,7 +24,6 @@ import {
   isJsonAnswer,
   textsOf,
 } from './item-form.ts';
-import { useCurrentItem } from './use-current-item.ts';
 
 /** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
 export function ItemEditor({
@@ -176,3 +177,36 @@ function ItemNow({ now }: { readonly now: ListedItem | null }) {
     </Alert>
   );
 }
+
+/**
+ * An item of another version as a version has it: the same, or changed under its id; null where it is gone.
+ *
+ * @param listed undefined asks for none
+ */
+function useCurrentItem(
+  { id, version }: VersionOf,
+  listed: ListedItem | undefined,
+): UseQueryResult<ListedItem | null> {
+  const { item_hash = '', section, item = null } = listed ?? {};
+  return useQuery({
+    queryKey: ['current-item', { id, version }, { item_hash, section }],
+    queryFn: async ({ signal }) => {
+      const find = async (by: { readonly item_hash: string } | { readonly item_id: string }) => {
+        const query = { ...by, section, version: String(version), assets: 'link' as const, limit: 3 };
+        return (await get('/datasets/{id}/items', { path: { id }, query }, signal)).data;
+      };
+      const [same] = await find({ item_hash });
+      const itemId = idOf(item);
+      if (same !== undefined || itemId === null) return same ?? null;
+      // `1` and `"1"` are two ids
+      const found = (await find({ item_id: textOrJson(itemId) })).filter(
+        (one) => canonicalJson(idOf(one.item)) === canonicalJson(itemId),
+      );
+      return found.length === 1 ? (found[0] ?? null) : null;
+    },
+    enabled: listed !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+const idOf = (item: ListedItem['item']): JsonValue => getMember((item ?? {}) as JsonObject, 'id') ?? null;

@@ -4,9 +4,8 @@ import { send } from '../../../api/send.ts';
 import { Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';
+import { MESSAGE_FIELD, useChange } from '../../queries.ts';
 import { ChangeError } from '../../versions/change-error.tsx';
-import { MESSAGE_FIELD } from '../../versions/message-field.ts';
-import { useChange } from '../../versions/use-change.ts';
 import type { Dataset, ListedItem } from '../item-windows.ts';
 
 /** Removes items from the newest version, after a confirmation. Older versions keep them. */

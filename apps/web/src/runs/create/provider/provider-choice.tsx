@@ -2,7 +2,7 @@ import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { useRecentRuns } from '../../use-runs.ts';
+import { useRecentRuns } from '../../queries.ts';
 import { asksModel } from '../config-fields.ts';
 import type { RunForm } from '../run-form.ts';
 import { type Provider, useProviders, valuesOf } from './suggestions-of.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Run } from '../../use-run.ts';
+import type { Run } from '../../queries.ts';
 import { measuredOf } from './suggestions-of.ts';
 
 const provider = { type: 'openai_compatible', base_url: 'https://a.example/v1', model: 'm' };

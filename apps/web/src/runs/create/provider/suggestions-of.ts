@@ -2,7 +2,7 @@ import type { ResponseOf } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../../../api/api.ts';
 import { useCan } from '../../../session/session.tsx';
-import type { Run } from '../../use-run.ts';
+import type { Run } from '../../queries.ts';
 import type { Config } from '../config-values.ts';
 
 /** What recent runs of the same protocol had as a member of their provider. */

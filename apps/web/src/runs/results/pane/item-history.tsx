@@ -1,6 +1,6 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { useQueries } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../../api/api.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
@@ -10,8 +10,7 @@ import { Age } from '../../../ui/text/age.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
-import { nameOf, type Result, type Run } from '../../use-run.ts';
-import { useRuns } from '../../use-runs.ts';
+import { nameOf, type Result, type Run, runsQuery } from '../../queries.ts';
 import { resultKey } from '../listed-result.ts';
 import { Mark } from '../mark.tsx';
 
@@ -39,7 +38,7 @@ export function ItemHistory({ run, itemHash }: { readonly run: Run; readonly ite
 }
 
 function History({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
-  const listed = useRuns({ dataset_id: run.dataset_id, limit: RUNS });
+  const listed = useQuery(runsQuery({ dataset_id: run.dataset_id, limit: RUNS }));
   const runs = listed.data?.data.filter(({ id }) => id !== run.id) ?? [];
   const results = useQueries({
     queries: runs.map(({ id }) => ({

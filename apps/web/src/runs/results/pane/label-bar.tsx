@@ -1,14 +1,13 @@
 import { Button, Group, Kbd, Pill, TagsInput, Text, Textarea } from '@mantine/core';
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../../../api/send.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
-import { useLabels } from '../../labels/use-labels.ts';
-import type { Run } from '../../use-run.ts';
+import { labelsQuery, type Run } from '../../queries.ts';
 import { type ListedResult, resultKey } from '../listed-result.ts';
 
 type Label = ListedResult['labels'][number];
@@ -88,7 +87,7 @@ function OwnLabel({
   const { verdict, types } = said;
   const [note, setNote] = useState(said.note ?? '');
   const [goesOn, setGoesOn] = useLocalStorage({ key: 'svc-next-after-label', defaultValue: false });
-  const known = useLabels(run).data?.types.map(({ type }) => type) ?? [];
+  const known = useQuery(labelsQuery(run)).data?.types.map(({ type }) => type) ?? [];
   const change = useLabel(run, result);
   const say = (changes: Partial<Said>): void => {
     const next: Said = { verdict, types, note: note === '' ? null : note, ...changes };

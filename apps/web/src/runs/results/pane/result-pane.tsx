@@ -1,9 +1,10 @@
 import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Table, Text, Title } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
-import { useItem } from '../../../datasets/items/use-item.ts';
+import { itemQuery } from '../../../datasets/queries.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
@@ -11,7 +12,7 @@ import { formatCount, formatDuration, formatScore } from '../../../ui/text/forma
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
-import type { Run } from '../../use-run.ts';
+import type { Run } from '../../queries.ts';
 import { answerIn, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
 import { Mark, outcomeText } from '../mark.tsx';
 import { ExpectedAndGot } from './expected-and-got.tsx';
@@ -43,7 +44,9 @@ export function ResultPane({
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
   const { item_hash, item_id, section, order_index, repetition } = result;
-  const found = useItem({ id: run.dataset_id, version: run.dataset_version }, item_hash ?? undefined);
+  const found = useQuery(
+    itemQuery({ id: run.dataset_id, version: run.dataset_version }, item_hash ?? undefined),
+  );
   // until it is read, the one before it stays
   const item = found.data?.item_hash === item_hash ? ((found.data?.item ?? null) as JsonObject | null) : null;
   return (

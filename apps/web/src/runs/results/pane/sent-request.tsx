@@ -11,7 +11,7 @@ import { Part } from '../../../ui/layout/part.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
-import type { Run } from '../../use-run.ts';
+import type { Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.ts';
 import { type Asked, curlOf, readSentRequest } from './curl-of.ts';
 

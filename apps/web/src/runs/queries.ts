@@ -1,5 +1,11 @@
-import type { ResponseOf } from '@svc/client';
-import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Paths, ResponseOf } from '@svc/client';
+import {
+  type QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { get } from '../api/api.ts';
 import { useEvents } from '../api/use-events.ts';
@@ -19,8 +25,7 @@ const REFRESH_MS = 3_000;
 export function useRun(id: string): UseQueryResult<WatchedRun> {
   const queries = useQueryClient();
   const found = useQuery({
-    queryKey: ['run', id],
-    queryFn: async ({ signal }): Promise<WatchedRun> => await get('/runs/{id}', { path: { id } }, signal),
+    ...runQuery(id),
     refetchInterval: ({ state }) => (state.data?.finished_at === null ? REFRESH_MS : false),
   });
   const isActive = found.data !== undefined && found.data.finished_at === null;
@@ -93,3 +98,42 @@ export function nameOf(run: Pick<Run, 'id' | 'name' | 'config'>): string {
   const base = provider?.model ?? provider?.label ?? PROVIDER_NAMES[provider?.type ?? ''] ?? 'Run';
   return `${base} #${run.id.slice(-4)}`;
 }
+
+type RunsQuery = NonNullable<Paths['/runs']['get']['parameters']['query']>;
+
+/** The newest runs that a query of the API asks for. Lists lack latencies. */
+export const runsQuery = (query: RunsQuery) =>
+  queryOptions({ queryKey: ['runs', query], queryFn: ({ signal }) => get('/runs', { query }, signal) });
+
+/** How many of the newest runs are offered, and looked at for suggestions. */
+const RECENT = 100;
+
+/** The newest runs; none until they are read. */
+export function useRecentRuns(): readonly Run[] {
+  return useQuery(runsQuery({ limit: RECENT })).data?.data ?? [];
+}
+
+/** A run, whole. */
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['run', id],
+    queryFn: ({ signal }): Promise<WatchedRun> => get('/runs/{id}', { path: { id } }, signal),
+  });
+
+/** Runs in the order in which they are compared: the oldest is the baseline. */
+export const olderFirst = (runs: readonly Run[]): readonly Run[] =>
+  runs.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+
+/** The address of a comparison of runs that were chosen in a list, in which they are. */
+export const comparisonOf = (runs: readonly Run[], chosen: readonly string[]): string => {
+  const known = olderFirst(runs.filter(({ id }) => chosen.includes(id))).map(({ id }) => id);
+  return [...known, ...chosen.filter((id) => !known.includes(id))].join(',');
+};
+
+/** How many labels the results of a run have, by person and by type of failure. */
+export const labelsQuery = ({ id }: Pick<Run, 'id'>) =>
+  queryOptions({
+    queryKey: ['labels', id],
+    queryFn: async ({ signal }) =>
+      (await get('/runs/{id}/labels', { path: { id }, query: { limit: 1 } }, signal)).summary,
+  });

@@ -1,0 +1,131 @@
+import type { ResponseOf } from '@svc/client';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { get } from '../api/api.ts';
+import type { Field } from '../ui/form/fields.tsx';
+import { useNotify } from '../ui/layout/notices.tsx';
+import { BY_CURSOR } from '../ui/more-button.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import { type Dataset, readItem, type VersionOf } from './items/item-windows.ts';
+import { type Overview, readOverview } from './overview/read-overview.ts';
+
+/**
+ * One whole item of a version, by its hash or position; null if the version does not have it. Until it is read, the one
+ * before it stays.
+ *
+ * @param item undefined asks for none
+ */
+export const itemQuery = ({ id, version }: VersionOf, item: string | undefined) =>
+  queryOptions({
+    queryKey: ['item', { id, version }, item],
+    queryFn: ({ signal }) => readItem({ id, version }, item ?? '', signal),
+    enabled: item !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  });
+
+/**
+ * A dataset as it is now, or as a version of it was, its numbers with every digit.
+ *
+ * @param id id or handle; null asks for none
+ * @param version number or beginning of the hash; by default the newest
+ */
+export const datasetQuery = (id: string | null, version?: string | undefined) =>
+  queryOptions({
+    queryKey: ['dataset', id, version ?? null],
+    queryFn: ({ signal }): Promise<Dataset> =>
+      get('/datasets/{id}', { path: { id: id ?? '' }, query: { version } }, signal),
+    enabled: id !== null,
+  });
+
+/**
+ * What is in a version of a dataset.
+ *
+ * @param of undefined reads nothing
+ * @param isLimited whether only the first items are read
+ */
+export function overviewQuery(of: VersionOf | undefined, isLimited = true) {
+  const { id = '', version = 0 } = of ?? {};
+  return queryOptions({
+    queryKey: ['overview', id, version, isLimited],
+    queryFn: ({ signal }) => readOverview({ id, version }, isLimited, signal),
+    enabled: of !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before: Overview | undefined, query) =>
+      query?.queryKey[1] === id && query.queryKey[2] === version ? before : undefined,
+  });
+}
+
+type Versions = ResponseOf<'/datasets/{id}/versions', 'get'>;
+export type Version = Versions['data'][number];
+
+const PAGE = 50;
+
+/** The history of a dataset, newest first, page by page. Null reads nothing. */
+export const versionsQuery = (id: string | null) =>
+  infiniteQueryOptions({
+    queryKey: ['versions', id],
+    queryFn: ({ signal, pageParam: cursor }) =>
+      get('/datasets/{id}/versions', { path: { id: id ?? '' }, query: { limit: PAGE, cursor } }, signal),
+    ...BY_CURSOR,
+    enabled: id !== null,
+  });
+
+/** What a version changed, in words: `1 added, 2 changed`. */
+export function changeText(change: Version['change']): string {
+  const parts = (['added', 'changed', 'removed'] as const)
+    .filter((kind) => change[kind] > 0)
+    .map((kind) => `${formatCount(change[kind])} ${kind}`);
+  return parts.length === 0 ? 'no item differs' : parts.join(', ');
+}
+
+const route = getRouteApi('/datasets/$id');
+
+interface Changed {
+  readonly version: number;
+  readonly change?: Version['change'];
+}
+
+/** Waits for a change of a dataset, reads again what shows the dataset, and shows its newest version. */
+export function useChange(): (
+  changing: Promise<Changed>,
+  /** Position of the item that is open afterwards; by default the same item stays. */
+  position?: string,
+) => Promise<void> {
+  const { id } = route.useParams();
+  const refresh = useRefresh();
+  const navigate = route.useNavigate();
+  const notify = useNotify();
+  return async (changing, position) => {
+    const { version, change } = await changing;
+    const at = position === undefined ? undefined : await readItem({ id, version }, position, undefined);
+    await refresh();
+    await navigate({
+      resetScroll: false,
+      replace: true,
+      // what was typed is stored
+      ignoreBlocker: true,
+      search: ({ version: _shown, from: _from, to: _to, ...rest }) =>
+        at === undefined ? rest : { ...rest, item: at?.item_hash },
+    });
+    notify(`Version ${version}${change === undefined ? '' : `: ${changeText(change)}`}.`);
+  };
+}
+
+/** Reads again what shows datasets and their versions. */
+export function useRefresh(): () => Promise<void> {
+  const queries = useQueryClient();
+  return async () => {
+    await Promise.all(
+      ['dataset', 'datasets', 'versions'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
+    );
+  };
+}
+
+/** What the history says of a change. */
+export const MESSAGE_FIELD: Field = {
+  name: 'message',
+  label: 'Message',
+  description: 'What the history says of the change',
+  maxLength: 1000,
+};
