@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { build, type Rollup } from 'vite';
-import { writeParquet } from '../../packages/tabular/src/write/index.ts';
+import { writeParquet } from '../../packages/tabular/test/write-parquet.ts';
 import type { FoundChromium } from '../browser/find-chromium.ts';
 import { type ConsumerProject, checkPageTypes } from './consumer-project.ts';
 import { startExampleHub } from './example-checks.ts';
@@ -117,7 +117,8 @@ export async function runPage(
   await using cleanUp = new AsyncDisposableStack();
   const hub = await startExampleHub();
   cleanUp.defer(() => hub.close());
-  await writeFile(join(page, 'items.parquet'), await itemsTable());
+  const table = writeParquet({ columns: [{ name: 'prompt', data: PROMPTS }] });
+  await writeFile(join(page, 'items.parquet'), table);
   const server = servePage(page, hub.endpoint);
   cleanUp.defer(async () => {
     server.close();
@@ -169,17 +170,6 @@ export async function runPage(
 }
 
 const PROMPTS = ['1+1?', '2+2?'];
-
-/** A table of items, as the service writes it. */
-async function itemsTable(): Promise<Uint8Array> {
-  async function* batches(): AsyncGenerator<string[]> {
-    yield PROMPTS;
-  }
-  const json = (prompt: string): string => JSON.stringify(prompt);
-  return Buffer.concat(
-    await Array.fromAsync(writeParquet(batches(), [{ name: 'prompt', type: 'string', json }])),
-  );
-}
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
 

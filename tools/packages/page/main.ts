@@ -78,7 +78,7 @@ async function showRows(): Promise<void> {
   await hub.close();
 }
 
-/** Reads the columns of a file that the service writes, by ranges. */
+/** Reads the columns of a file by ranges. */
 async function showTable(): Promise<void> {
   for await (const row of readTable(new URL('/items.parquet', location.href), { columns: ['prompt'] })) {
     element('table').append(textElement('li', String(row['prompt'])));
