@@ -122,7 +122,7 @@ assert serving.get_hub_caller()["type"] == "user"
 assert f"svc/{repo}" in [found["id"] for found in serving.list_hub_datasets()]
 commit = serving.get_hub_dataset(repo)["sha"]
 assert commit == dataset.version_hash[:40] == serving.get_hub_dataset_revision(repo, "v1")["sha"]
-assert [entry.path for entry in serving.list_hub_files(repo, "main")] == ["README.md", "data", "items"]
+assert [entry.path for entry in serving.list_hub_files(repo, "main")] == ["README.md", "data", "eval.yaml", "items"]
 [lines] = serving.list_hub_folder(repo, commit, "items")
 assert serving.find_hub_files(repo, commit, {"paths": [lines.path, "nothing"]})[0].size == lines.size
 assert os.path.getsize(serving.download_hub_file(repo, commit, lines.path)) == lines.size
