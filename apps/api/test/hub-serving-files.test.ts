@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { createStore } from '@svc/store';
 import fc from 'fast-check';
@@ -148,17 +148,36 @@ it('knows the columns of what an import stores when it commits', async () => {
   expect(await tasks()).toBe(toldTasks);
 });
 
+const unmade = (id: string, version = 1) =>
+  queryDatabase(
+    api.databaseUrl,
+    `SELECT count(*)::int AS files, count(*) FILTER (WHERE byte_length IS NULL)::int AS unmade FROM hub_files
+     WHERE dataset_id = '${id}' AND version = ${version}`,
+  );
+
 it('makes files in the background when a version was stored, whoever stored it', async () => {
   const { id } = await upload('background', { train: some(3) });
-  const unmade = (version: number) =>
-    queryDatabase(
-      api.databaseUrl,
-      `SELECT count(*)::int AS files, count(*) FILTER (WHERE byte_length IS NULL)::int AS unmade FROM hub_files
-       WHERE dataset_id = '${id}' AND version = ${version}`,
-    );
-  await expect.poll(() => unmade(1), { timeout: 20_000 }).toEqual([{ files: 2, unmade: 0 }]);
+  await expect.poll(() => unmade(id)).toEqual([{ files: 2, unmade: 0 }]);
   await append('background', some(1, 3));
-  await expect.poll(() => unmade(2), { timeout: 20_000 }).toEqual([{ files: 2, unmade: 0 }]);
+  await expect.poll(() => unmade(id, 2)).toEqual([{ files: 2, unmade: 0 }]);
+});
+
+it('makes no tables before they are asked for where a file is embedded so often that they would be large', async () => {
+  const items = Array.from({ length: 260 }, () => ({ assets: ['assets/shared.png'] }));
+  const archive = await makePackage({
+    'sections/train.jsonl': lines(items),
+    'assets/shared.png': randomBytes(2_000_000),
+  });
+  const init = { method: 'POST', body: uploadForm(archive, { handle: 'embedded' }) };
+  const { id } = await send('/datasets/upload', init);
+  await expect.poll(async () => (await unmade(id))[0]?.files).toBeGreaterThan(100);
+  // one version after the other
+  const { id: later } = await upload('after-embedded', { train: some(1) });
+  await expect.poll(() => unmade(later)).toEqual([{ files: 2, unmade: 0 }]);
+  const [{ files, unmade: left }] = await unmade(id);
+  expect(left).toBe(files - 1);
+  const path = `data/train-00000-of-${String(left).padStart(5, '0')}.parquet`;
+  expect((await read(fileOf('embedded', path))).bytes.byteLength).toBeGreaterThan(2_000_000);
 });
 
 it('reads ranges of what was made, and makes nothing again', async () => {

@@ -29,7 +29,7 @@ export interface HubFiles {
     signal: AbortSignal,
     isKept?: boolean,
   ): Promise<readonly (HubFile & MeasuredFile)[]>;
-  /** Makes the files of a version in the background, instead of those of older versions of its dataset. */
+  /** Makes the files of a version in the background unless they are large, instead of those of older versions of its dataset. */
   announce(version: VersionKey): void;
 }
 
@@ -44,6 +44,11 @@ export const isGone = (error: unknown): boolean =>
   error instanceof StoreError && ['dataset_not_found', 'version_not_found'].includes(error.code);
 
 const SOON_MS = 1_000;
+/**
+ * Tables are made before anybody asks where the lines of a version have at most so many bytes. One stored file may be embedded
+ * in each item, and its tables then have a thousand times the bytes of the upload.
+ */
+const ANNOUNCED_BYTES = 512 * 1024 * 1024;
 /** Tables that are made for one request before others have their turn: their lines, and how many. */
 const TURN_BYTES = 4 * 1024 * 1024;
 const TURN_FILES = 256;
@@ -163,6 +168,8 @@ export function createHubFiles(
     try {
       const key = await layout(version, stopSignal);
       await columns(key, stopSignal);
+      const sections = await hubFiles.sections(key, stopSignal);
+      if (sections.reduce((sum, { lineBytes }) => sum + lineBytes, 0) > ANNOUNCED_BYTES) return;
       for (;;) {
         const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
         if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
