@@ -281,7 +281,7 @@ async function runTests(args) {
 
 /**
  * What no change should wait for: all tests in their long form, the fast ones under load, the packages as users install them,
- * and the suites for a cluster where TEST_CITUS_URL names one. Arguments select tests, which alone run then. `--write` writes docs/reliability.md.
+ * and the suites for a cluster where TEST_CITUS_URL names one. Arguments select tests, which alone run then. `--write` writes apps/standalone/test/faults/RESULTS.md.
  */
 async function testAll(args) {
   const isWritten = args.includes('--write');

@@ -483,9 +483,9 @@ describe('agreement', () => {
   });
 });
 
-it('the program of docs/runs.md does what the page says', async () => {
-  const page = await readFile(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
-  const program = /^### Agreement$[\s\S]*?^```python\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+it('the program of docs/labels.md does what the page says', async () => {
+  const page = await readFile(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
+  const program = /^## Agreement$[\s\S]*?^```python\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
   const lines = [0, 1, 2].map((n) =>
     JSON.stringify({
       id: n,

@@ -6,7 +6,9 @@ import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
 import { UNSCORABLE_REASONS } from '../src/plan/describe-plan.ts';
 
-const text = readFileSync(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
+const text = ['runs', 'checkers', 'results']
+  .map((page) => readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8'))
+  .join('\n');
 
 /** The cells of the rows of a table, found by the first cell of its head. */
 function table(firstHead: string): string[][] {
@@ -24,7 +26,7 @@ function table(firstHead: string): string[][] {
 
 const names = (firstHead: string): string[] => table(firstHead).map((cells) => cells[0] ?? '');
 
-describe('docs/runs.md', () => {
+describe('the pages of runs', () => {
   it('has an example that is accepted', () => {
     const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '');
     expect(parseRunConfig(example.config)).toMatchObject({ repetitions: 3 });
@@ -52,7 +54,7 @@ describe('docs/runs.md', () => {
   it('lists every checker with its options', () => {
     const optionOf = ([name, schema]: [string, OptionSchema]): string =>
       'default' in schema ? `${name} (${schema['default']})` : name;
-    expect(table('checker'), 'docs/runs.md needs a row for each of checkers.ts, as it is declared').toEqual(
+    expect(table('checker'), 'docs/checkers.md needs a row for each of checkers.ts, as it is declared').toEqual(
       CHECKER_DOCS.map(({ name, passes, options }) => [
         name,
         passes.replaceAll('`', ''),

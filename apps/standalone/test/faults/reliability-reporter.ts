@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { Reporter, TestModule } from 'vitest/node';
 import type { Diagnostic } from './report.ts';
 
-const FILE = fileURLToPath(new URL('../../../../docs/reliability.md', import.meta.url));
+const FILE = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 
-const HEAD = `# Reliability
+const HEAD = `# Results of fault injection
 
 Faults that the tests inject into the built service, what is expected of it, and what was observed. The suite writes this
 file after a complete run:
@@ -16,13 +16,13 @@ file after a complete run:
 input has fixed seeds.
 `;
 
-/** Writes docs/reliability.md from the results of a complete run; a failed run writes nothing. */
+/** Writes RESULTS.md from the results of a complete run; a failed run writes nothing. */
 export default class ReliabilityReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const isWhole = errors.length === 0 && modules.every((module) => module.ok());
     if (!isWhole) {
-      console.error('docs/reliability.md is not written: a test failed');
+      console.error('RESULTS.md is not written: a test failed');
       return;
     }
     const skipped = tests

@@ -1,6 +1,6 @@
 import type { TestContext } from 'vitest';
 
-/** One row of docs/reliability.md, or a part of one: rows with the same scenario and expectation are added up. */
+/** One row of RESULTS.md, or a part of one: rows with the same scenario and expectation are added up. */
 export interface Diagnostic {
   /** Heading of the row. */
   readonly area: string;

@@ -25,7 +25,7 @@ export type UnscorableReason =
 /** Decides once for all items with the same key: for what takes more than a few steps. */
 export type DecideOnce = (key: string, decide: () => UnscorableReason | null) => UnscorableReason | null;
 
-/** What people and clients are told of a checker: OpenAPI, the console and docs/runs.md follow from it. */
+/** What people and clients are told of a checker: OpenAPI, the console and docs/checkers.md follow from it. */
 export interface CheckerDocs {
   /** `checker.type` of items and configurations. */
   readonly name: string;
