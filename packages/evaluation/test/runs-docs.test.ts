@@ -54,7 +54,10 @@ describe('the pages of runs', () => {
   it('lists every checker with its options', () => {
     const optionOf = ([name, schema]: [string, OptionSchema]): string =>
       'default' in schema ? `${name} (${schema['default']})` : name;
-    expect(table('checker'), 'docs/checkers.md needs a row for each of checkers.ts, as it is declared').toEqual(
+    expect(
+      table('checker'),
+      'docs/checkers.md needs a row for each of checkers.ts, as it is declared',
+    ).toEqual(
       CHECKER_DOCS.map(({ name, passes, options }) => [
         name,
         passes.replaceAll('`', ''),
