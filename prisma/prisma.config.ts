@@ -1,10 +1,8 @@
-import { defineConfig } from 'prisma/config';
-
 const url = process.env['DATABASE_URL'];
 
 /** What Prisma's own command line reads, e.g. for `prisma migrate deploy` against a deployed database. */
-export default defineConfig({
+export default {
   schema: 'schema.prisma',
   migrations: { path: 'migrations' },
   ...(url === undefined ? {} : { datasource: { url } }),
-});
+};

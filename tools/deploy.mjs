@@ -4,16 +4,13 @@
 //
 // `standalone` has the embedded PostgreSQL with it, for this processor unless another is named. The folder must not exist. Build everything first. Versions are those of pnpm-lock.yaml.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PNPM = 'pnpm@12.21.0';
 const APPS = ['api', 'worker', 'cli', 'standalone'];
-
-/** Prisma's client has parts for every database, several times as large as everything else together. */
-const OTHER_DATABASES = /\.(?:cockroachdb|mysql|sqlite|sqlserver)\./;
 
 const [app, target, cpu = process.arch] = process.argv.slice(2);
 if (!APPS.includes(app) || target === undefined || !['x64', 'arm64'].includes(cpu)) {
@@ -50,12 +47,3 @@ if (status !== 0) {
 // The console is built once for all: its files are served as they are.
 if (app === 'api' || app === 'standalone')
   cpSync(join(root, 'apps/web/dist'), join(folder, 'console'), { recursive: true });
-
-const store = join(folder, 'node_modules/.pnpm');
-for (const name of readdirSync(store)) {
-  if (!name.startsWith('@prisma+client@')) continue;
-  const runtime = join(store, name, 'node_modules/@prisma/client/runtime');
-  for (const file of readdirSync(runtime)) {
-    if (OTHER_DATABASES.test(file)) rmSync(join(runtime, file));
-  }
-}

@@ -1,14 +1,11 @@
 import type { Semaphore } from '@svc/concurrency';
 import type { AssetStore } from './assets/asset-store.ts';
-import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Pool } from './postgres/pool.ts';
 
 /** What the parts of the store share. */
 export interface StoreContext {
-  /** The one pool of connections: Prisma's adapter, COPY and plain statements all draw on it. */
+  /** The one pool of connections: COPY and plain statements draw on it. */
   readonly pool: Pool;
-  /** Ordinary queries. */
-  readonly prisma: PrismaClient;
   /** Where the content of assets is kept. */
   readonly assets: AssetStore;
   /** Bounds imports; each holds a connection for long. */

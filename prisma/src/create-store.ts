@@ -1,4 +1,3 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
 import { type Assets, createAssets } from './assets/assets.ts';
@@ -11,7 +10,6 @@ import type { StoreContext } from './context.ts';
 import { StoreError } from './database/errors.ts';
 import { guarded } from './database/guarded.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
-import { PrismaClient } from './generated/prisma/client.ts';
 import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { importShare } from './import/disk-share.ts';
@@ -137,7 +135,6 @@ export function createStore(options: StoreOptions): Store {
     statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     onServerError: (code) => probes.noteError(code),
   });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
   const maxItemBytes = Math.min(options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES, LARGEST_ITEM_BYTES);
   const database = createDatabaseAssetStore();
@@ -145,7 +142,6 @@ export function createStore(options: StoreOptions): Store {
   const objects = location === null ? null : createS3Objects({ location });
   const context: StoreContext & ImportContext = {
     pool,
-    prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
     ...createSemaphores(options, maxItemBytes),
@@ -158,7 +154,6 @@ export function createStore(options: StoreOptions): Store {
   const close = (): Promise<void> => {
     closing ??= (async () => {
       await encoder[Symbol.asyncDispose]();
-      await prisma.$disconnect();
       await Promise.all([pool.end(), probes.close()]);
       objects?.close();
     })();

@@ -27,11 +27,6 @@ it.each([
     'a node that ends its sessions',
     withFacts({ code: 'XX000' }, 'terminating connection due to administrator command'),
   ],
-  ['Prisma without a server', withFacts({ code: 'P1001' })],
-  [
-    'Prisma with the driver inside',
-    withFacts({ code: 'P2010', meta: { driverAdapterError: { cause: { kind: 'DatabaseNotReachable' } } } }),
-  ],
   ['one as the cause of another', new Error('outer', { cause: withFacts({ code: '08006' }) })],
 ])('names %s', (_, error) => {
   const named = toStoreError(error);
@@ -45,12 +40,8 @@ it.each([
   ['refused', withFacts({ code: '28P01' })],
   ['refused', withFacts({ code: '3D000' })],
   ['refused', withFacts({ code: '42501' })],
-  ['tls', withFacts({ kind: 'TlsConnectionError' })],
   ['not_migrated', withFacts({ code: '42P01' })],
-  [
-    'not_migrated',
-    withFacts({ code: 'P2010', meta: { driverAdapterError: { cause: { originalCode: '42703' } } } }),
-  ],
+  ['not_migrated', withFacts({ code: '42703' })],
   ['full', withFacts({ code: '53100' })],
   [undefined, withFacts({ code: '40P01' })],
   [undefined, withFacts({ code: '53300' })],

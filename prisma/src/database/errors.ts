@@ -129,16 +129,8 @@ export class StoreError extends Error {
   }
 }
 
-/** Prisma: cannot reach, timed out, closed the connection, pool timeout, too many connections. */
-const UNAVAILABLE_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
-const UNAVAILABLE_PRISMA_KINDS = new Set([
-  'DatabaseNotReachable',
-  'ConnectionClosed',
-  'SocketTimeout',
-  'TooManyConnections',
-]);
-/** SQLSTATE of an unknown table, column, function or schema, and the codes of Prisma for the same. */
-const NOT_MIGRATED = new Set(['42P01', '42703', '42883', '3F000', 'P2021', 'P2022']);
+/** SQLSTATE of an unknown table, column, function or schema. */
+const NOT_MIGRATED = new Set(['42P01', '42703', '42883', '3F000']);
 const FULL = '53100';
 
 /**
@@ -150,7 +142,7 @@ export function toStoreError(error: unknown): unknown {
   for (const cause of causesOf(error)) {
     const reason = outageOf(cause);
     if (reason !== undefined) return outage(reason, error);
-    if (isUnavailable(cause) || isUnavailableToPrisma(cause)) {
+    if (isUnavailable(cause)) {
       return new StoreError('unavailable', explain(cause), { cause: error });
     }
   }
@@ -175,21 +167,18 @@ export function operatorMessage(error: unknown): string {
 function* causesOf(error: unknown): Generator<Record<string, unknown>> {
   for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 6; depth += 1) {
     yield cause;
-    cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
+    cause = cause['cause'] ?? firstOf(cause['errors']);
   }
 }
 
 function outageOf(error: Record<string, unknown>): OutageReason | undefined {
   if (error instanceof ConnectError) return error.reason;
-  const { kind } = error;
-  const code = String(error['originalCode'] ?? error['code']);
+  const code = String(error['code']);
   if (code === FULL) return 'full';
   if (NOT_MIGRATED.has(code)) return 'not_migrated';
-  if (isRefused(code) || code === 'P1000' || code === 'P1010') return 'refused';
-  if (kind === 'TlsConnectionError') return 'tls';
-  const isBusy =
-    /^(?:53|57014|25006|40001|40P01|55P03|P2024|P2037)/.test(code) || kind === 'TooManyConnections';
-  if (isBusy || !(isUnavailable(error) || isUnavailableToPrisma(error))) return undefined;
+  if (isRefused(code)) return 'refused';
+  const isBusy = /^(?:53|57014|25006|40001|40P01|55P03)/.test(code);
+  if (isBusy || !isUnavailable(error)) return undefined;
   return /^timeout exceeded/.test(String(error['message'])) ? undefined : 'unreachable';
 }
 
@@ -205,22 +194,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
 };
 
 function explain(error: Record<string, unknown>): string {
-  const code = error['code'] ?? error['originalCode'];
-  return EXPLANATIONS[String(code)] ?? 'The database cannot be reached at the moment.';
-}
-
-/** Whether Prisma reports a lost or refused connection, in its own terms or in those of the driver. */
-function isUnavailableToPrisma(error: Record<string, unknown>): boolean {
-  const { code, kind, originalCode } = error;
-  if (typeof code === 'string' && UNAVAILABLE_PRISMA_CODES.has(code)) return true;
-  if (isUnavailable({ code: originalCode })) return true;
-  return typeof kind === 'string' && UNAVAILABLE_PRISMA_KINDS.has(kind);
-}
-
-/** Where Prisma's client keeps the driver's own error. */
-function driverErrorOf(error: Record<string, unknown>): unknown {
-  const meta = error['meta'];
-  return isObject(meta) ? meta['driverAdapterError'] : undefined;
+  return EXPLANATIONS[String(error['code'])] ?? 'The database cannot be reached at the moment.';
 }
 
 function firstOf(value: unknown): unknown {

@@ -152,8 +152,8 @@ async function hasMigrationsTable(pool: pg.Pool): Promise<boolean> {
 }
 
 async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
-  using opened = await openSchemaEngine(new MigrationAdapter(pool));
   try {
+    using opened = await openSchemaEngine(new MigrationAdapter(pool));
     const { appliedMigrationNames } = await opened.engine.applyMigrations({
       migrationsList: await readMigrations(names),
       filters: { externalTables: [], externalEnums: [] },

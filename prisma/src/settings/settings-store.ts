@@ -1,6 +1,7 @@
-import { auditStatement } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit/write-audit.ts';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
+import { inTransaction } from '../postgres/pool.ts';
 
 /** What an operator can change while the service runs. */
 export interface Settings {
@@ -27,7 +28,7 @@ export interface SettingsStore {
   update(changes: Partial<Settings>): Promise<Settings>;
 }
 
-export function createSettingsStore({ pool, prisma }: Pick<StoreContext, 'pool' | 'prisma'>): SettingsStore {
+export function createSettingsStore({ pool }: Pick<StoreContext, 'pool'>): SettingsStore {
   const get = async (): Promise<Settings> => {
     const { rows } = await pool.query<{ key: string; value: string }>(
       `SELECT key, value FROM settings WHERE key = ANY ($1) AND octet_length(value) <= ${MAX_VALUE_BYTES}`,
@@ -46,25 +47,17 @@ export function createSettingsStore({ pool, prisma }: Pick<StoreContext, 'pool' 
       const wanted = Object.entries(changes)
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => ({ key: KEYS[name as keyof Settings], value: JSON.stringify(value) }));
-      await prisma.$transaction(async (client) => {
-        const stored = await client.setting.findMany({
-          where: { key: { in: wanted.map(({ key }) => key) } },
-        });
-        const changed = wanted.filter(
-          ({ key, value }) => stored.find((one) => one.key === key)?.value !== value,
+      await inTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ key: string }>(
+          `INSERT INTO settings (key, value) SELECT * FROM unnest($1::text[], $2::text[])
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = now()
+              WHERE settings.value <> excluded.value
+            RETURNING key`,
+          [wanted.map(({ key }) => key), wanted.map(({ value }) => value)],
         );
-        if (changed.length === 0) return;
-        for (const { key, value } of changed) {
-          const update = { value, updatedAt: new Date() };
-          await client.setting.upsert({ where: { key }, create: { key, value }, update });
-        }
-        const members = changed.map(({ key }) => key);
-        const { sql, values } = auditStatement(
-          'settings.update',
-          { kind: 'settings', id: null },
-          { members },
-        );
-        await client.$executeRawUnsafe(sql, ...values);
+        const members = rows.map(({ key }) => key);
+        if (members.length > 0)
+          await writeAudit(client, 'settings.update', { kind: 'settings', id: null }, { members });
       });
       return await get();
     },
