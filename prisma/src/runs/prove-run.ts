@@ -19,7 +19,7 @@ import { queryOf, type ReadQuery, readFrom } from '../postgres/read-query.ts';
 import { readResults } from './run-results.ts';
 import { SUMMARY_VERSION } from './run-row.ts';
 import { storedSums } from './scores/stored-sums.ts';
-import { readScores, type SummaryState, summarizeRun, summaryState } from './scores/summarize-run.ts';
+import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
 import { scorerNumber } from './write/scorer-names.ts';
 
 /** What the hash and the verdict of a run are made of. */
@@ -34,9 +34,8 @@ interface ProofState extends SummaryState {
   readonly isProven: boolean;
 }
 
-const STATE =
-  summaryState(`dataset_version_hash AS "versionHash", config, bar, created_at AS "createdAt", imported, verdict,
-  proof_of IS NOT DISTINCT FROM ${SUMMARY_VERSION} AS "isProven"`);
+const STATE = `SELECT ${SUMMARY_STATE}, dataset_version_hash AS "versionHash", config, bar, created_at AS "createdAt", imported, verdict,
+  proof_of IS NOT DISTINCT FROM ${SUMMARY_VERSION} AS "isProven" FROM runs WHERE id = $1`;
 
 const STORE = `UPDATE runs SET run_hash = $2, verdict = $3, proof_of = $4 WHERE id = $1 AND ${SUMMARY_VERSION} = $4`;
 
@@ -71,8 +70,8 @@ async function proveRun(
       if (state === undefined || !(isEnding || (state.isFinished && !state.isProven))) return null;
       return {
         state,
-        runHash: await hashRun(query, id, state, maxItemBytes),
-        scores: await ownScores(query, id, state),
+        runHash: await hashRun(query, state, maxItemBytes),
+        scores: await ownScores(query, state),
       };
     },
     signal,
@@ -80,7 +79,7 @@ async function proveRun(
   );
   if (found === null) return;
   const { state, runHash, scores } = found;
-  const verdict = await verdictOn(pool, id, state, scores);
+  const verdict = await verdictOn(pool, state, scores);
   await pool.query(STORE, [id, runHash, verdict, state.version]);
 }
 
@@ -89,8 +88,8 @@ export async function proveImported(client: pg.ClientBase, id: string): Promise<
   const query = queryOf(client);
   const [state] = await query<ProofState>(STATE, [id]);
   if (state === undefined) throw new Error('The run to prove does not exist.');
-  const runHash = await hashRun(query, id, state, Number.MAX_SAFE_INTEGER);
-  const verdict = importedVerdict(state, (await ownScores(query, id, state))?.scores ?? null);
+  const runHash = await hashRun(query, state, Number.MAX_SAFE_INTEGER);
+  const verdict = importedVerdict(state, (await ownScores(query, state))?.scores ?? null);
   await client.query(STORE, [id, runHash, verdict, state.version]);
   return runHash;
 }
@@ -98,8 +97,7 @@ export async function proveImported(client: pg.ClientBase, id: string): Promise<
 /** The hash of a run; null if a result is larger than results may be, so that no export has it. */
 async function hashRun(
   query: ReadQuery,
-  id: string,
-  { versionHash, config, bar }: ProofState,
+  { id, versionHash, config, bar }: ProofState,
   maxItemBytes: number,
 ): Promise<string | null> {
   const stated = readStoredJson(config);
@@ -136,7 +134,6 @@ const barOf = ({ bar }: ProofState): Bar | null => (bar === null ? null : JSON.p
 /** What a bar without a baseline is compared with: scores at its confidence. */
 async function ownScores(
   query: ReadQuery,
-  id: string,
   state: ProofState,
 ): Promise<{ readonly scores: GroupScores | null; readonly before: number } | null> {
   const bar = barOf(state);
@@ -146,10 +143,10 @@ async function ownScores(
   const isOlder = isJsonObject(provider) && isOlderThanBar(getMember(provider, 'type'));
   const [row] = await query<{ readonly before: number }>(
     'SELECT count(*)::int AS before FROM run_results WHERE run_id = $1 AND output IS NOT NULL AND ($2::bool OR reused)',
-    [id, isOlder],
+    [state.id, isOlder],
   );
   const number = knownScorer(state.scorerNames, bar.scorer);
-  const groups = number === undefined ? [] : await readScores(query, id, state, number, bar.confidence);
+  const groups = number === undefined ? [] : await readScores(query, state, number, bar.confidence);
   const scores = groups.find(({ kind }) => kind === 'run')?.scores ?? null;
   return { scores, before: row?.before ?? 0 };
 }
@@ -157,13 +154,12 @@ async function ownScores(
 /** The verdict on a run as JSON text; null without a bar. */
 async function verdictOn(
   pool: StoreContext['pool'],
-  id: string,
   state: ProofState,
   own: Awaited<ReturnType<typeof ownScores>>,
 ): Promise<string | null> {
   const bar = barOf(state);
   if (bar === null || own === null || state.imported) return importedVerdict(state, own?.scores ?? null);
-  const found = bar.baseline === undefined ? own.scores : await comparisonWith(pool, bar, id, state);
+  const found = bar.baseline === undefined ? own.scores : await comparisonWith(pool, bar, state);
   const { createdAt } = state;
   const facts = { sealed_at: createdAt.toISOString(), outputs_before: own.before };
   return canonicalJson({ ...barVerdict(bar, found), ...facts } satisfies BarVerdict);
@@ -173,8 +169,7 @@ async function verdictOn(
 async function comparisonWith(
   pool: StoreContext['pool'],
   { baseline, scorer, metric, confidence }: Bar,
-  id: string,
-  { clusterBy }: ProofState,
+  { id, clusterBy }: ProofState,
 ): Promise<ComparedScores | null> {
   const by = { pairBy: 'hash', scorer, metric, clusterBy: clusterBy ?? 'none' } as const;
   try {

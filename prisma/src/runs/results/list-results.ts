@@ -19,8 +19,14 @@ import { SUMMARY_VERSION } from '../run-row.ts';
 import { scorerNumber } from '../write/scorer-names.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
-import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';
-import { findMatchingAt, findMatchingBehind, lastSampleKey, type Matching } from './search-results.ts';
+import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
+import {
+  findMatchingAt,
+  findMatchingBehind,
+  lastSampleKey,
+  type Matching,
+  sampleOrder,
+} from './search-results.ts';
 import {
   filterBySorted,
   findSorted,
@@ -76,12 +82,7 @@ export async function listResults(
   const query = createReadQuery(pool, signal);
   const run = await readRunColumns<CountedRun>(query, id, COUNTED_RUN);
   const { order, text }: ResultsSorting =
-    sample === undefined
-      ? sortingOf(sort, run.scorerNames)
-      : {
-          order: { value: { sql: sampleKey(sample.seed), type: 'float8' }, isDescending: false },
-          text: null,
-        };
+    sample === undefined ? sortingOf(sort, run.scorerNames) : { order: sampleOrder(sample.seed), text: null };
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
   const unsampled = {
     ...stated,

@@ -214,13 +214,19 @@ export function searchItems(
     UNION ALL ${found}`;
 }
 
-/** The same for results that are known. */
-export function filterByKeys(keys: readonly ResultPosition[], first: number): ResultsFilter {
+/** The same for results that are known. @param texts that they are sorted by, as `wanted.value` */
+export function filterByKeys(
+  keys: readonly ResultPosition[],
+  first: number,
+  texts?: readonly (string | null)[],
+): ResultsFilter {
+  const values = [...[0, 1, 2].map((part) => keys.map((key) => key[part])), ...(texts ? [texts] : [])];
+  const columns = values.map((_, index) => `$${first + index}::${index < 3 ? 'int' : 'text'}[]`).join(', ');
   return {
     sql: '',
-    joins: `JOIN unnest($${first}::int[], $${first + 1}::int[], $${first + 2}::int[]) AS wanted (section, item, n)
+    joins: `JOIN unnest(${columns}) AS wanted (section, item, n${texts ? ', value' : ''})
       ON result.section_order_index = wanted.section AND result.order_index = wanted.item AND result.repetition = wanted.n`,
-    values: [0, 1, 2].map((part) => keys.map((key) => key[part])),
+    values,
   };
 }
 

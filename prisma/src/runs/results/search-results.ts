@@ -61,19 +61,20 @@ export function allMatching(
   return searchItems(search, all, items, parameters.add, { withCandidates: false });
 }
 
+/** The order of a sample, which the seed alone decides. */
+export const sampleOrder = (seed: number): ResultsOrder => ({
+  value: { sql: sampleKey(seed), type: 'float8' },
+  isDescending: false,
+});
+
 /** The key of the last result of a sample; null if fewer results pass. */
 export async function lastSampleKey(
   query: ReadQuery,
   matching: Matching,
   { n, seed }: NonNullable<ResultsConditions['sample']>,
 ): Promise<number | null> {
-  const parameters = new Parameters([matching.runId]);
-  const all = allMatching(matching, parameters, sampleKey(seed));
-  const [last] = await query<{ readonly key: number }>(
-    `SELECT sort_value AS key FROM (${all}) AS found ORDER BY sort_value OFFSET ${parameters.add(n - 1)}::int LIMIT 1`,
-    parameters.values,
-  );
-  return last?.key ?? null;
+  const last = await findMatchingAt(query, matching, { index: n - 1, order: sampleOrder(seed) });
+  return last?.afterValue ?? null;
 }
 
 /** As `findResultAt` for results that are compared with their items. */

@@ -12,7 +12,7 @@ import {
   type ResultsOrder,
 } from '../run-results.ts';
 import { scorerNumber } from '../write/scorer-names.ts';
-import { GOT } from './results-filter.ts';
+import { filterByKeys, GOT } from './results-filter.ts';
 import { allMatching, KEY_ROW, type Matching } from './search-results.ts';
 
 /** Adds a value to a statement and gives its placeholder. */
@@ -165,15 +165,9 @@ export async function findSorted(
 const WANTED_VALUE = { sql: 'wanted.value COLLATE "C"', type: 'text' } as const;
 
 /** The filter of results that were found with the texts that they are sorted by. @param first number of its first parameter */
-export function filterBySorted(found: SortedResults, first: number): ResultsFilter {
-  const parameters = [0, 1, 2].map((part) => `$${first + part}::int[]`).join(', ');
-  return {
-    sql: '',
-    joins: `JOIN unnest(${parameters}, $${first + 3}::text[]) AS wanted (section, item, n, value)
-      ON result.section_order_index = wanted.section AND result.order_index = wanted.item AND result.repetition = wanted.n`,
-    values: [
-      ...[0, 1, 2].map((part) => found.map((row) => positionOf(row)[part])),
-      found.map(({ sortValue }) => sortValue),
-    ],
-  };
-}
+export const filterBySorted = (found: SortedResults, first: number): ResultsFilter =>
+  filterByKeys(
+    found.map(positionOf),
+    first,
+    found.map(({ sortValue }) => sortValue),
+  );

@@ -5,10 +5,10 @@ import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
-import { JUDGE_PRICE, runNotFound, SUMMARY_VERSION } from '../run-row.ts';
+import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../write/scorer-names.ts';
 import type { PairBy, Pairing, PairMetric } from './compare-sql.ts';
-import { CLUSTER_BY } from './read-groups.ts';
+import { SUMMED_RUN, type SummedRun } from './read-groups.ts';
 
 /** Changes with the members of `StoredSums`, so that no others are read. */
 const STORED_FORMAT = 4;
@@ -16,17 +16,9 @@ const STORED_FORMAT = 4;
 /** Larger configurations are not compared on the main thread. */
 const MAX_CONFIG_BYTES = 262_144;
 
-export interface ComparedRun {
-  readonly id: string;
-  readonly datasetId: string;
-  readonly datasetVersion: number;
-  readonly version: string;
-  /** Results that the run has, as it counts them. */
-  readonly counted: number;
+export interface ComparedRun extends SummedRun {
   readonly datasetHash: string;
   readonly scored: number;
-  readonly scorerNames: string | null;
-  readonly clusterBy: string | null;
   readonly config: string | null;
   readonly price: string | null;
   readonly judgePrice: string | null;
@@ -79,8 +71,7 @@ export async function stateOf(
   { clusterBy: wanted, scorer, metric = 'mean' }: ComparedBy,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
-       ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
+    `SELECT ${SUMMED_RUN}, version_hash AS "datasetHash", scored, ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
        ${JUDGE_PRICE} AS "judgePrice"
      FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version

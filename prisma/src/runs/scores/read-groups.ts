@@ -3,22 +3,38 @@ import { Parameters } from '../../database/page.ts';
 import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
+import { SUMMARY_VERSION } from '../run-row.ts';
 import type { ClusterRow, SumsRow } from './summary-sql.ts';
 
-/** A run whose results are added up. */
+/** A run whose results are added up, as {@link SUMMED_RUN} reads it. */
 export interface SummedRun {
   readonly id: string;
+  readonly datasetId: string;
+  readonly datasetVersion: number;
   readonly repetitions: number;
-  /** JSON Pointer of the value that clusters items; null where each is on its own. */
+  /** Whether an item may have several results: a run of a package may have more than it states. */
+  readonly isRepeated: boolean;
+  /** JSON Pointer of the value that clusters items; null if each is on its own. */
   readonly clusterBy: string | null;
+  /** JSON text of an array; null without any. */
+  readonly scorerNames: string | null;
+  /** Changes with the results. */
+  readonly version: string;
+  /** Results that the run has, as it counts them. */
+  readonly counted: number;
 }
 
 /** SQL for the pointer that clusters the items of a run. A configuration of a package may be any object. */
-export const CLUSTER_BY: string = `(
+const CLUSTER_BY: string = `(
     SELECT CASE WHEN json_typeof(value) = 'string' AND value #>> '{}' ~ '^/' AND octet_length(value::text) <= 1024
       THEN value #>> '{}' END
     FROM (SELECT ${readableJson('config::json')} -> 'cluster_by' AS value) AS stated
   )`;
+
+/** The columns of a {@link SummedRun}. */
+export const SUMMED_RUN: string = `runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions,
+  repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames",
+  ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted`;
 
 /** The scores of results that belong together. */
 export interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
@@ -36,7 +52,7 @@ interface GroupStatements {
 /** Reads the sums of groups of results and computes their scores. @param confidence of their intervals, by default 95 % */
 export async function readGroups(
   query: ReadQuery,
-  { id, repetitions, clusterBy }: SummedRun,
+  { id, repetitions, clusterBy }: Pick<SummedRun, 'id' | 'repetitions' | 'clusterBy'>,
   statements: GroupStatements,
   confidence?: number,
 ): Promise<readonly ScoredGroup[]> {

@@ -10,7 +10,7 @@ import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../write/scorer-names.ts';
-import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
+import { readGroups, SUMMED_RUN, type SummedRun } from './read-groups.ts';
 import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums, TAG_VALUE } from './summary-sql.ts';
 
 /** The scores of the results whose items have the same values. */
@@ -19,16 +19,6 @@ export interface RunSlice {
   readonly values: readonly string[];
   readonly scores: GroupScores;
 }
-
-interface SlicedRun {
-  readonly datasetId: string;
-  readonly datasetVersion: number;
-  readonly isRepeated: boolean;
-  readonly scorerNames: string | null;
-}
-
-const SLICED_RUN = `dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions,
-  repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames"`;
 
 /** Values of a pointer that slices are made by. */
 export const MAX_VALUES = 50;
@@ -55,21 +45,17 @@ export async function sliceRun(
   const groups = await readFrom(
     pool,
     async (query) => {
-      const run = await readRunColumns<Omit<SummedRun, 'id'> & SlicedRun>(query, id, SLICED_RUN);
+      const run = await readRunColumns<SummedRun>(query, id, SUMMED_RUN);
       const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
       const results = number === null ? MAIN_SCORES : scoresBy(number);
       const version = await readJoinedVersion(query, versionOf(run));
       const summed = { results, isRepeated: run.isRepeated, version };
       const valuesOf = (add: Parameters['add']): readonly string[] =>
         by.map((name) => PARTS[name] ?? itemValue(name, add));
-      return await readGroups(
-        query,
-        { ...run, id },
-        {
-          sums: (add) => sliceSums(summed, valuesOf(add), MAX_VALUES ** by.length, add),
-          spreads: (cluster, add) => sliceSpreads(summed, valuesOf(add), cluster, add),
-        },
-      );
+      return await readGroups(query, run, {
+        sums: (add) => sliceSums(summed, valuesOf(add), MAX_VALUES ** by.length, add),
+        spreads: (cluster, add) => sliceSpreads(summed, valuesOf(add), cluster, add),
+      });
     },
     signal,
     `${SNAPSHOT}; ${LARGE_JOINS}`,

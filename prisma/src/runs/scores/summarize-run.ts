@@ -6,8 +6,7 @@ import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import type { Pool } from '../../postgres/pool.ts';
 import { queryOf, type ReadQuery, readFrom } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
-import { SUMMARY_VERSION } from '../run-row.ts';
-import { CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
+import { readGroups, type ScoredGroup, SUMMED_RUN, type SummedRun } from './read-groups.ts';
 import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow, scoresBy } from './summary-sql.ts';
 
 /** The scores of the parts of a run, by name; those with most results. */
@@ -35,19 +34,7 @@ export interface RunSummary {
 }
 
 /** What decides whether a stored summary is still true. */
-export interface SummaryState {
-  readonly datasetId: string;
-  readonly datasetVersion: number;
-  readonly repetitions: number;
-  /** Whether an item may have several results: those of a package may have more than the run states. */
-  readonly isRepeated: boolean;
-  /** JSON Pointer of the value that clusters items; null where each is on its own. */
-  readonly clusterBy: string | null;
-  /** JSON text of an array; null without any. */
-  readonly scorerNames: string | null;
-  readonly version: string;
-  /** Results that the run has, as it counts them. */
-  readonly counted: number;
+export interface SummaryState extends SummedRun {
   readonly isFinished: boolean;
   readonly summary: string | null;
   readonly summaryOf: string | null;
@@ -59,15 +46,11 @@ export interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-/** SQL for a {@link SummaryState} of run `$1` with further columns. */
-export const summaryState = (
-  columns = '',
-): string => `SELECT ${columns === '' ? '' : `${columns}, `}dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
-    ok + failed + unscored AS counted,
-    finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
-    extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
-  FROM runs WHERE id = $1`;
-const STATE = summaryState();
+/** The columns of a {@link SummaryState}. */
+export const SUMMARY_STATE: string = `${SUMMED_RUN},
+  finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
+  extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"`;
+const STATE = `SELECT ${SUMMARY_STATE} FROM runs WHERE id = $1`;
 
 /**
  * Aggregates of the results of a run. They are stored with it, and made again when there are other results: of a run that
@@ -89,13 +72,13 @@ export async function summarizeRun(
     async (query): Promise<SummaryState | NewSummary | undefined> => {
       const [found] = await query<SummaryState>(STATE, [id]);
       if (found === undefined || isCurrent(found, isEnding)) return found;
-      return await summarize(query, id, found);
+      return await summarize(query, found);
     },
     signal,
     `${SNAPSHOT}; SET LOCAL statement_timeout = 0; ${LARGE_JOINS}`,
   );
   if (state === undefined || state.summary === null) return null;
-  if ('takenMs' in state) await pool.query(STORE_SUMMARY, storedSummary(id, state));
+  if ('takenMs' in state) await pool.query(STORE_SUMMARY, storedSummary(state));
   return JSON.parse(state.summary);
 }
 
@@ -104,7 +87,7 @@ export async function storeSummary(client: pg.ClientBase, id: string): Promise<v
   const query = queryOf(client);
   const [found] = await query<SummaryState>(STATE, [id]);
   if (found === undefined) throw new Error('The run to summarize does not exist.');
-  await client.query(STORE_SUMMARY, storedSummary(id, await summarize(query, id, found)));
+  await client.query(STORE_SUMMARY, storedSummary(await summarize(query, found)));
 }
 
 interface NewSummary extends SummaryState {
@@ -112,15 +95,15 @@ interface NewSummary extends SummaryState {
   readonly takenMs: number;
 }
 
-async function summarize(query: ReadQuery, id: string, state: SummaryState): Promise<NewSummary> {
+async function summarize(query: ReadQuery, state: SummaryState): Promise<NewSummary> {
   const startMs = performance.now();
-  const summary = JSON.stringify(await aggregate(query, id, state));
+  const summary = JSON.stringify(await aggregate(query, state));
   return { ...state, summary, takenMs: performance.now() - startMs };
 }
 
 const STORE_SUMMARY = `UPDATE runs SET summary = $2, summary_of = $3, summary_at = clock_timestamp(), summary_ms = $4 WHERE id = $1`;
 
-function storedSummary(id: string, { summary, version, takenMs }: NewSummary): unknown[] {
+function storedSummary({ id, summary, version, takenMs }: NewSummary): unknown[] {
   return [id, summary, version, Math.ceil(takenMs)];
 }
 
@@ -136,12 +119,11 @@ function isCurrent(
 /** The scores of a run and its parts by one scorer. @param number as `scorerNumber` gives it */
 export async function readScores(
   query: ReadQuery,
-  id: string,
   state: SummaryState,
   number: number | null,
   confidence?: number,
 ): Promise<readonly ScoredGroup[]> {
-  const { repetitions, isRepeated, clusterBy } = state;
+  const { isRepeated, clusterBy } = state;
   // Groups need the items only where these are clustered.
   const version =
     clusterBy === null
@@ -152,15 +134,15 @@ export async function readScores(
     sums: () => groupSums(summed),
     spreads: (value: string, add: Parameters['add']) => clusterSpreads(summed, value, add),
   };
-  return await readGroups(query, { id, clusterBy, repetitions }, statements, confidence);
+  return await readGroups(query, state, statements, confidence);
 }
 
-async function aggregate(query: ReadQuery, id: string, state: SummaryState): Promise<RunSummary> {
-  const { repetitions, scorerNames, counted } = state;
-  const groups = await readScores(query, id, state, null);
+async function aggregate(query: ReadQuery, state: SummaryState): Promise<RunSummary> {
+  const { id, repetitions, scorerNames, counted } = state;
+  const groups = await readScores(query, state, null);
   const scorers: Record<string, GroupScores> = {};
   for (const [index, name] of (JSON.parse(scorerNames ?? '[]') as string[]).entries()) {
-    const found = await readScores(query, id, state, index + 1);
+    const found = await readScores(query, state, index + 1);
     const sums = found.find(({ kind }) => kind === 'run');
     if (sums !== undefined) scorers[name] = sums.scores;
   }
