@@ -10,9 +10,9 @@ export interface StoreContext {
   readonly assets: AssetStore;
   /** Bounds imports; each holds a connection for long. */
   readonly imports: Semaphore;
-  /** Bounds those that exports hold, so that slow readers do not block imports. */
+  /** Bounds the connections that exports hold, so that slow readers do not block imports. */
   readonly exports: Semaphore;
-  /** Bounds those of searches and comparisons, which read whole datasets for one page. */
+  /** Bounds the connections of searches and comparisons, which read whole datasets for one page. */
   readonly searches: Semaphore;
   /** Bounds the memory of large pages: its permits are bytes. */
   readonly largePages: Semaphore;

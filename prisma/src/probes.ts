@@ -3,7 +3,7 @@ import { migrationNames, missingMigrations } from './migrate/migrate.ts';
 import { createPool, inTransaction, type Pool } from './postgres/pool.ts';
 import { type QueueSizes, queueSizes } from './queue/measure.ts';
 
-/** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
+/** Answers what supervisors ask, on separate connections: it waits for no other work, and for no new connection. */
 export interface Probes {
   /** See `Store.ready`. Those who ask together share an answer; a good one lasts for a second. */
   ready(): Promise<Readiness>;

@@ -51,7 +51,7 @@ export interface RunningApi {
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** Requests that send results, each with a batch in memory; and those of them with a long line. */
+/** Requests that send results, each with a batch in memory; and the ones among them with a long line. */
 const MAX_PUSHES = 24;
 const MAX_LONG_LINES = 2;
 
@@ -150,7 +150,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   };
 }
 
-/** All paths but those of the console, the documentation and the probes need a key, whether they exist or not. */
+/** All paths need a key, whether they exist or not, except the console, the documentation and the probes. */
 function accessOf(path: string): Access {
   if (PROBES.includes(path) || path === '/' || path === '/openapi.json') return 'public';
   if (/^\/(?:docs|console)(?:\/|$)/.test(path)) return 'public';

@@ -44,7 +44,7 @@ export interface WorkerDeps {
 }
 
 export interface RunningWorker {
-  /** `http://host:port` of its health and metrics endpoints; null where it serves none */
+  /** `http://host:port` of its health and metrics endpoints; null if it serves none. */
   readonly url: string | null;
   /** Drains: see `Running` of @svc/service. */
   stop(signal: AbortSignal): Promise<void>;

@@ -44,7 +44,7 @@ export interface AssetStore {
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined>;
   /**
-   * Reads small contents together; those that are gone are absent.
+   * Reads small contents together; deleted ones are absent.
    *
    * @param sha256s each 64 lower-case hex digits
    * @throws StoreError `unavailable`; the signal's reason

@@ -179,7 +179,7 @@ async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** A collector locks rows FOR UPDATE before it removes them, and skips those that are locked. */
+/** A collector locks rows FOR UPDATE before it removes them, and skips locked rows. */
 const LOCK_KNOWN = `SELECT encode(sha256, 'hex') AS sha256 FROM assets WHERE sha256 = ANY ($1::bytea[])
   ORDER BY assets.sha256 FOR KEY SHARE`;
 

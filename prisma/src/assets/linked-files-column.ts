@@ -38,7 +38,7 @@ function parse(column: string): readonly StoredFile[] {
   }
 }
 
-/** Writes the column `items.linked_files`; null where there is no file. */
+/** Writes the column `items.linked_files`; null without a file. */
 export function writeLinkedFiles(files: readonly LinkedFile[]): string | null {
   if (files.length === 0) return null;
   return JSON.stringify(

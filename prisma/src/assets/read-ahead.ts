@@ -13,7 +13,7 @@ const SMALL_BYTES = 64 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_COUNT = 256;
 
-/** Reads an asset, and perhaps some of those that follow: those are then returned from memory. */
+/** Reads an asset, and perhaps some of the next ones, which are then returned from memory. */
 export type AssetReader = (
   asset: WantedAsset,
   following: Iterable<WantedAsset>,

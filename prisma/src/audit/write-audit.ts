@@ -38,7 +38,7 @@ export interface AuditObject {
   readonly version?: number;
 }
 
-/** What the object is called at this moment: of a run, the handle is that of its dataset. */
+/** What the object is called at this moment. A run has the handle of its dataset. */
 const NAMED: Readonly<Record<AuditObject['kind'], string>> = {
   dataset: 'SELECT name, handle, version FROM datasets WHERE id = $7::text::uuid',
   run: `SELECT r.name, d.handle, r.dataset_version AS version FROM runs r JOIN datasets d ON d.id = r.dataset_id

@@ -5,7 +5,7 @@ import { StoreError } from './errors.ts';
 export interface Actor {
   /** Name of the key; `anonymous` without one. */
   readonly name: string;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   readonly role: string | null;
   readonly requestId: string | null;
   /** Beginnings of the handles of the datasets that the key sees; null for all datasets. */
@@ -50,7 +50,7 @@ function prefixes(): readonly string[] | null {
   );
 }
 
-/** SQL for whether the actor sees what has a handle. Null where it sees all, so that statements stay as they are. */
+/** SQL for whether the actor sees what has a handle. Null if it sees all, so that statements stay as they are. */
 export function seesHandle(handle: string): string | null {
   const all = prefixes();
   if (all === null) return null;

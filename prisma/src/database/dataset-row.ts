@@ -66,7 +66,7 @@ const MAX_SHOWN_TEXT_BYTES = 1024 * 1024;
 const shownText = (column: string): string =>
   `${boundedText(column, MAX_SHOWN_TEXT_BYTES, `left(${column}, 100000) || '…'`)} AS ${column}`;
 
-/** What the provenance of a version `v` says that is not that of its dataset `d`. */
+/** What the provenance of a version `v` says that its dataset `d` does not say. */
 const ofVersion = (expression: string): string =>
   `(SELECT ${expression} FROM provenance p WHERE p.dataset_id = v.dataset_id AND p.version <@ v.sources`;
 const ofWhole = (column: 'source' | 'schema'): string =>

@@ -105,7 +105,7 @@ export function decodeCursor<const Kinds extends readonly Kind[]>(
 export class Parameters {
   readonly values: unknown[];
 
-  /** @param values those that the text has already */
+  /** @param values the values that the text has already */
   constructor(values: readonly unknown[] = []) {
     this.values = [...values];
   }

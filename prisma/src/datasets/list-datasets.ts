@@ -53,12 +53,7 @@ async function lastRuns(
 ): Promise<ReadonlyMap<string, LastRun>> {
   if (datasetIds.length === 0) return new Map();
   const rows = await query<LastRunRow>(LAST_RUNS, [datasetIds]);
-  return new Map(
-    rows.map(({ datasetId, id, score, passRate, finishedAt }) => [
-      datasetId,
-      { id, score, passRate, finishedAt },
-    ]),
-  );
+  return new Map(rows.map(({ datasetId, ...run }) => [datasetId, run]));
 }
 
 /** Orders of the list of datasets; a minus turns one round. */

@@ -79,7 +79,7 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
 export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>;
 
 export interface OpenDatasetOptions {
-  /** Number of the version; by default that of the run, else the newest. */
+  /** Number of the version; by default the version of the run, else the newest. */
   readonly version?: number | null | undefined;
   readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;

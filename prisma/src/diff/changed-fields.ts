@@ -4,7 +4,7 @@ import { skipValue } from '@svc/jsonl-v23/json';
 export interface ChangedField {
   /** JSON Pointer (RFC 6901). */
   readonly pointer: string;
-  /** Canonical JSON text; null where the item has no such member. A shortened one is the JSON text of a string. */
+  /** Canonical JSON text; null if the item has no such member. A shortened one is the JSON text of a string. */
   readonly from: string | null;
   readonly to: string | null;
   /** Whether a value is shortened. */

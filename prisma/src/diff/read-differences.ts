@@ -133,7 +133,7 @@ const pairsOf = <T>(values: readonly (T | null)[]): Pair<T>[] =>
     to: values[2 * index + 1] ?? null,
   }));
 
-/** Values by the numbers of their rows, from 1; null where there is none. */
+/** Values by the numbers of their rows, from 1; null without one. */
 function byNumber<T extends { readonly n: string }>(count: number, rows: readonly T[]): (T | null)[] {
   const values: (T | null)[] = Array.from({ length: count }, () => null);
   for (const row of rows) values[Number(row.n) - 1] = row;

@@ -149,7 +149,7 @@ export async function commitVersion(
     const place = run && !isWhole ? await placeInVersion(client, dataset, hashes) : null;
     return { dataset, changed, isNew: changed.isNew, place };
   });
-  // A package is checked to its end, and its end is that of its run.
+  // A package is checked to its end, which is also the end of its run.
   if (dryRun && run) for await (const _ of run.results);
   if (dryRun) return { ...stored, runId: null };
   // What is stored is what was there: only the run, the job and the response remain.
@@ -277,7 +277,7 @@ async function findRepeated(
   return rows[0] ?? null;
 }
 
-/** Gives the results of a run the ids of its items: those of version `version` of dataset `datasetId`. */
+/** Gives the results of a run the ids of its items, which version `version` of dataset `datasetId` has. */
 async function takeItemIds(
   client: pg.ClientBase,
   runId: string,

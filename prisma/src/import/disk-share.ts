@@ -87,7 +87,7 @@ export class ImportRoom implements Disposable {
   #bytes = 0;
   #reservedBytes = 0;
 
-  /** @param share null where the disk is not known */
+  /** @param share null if the disk is not known */
   constructor(share: DiskShare<object> | null) {
     this.#share = share;
   }

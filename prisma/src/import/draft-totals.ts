@@ -12,9 +12,9 @@ import type { ReadSource, SectionOptions } from './section-writer.ts';
 /** How far an import is. */
 export interface DraftProgress {
   readonly items: number;
-  /** Rows that were read, with those that have not become items. */
+  /** Rows that were read, also rows that have not become items. */
   readonly rowsRead: number;
-  /** Items of the sections that said how many they have; null where unknown. */
+  /** Items of the sections that said how many they have; null if unknown. */
   readonly itemsTotal: number | null;
   /** Bytes of the {@link ReadSource} of the sections; without one, of lines as they were read, or of rows as stored. */
   readonly bytes: number;

@@ -156,7 +156,7 @@ export class DatasetDraft implements AsyncDisposable {
     }
   }
 
-  /** The items of a change are compared with those that are stored, in a transaction that a dry run rolls back. */
+  /** The items of a change are compared with the stored ones, in a transaction that a dry run rolls back. */
   get #storesRows(): boolean {
     const { dryRun = false, target = NEW_DATASET } = this.#options;
     return !dryRun || target.kind === 'version';
@@ -292,7 +292,7 @@ export class ImportReport {
     return this.#faults;
   }
 
-  /** Rows that the mapping skips; null where none skips rows. */
+  /** Rows that the mapping skips; null if no mapping skips rows. */
   get skipped(): FaultList | null {
     return this.#skipped;
   }

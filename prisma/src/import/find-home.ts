@@ -8,9 +8,9 @@ import type { ImportedResult } from '../runs/write/written-result.ts';
 import { toSectionRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
 
-/** The newest datasets whose items are compared with those of a run. */
+/** The newest datasets whose items are compared with the items of a run. */
 const MAX_DATASETS = 500;
-/** Those that have its first item, which are compared as a whole. */
+/** The datasets with its first item, which are compared as a whole. */
 const MAX_CANDIDATES = 3;
 /** Bytes of a position: section and item. */
 const POSITION_BYTES = 8;

@@ -208,7 +208,7 @@ const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash,
   SELECT id, version, $2, $3::uuid[], $4, $5, $6, $7, CASE source WHEN 'hub' THEN 'hub' ELSE 'upload' END, created_at
   FROM datasets WHERE id = $1`;
 
-/** The time is that of the commit, not of the transaction's start: lists show the newest first. */
+/** The time is the time of the commit, not of the transaction's start: lists show the newest first. */
 const INSERT_DATASET = `INSERT INTO datasets (id, name, handle, description, notes, source, schema, created_at, updated_at)
   SELECT $1, $2, $3, $4, $5, $6, $7, now, now FROM clock_timestamp() AS now
   RETURNING created_at, pg_current_xact_id()::text AS transaction`;

@@ -24,7 +24,7 @@ export interface ItemCandidate extends ItemTexts {
   readonly byteLength: number;
   /** Bytes of the column `linked_files`; links are shorter. */
   readonly linkBytes: number;
-  /** Bytes that the texts have more with the embedded files that they lack; null where they lack none. */
+  /** Bytes that the texts have more with the embedded files that they lack; null if they lack none. */
   readonly linkedBytes: string | null;
 }
 
@@ -132,7 +132,7 @@ export function planItems<T extends ItemCandidate>(
   return { items, unreadBytes: unreadBytes > EAGER_BYTES ? unreadBytes : 0 };
 }
 
-/** Reads the texts of those that are not read, nor too large; their sizes are known. */
+/** Reads the texts of the items that lack them and are not too large; their sizes are known. */
 export async function readPlannedItems<T extends ItemCandidate>(
   query: ReadQuery,
   { items }: PlannedItems<T>,

@@ -14,7 +14,7 @@ export function ofVersion(dataset: string, version: string, s = 's'): string {
   return `${s}.dataset_id = ${dataset} AND ${s}.version = ${versionNumber(dataset, version)}`;
 }
 
-/** The number of a version, which `version` states or is that of the newest; null if there is no such dataset. */
+/** The number of a version, `version` or the newest one; null if there is no such dataset. */
 export function versionNumber(dataset: string, version: string): string {
   return `coalesce(${version}::int, (SELECT version FROM datasets WHERE id = ${dataset}))`;
 }

@@ -99,7 +99,7 @@ async function checkEmpty(pool: pg.Pool): Promise<void> {
   );
 }
 
-/** The migrations of this version that the database lacks; it may have those of a later one too. */
+/** The migrations of this version that the database lacks; it may have migrations of a later one too. */
 export async function missingMigrations(
   client: pg.Pool | pg.ClientBase,
   names: readonly string[],

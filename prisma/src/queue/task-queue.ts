@@ -36,7 +36,7 @@ export interface TaskQueue {
    * @param recover whether to also claim tasks whose lease has expired
    */
   claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]>;
-  /** Extends the leases of held tasks. @returns ids of those that another worker has claimed */
+  /** Extends the leases of held tasks. @returns ids of the tasks that another worker has claimed */
   extend(table: TaskTable, claims: readonly TaskClaim[]): Promise<string[]>;
   /** Gives a task back without counting an attempt, and wakes the workers. */
   release(task: ClaimedTask): Promise<void>;

@@ -6,7 +6,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { MAX_INLINE_CHARS, readOutput, readReasoning } from './read-stored-outputs.ts';
 
-/** The usage of a reused answer is that of the first one. A longer one than models give is left out. */
+/** A reused answer has the usage of the first one. A longer one than models give is left out. */
 const USAGE = boundedText('coalesce(usage, usage_reused)', MAX_INLINE_CHARS);
 
 /** For each of the hashes `$2`, any result of run `$1` that asked the same; outputs of more than `$3` bytes are not found. */
@@ -33,7 +33,7 @@ interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs' | '
   readonly orderIndex: number;
   readonly repetition: number;
   readonly usage: string | null;
-  /** Null where it is long, or its reasoning. */
+  /** Null if it is long, or its reasoning is. */
   readonly output: string | null;
   readonly reasoning: string | null;
 }

@@ -25,7 +25,7 @@ const modelsSql = (): string => `
   ) AS models
   WHERE octet_length("baseUrl") <= 2048 AND octet_length(model) <= 1024 ORDER BY used DESC, model COLLATE "C"`;
 
-/** See `RunStore.listModels`: those of the newest thousand runs, the newest first. */
+/** See `RunStore.listModels`: the models of the newest thousand runs, the newest first. */
 export async function listModels(pool: pg.Pool): Promise<readonly UsedModel[]> {
   return (await pool.query<UsedModel>(modelsSql())).rows;
 }

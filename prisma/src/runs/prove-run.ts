@@ -57,7 +57,7 @@ export async function concludeRun(
   await proveRun(context, id, options);
 }
 
-/** Stores the hash of a run that has ended, and the verdict on its bar, unless they are those of its results already. */
+/** Stores the hash of a run that has ended, and the verdict on its bar, unless both are of its current results. */
 async function proveRun(
   { pool, maxItemBytes }: ProofContext,
   id: string,

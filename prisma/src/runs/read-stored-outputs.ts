@@ -94,7 +94,7 @@ export async function* readStoredOutputs(
   }
 }
 
-/** Results of the source whose keys are compared with those of the run together. */
+/** Results of the source whose keys are compared with the keys of the run together. */
 const COMPARED_RESULTS = 1_000;
 
 const keysWhere = (

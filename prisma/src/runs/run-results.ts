@@ -125,7 +125,7 @@ export function candidates(
 /**
  * Finds the result at an offset, in item order or another.
  *
- * @returns what {@link planResults} continues after; undefined where the list is shorter
+ * @returns what {@link planResults} continues after; undefined if the list is shorter
  */
 export async function findResultAt(
   query: ReadQuery,

@@ -194,7 +194,7 @@ export interface RunStore {
   ): Promise<Run>;
   /** Deletes a run that was created with `isTrial`, whatever it does. */
   deleteTrial(id: string): Promise<void>;
-  /** Deletes those whose process did not. */
+  /** Deletes the trials that their processes did not delete. */
   deleteTrials(): Promise<void>;
   /**
    * Removes what deleted runs have left: results, selected items and differences. Nothing shows them until then.
@@ -206,7 +206,7 @@ export interface RunStore {
   get(id: string): Promise<Run>;
   /** The same, of a run that has ended with its numbers, hash and verdict, which are stored unless they were. @throws as `get` */
   prove(id: string, signal?: AbortSignal): Promise<Run>;
-  /** Those of these runs that exist, in any order: one query. */
+  /** The runs among these that exist, in any order: one query. */
   getMany(ids: readonly string[]): Promise<Run[]>;
   /** Runs, newest first. @throws StoreError `invalid_cursor` */
   list(request: RunsRequest): Promise<Page<Run>>;

@@ -24,7 +24,7 @@ const MAX_VALUE_BYTES = 1_000;
 /** Settings of all processes that share the database. Throws StoreError `unavailable` when it cannot be reached. */
 export interface SettingsStore {
   get(): Promise<Settings>;
-  /** Changes those that are given, and answers with all. The caller has checked their ranges. */
+  /** Changes the settings that are given, and returns all. The caller has checked their ranges. */
   update(changes: Partial<Settings>): Promise<Settings>;
 }
 

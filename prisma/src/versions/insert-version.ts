@@ -102,7 +102,7 @@ export async function saveHashState(client: pg.ClientBase, section: StoredSectio
   ]);
 }
 
-/** The hash of a section; it continues that of the section to which items were added. */
+/** The hash of a section; it continues the hash of the section to which items were added. */
 async function hashOf(
   client: pg.ClientBase,
   { name, ranges }: NewSection,

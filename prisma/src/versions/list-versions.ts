@@ -30,7 +30,7 @@ type VersionRow = Omit<ListedVersion, 'change'> & DiffCounts & { readonly addedF
 const MAX_LISTED_SCHEMA_BYTES = 16 * 1024;
 
 export interface VersionsRequest extends PageRequest {
-  /** Number of the newest version to list; by default that of the dataset. */
+  /** Number of the newest version to list; by default the newest of the dataset. */
   readonly upTo?: number | undefined;
 }
 

@@ -30,7 +30,7 @@ export async function placeUpsert(
   staged: readonly ItemRange[],
 ): Promise<PlacedItems> {
   await refuseUnnamed(client, staged);
-  // Before the join, whose rows are as many as those of the section only when no id of the body repeats.
+  // Before the join, which has as many rows as the section only if no id of the body repeats.
   const body = new Parameters();
   const items = itemsInRanges(toSectionRanges([staged]), body);
   await refuseRepeated(client, `SELECT order_index AS ordinal, item_id AS id FROM ${items} i`, body.values);

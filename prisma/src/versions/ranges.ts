@@ -156,7 +156,7 @@ export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount
   });
 }
 
-/** The items of `ranges` that are not among those of `others`; in the order of parts and ordinals. */
+/** The items of `ranges` that are not in `others`; in the order of parts and ordinals. */
 export function subtractRanges(ranges: readonly ItemRange[], others: readonly ItemRange[]): ItemRange[] {
   const taken = Map.groupBy(others.toSorted(inOrder), ({ partId }) => partId);
   return joinRanges(remaining(ranges.toSorted(inOrder), taken));

@@ -5,7 +5,7 @@ import { create } from 'content-disposition';
 export interface Download {
   readonly mediaType: string;
   readonly fileName: string;
-  /** Null where two of them may differ. */
+  /** Null if two of them may differ. */
   readonly etag: string | null;
   bytes(): AsyncIterable<Uint8Array>;
 }

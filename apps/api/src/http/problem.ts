@@ -175,7 +175,7 @@ function viewOf(
   };
 }
 
-/** A message with its full stop: those of lines and rows have none, so that a program can continue them. */
+/** A message with its full stop. Messages of lines and rows have none, so that a program can continue them. */
 export const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** One field error with the location of this error, if it has one. */

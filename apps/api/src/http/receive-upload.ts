@@ -289,7 +289,7 @@ function onFields(
   form.on('error', (error) => fail(unreadable(error)));
 }
 
-/** Counts the delimiters of a multipart body while it arrives, after the first one: those of parts without a name too. */
+/** Counts the delimiters of a multipart body while it arrives, after the first one. Parts without a name count too. */
 class DelimiterCounter {
   count = 0;
   readonly #delimiter: Buffer;

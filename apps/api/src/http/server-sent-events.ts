@@ -9,7 +9,7 @@ interface Watched {
 }
 
 export interface WatchOptions<T> {
-  /** Reads the current states of those that still exist. */
+  /** Reads the current states of the entries that still exist. */
   readonly read: (ids: readonly string[]) => Promise<readonly T[]>;
   /** The JSON text of a state, sent when it differs from the previous one. */
   readonly toText: (state: T) => string;

@@ -24,7 +24,7 @@ export function itemValues(query: RouteRequest['query']): ItemValues {
 
 const POINTER = /^(?:\/(?:[^~]|~[01])*)$/;
 
-/** The parameters `meta.<pointer>`; a name without a slash is that of a member. */
+/** The parameters `meta.<pointer>`; a name without a slash names a member. */
 function metaValues(meta: Readonly<Record<string, string>> | undefined): ItemValues {
   if (meta === undefined) return undefined;
   return Object.entries(meta).map(([name, value]) => {

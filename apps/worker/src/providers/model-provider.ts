@@ -37,7 +37,7 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly dispatcher: Pick<ProviderDispatcher, 'request'>;
   /** Spaces the attempts. */
   readonly pacer: RequestPacer;
-  /** One for each response: those that arrive together are read one after the other. */
+  /** One for each response. Responses that arrive together are read one after the other. */
   readonly turns: Turns;
   /** Reads large responses. */
   readonly checks: CheckRunner;

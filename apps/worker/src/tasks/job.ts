@@ -38,7 +38,7 @@ const MAX_WAIT_MS = 10 * 60 * 1000;
 
 /** The import of one kind of job. */
 export interface JobImport {
-  /** The archive that the job reads, whose bytes its progress counts; null to count those of the draft. */
+  /** The archive that the job reads, whose bytes its progress counts; null to count the bytes of the draft. */
   readonly archive: { readonly byteLength: number; readonly readBytes: number } | null;
   /** Secrets that no log line of the import may show. */
   readonly secrets: readonly string[];

@@ -82,7 +82,7 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
   });
 }
 
-/** The token of the request; undefined where it had none. */
+/** The token of the request; undefined if it had none. */
 function decryptToken({ job, sealedToken }: TakenJob, tokenCipher: TokenCipher | null): string | undefined {
   if (sealedToken === null) return undefined;
   const token = tokenCipher?.decrypt(job.id, Buffer.from(sealedToken).toString());

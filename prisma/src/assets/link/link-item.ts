@@ -287,7 +287,7 @@ function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return rest;
 }
 
-/** A copy with these members, in place of those that it has. */
+/** A copy with these members in place of its own. */
 function withMembers(object: JsonObject, members: JsonObject): JsonObject {
   const copy = without(object);
   for (const [key, value] of Object.entries(members)) setMember(copy, key, value);

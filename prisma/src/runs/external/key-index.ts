@@ -27,7 +27,7 @@ const ENTRY_BYTES = 16;
 export type LocatedRun = Pick<Run, 'id' | 'hasSelection' | 'datasetId' | 'datasetVersion'>;
 
 /**
- * SQL for those of some items of a run that it has, if it selected some: it looks each of them up.
+ * SQL for the items among these that a run has. If the run selected items, it looks each of them up.
  *
  * @param items SQL for rows with `section` and `item`
  * @param add adds a value and gives its placeholder

@@ -40,7 +40,7 @@ interface FoundItem extends ItemPosition {
 
 const COLUMNS = `i.item_id AS "itemId", encode(i.item_hash, 'hex') AS "itemHash"`;
 
-/** The positions of run $1 among those of items $2 in sections $3 that it selected. */
+/** The numbers of the positions, sections $2 and items $3, that run $1 selected. */
 const CHOSEN = `SELECT wanted.n::int AS n FROM run_items chosen
     JOIN unnest($2::int[], $3::int[]) WITH ORDINALITY AS wanted (section, item, n)
       ON chosen.section_order_index = wanted.section AND chosen.order_index = wanted.item
@@ -189,7 +189,7 @@ export async function createLocator(
   };
 }
 
-/** What is wrong with a member that is not that of the item that was found; null if nothing is. */
+/** What is wrong with a member that differs from the item that was found; null if nothing is. */
 function otherThan(member: string, stated: string | null, found: string | null): string | null {
   if (stated === null || stated === found) return null;
   const has = found === null ? `that has no ${member}` : `whose ${member} is ${shortened(found)}`;
@@ -238,7 +238,7 @@ function createFinder({
   };
 }
 
-/** The position that a reference states; null where it states none. */
+/** The position that a reference states; null if it states none. */
 function placeOf(
   { section, orderIndex }: ItemReference,
   sections: ReadonlyMap<string, RunSection>,

@@ -136,7 +136,7 @@ async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: RunL
  * Adds scores to results, and what judges took and charged for them.
  *
  * @param client in a transaction that holds the run's row
- * @param main whose scores become those of results; null if these have theirs
+ * @param main the scorer whose scores become the scores of results; null if the results have theirs
  * @returns as {@link ScoreSession.save}
  * @throws StoreError `too_many_scorers`
  */

@@ -31,7 +31,7 @@ export interface AgreementRequest extends PageRequest {
   readonly cell?: AgreementCell | undefined;
 }
 
-/** A result with a person's verdict and that of a scorer, or of another person. */
+/** A result with a person's verdict and the verdict of a scorer, or of another person. */
 export interface JudgedResult extends NamedResult {
   readonly by: string;
   readonly verdict: Verdict;

@@ -14,7 +14,7 @@ interface Labelled {
   readonly outputHash: Uint8Array | null;
 }
 
-/** Labels of some results together; those of one result may have more. */
+/** Labels of some results together; one result may have more. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** $1 and $2 the hashes of items and outputs. A label that does not fit has neither note nor types. */

@@ -49,7 +49,7 @@ export async function selectItems(
   return { sql, partIds };
 }
 
-/** The same items as ranges, which can be read a part at a time: those that pass conditions on the row `i` of `items`. */
+/** The same items as ranges, which can be read a part at a time. They pass the conditions on the row `i` of `items`. */
 export interface SelectedRanges {
   readonly ranges: readonly SectionRange[];
   /** SQL for `itemsInRanges`. */

@@ -43,7 +43,7 @@ export interface ResultsConditions {
   readonly maxCost?: number | undefined;
   /** What was read of the output, or the whole output: a text, number, boolean or null as text. */
   readonly got?: string | undefined;
-  /** The newest verdict on the output, or that of `labelBy`; `none` without one. */
+  /** The newest verdict on the output, or the verdict of `labelBy`; `none` without one. */
   readonly label?: Verdict | 'none' | undefined;
   /** Name of a person whose labels alone count; without `label` and `labelType`, results with a label of this person. */
   readonly labelBy?: string | undefined;

@@ -12,7 +12,7 @@ export interface RunErrorGroup {
   /** Names the group, also as a filter of results. */
   readonly group: string;
   readonly code: string;
-  /** The provider's message, else that of the service; folded. */
+  /** The provider's message, else the service's; folded. */
   readonly message: string;
   readonly count: number;
   /** The first results with such an error. */

@@ -98,7 +98,7 @@ export async function findMatchingBehind(
   { runId, conditions, items }: Matching & { readonly items: JoinedVersion },
   request: {
     readonly after: ResultPosition;
-    /** As that of `planResults`. */
+    /** As in `planResults`. */
     readonly afterValue: number | null | undefined;
     readonly limit: number;
     readonly order: ResultsOrder;

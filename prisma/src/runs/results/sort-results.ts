@@ -71,7 +71,7 @@ export const isSortedByText = (sort: ResultsSort): boolean => textOf(sort.replac
 /** How a list is sorted: by what an index has, or by a text that is made for all its results. */
 export interface ResultsSorting {
   readonly order: ResultsOrder;
-  /** Null where an index has the order. */
+  /** Null if an index has the order. */
   readonly text: SortedText | null;
 }
 
@@ -118,7 +118,7 @@ export type SortedResults = readonly SortedRow[];
 /**
  * Finds results in an order that no index has: the texts of all that pass are made and compared.
  *
- * @param request `afterValue`: as that of `planResults`; `index`: how many results are before, from the beginning
+ * @param request `afterValue`: as in `planResults`; `index`: how many results are before, from the beginning
  */
 export async function findSorted(
   query: ReadQuery,

@@ -91,7 +91,7 @@ export interface Pairing {
   readonly metric: PairMetric;
   /** Whether both runs have the same items in the same order: then hashes need not be read. */
   readonly haveEqualItems: boolean;
-  /** SQL for the value that clusters item `i`; null where each is on its own. */
+  /** SQL for the value that clusters item `i`; null if each is on its own. */
   readonly clusterValue: string | null;
   /** Number of the scorer in each run; null for the main one. */
   readonly scorers: readonly [number | null, number | null];
@@ -172,7 +172,7 @@ const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
 const SINGLE_SPREAD = `json_build_object('values', count(*), 'clusters', count(*),
       'squares', coalesce(var_pop(${DIFFERENCE}) * count(*), 0))`;
 
-/** How the clusters of all pairs spread, and those of one section: SQL for a row with `spread`. */
+/** How the clusters of all pairs, or of one section, spread: SQL for a row with `spread`. */
 const CLUSTER_SPREAD = `SELECT json_build_object('values', coalesce(sum(items), 0), 'clusters', count(*),
       'squares', coalesce(sum((sum - items * mean) ^ 2), 0)) AS spread`;
 

@@ -35,7 +35,7 @@ export interface ComparisonState {
 
 /** By what two runs are compared. */
 export interface ComparedBy {
-  /** JSON Pointer of the value that clusters items, or `none`; by default that of both runs. */
+  /** JSON Pointer of the value that clusters items, or `none`; by default the pointer of both runs. */
   readonly clusterBy?: string | undefined;
   /** Name of the scorer of both runs; the main ones without it. */
   readonly scorer?: string | undefined;

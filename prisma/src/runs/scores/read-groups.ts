@@ -43,7 +43,7 @@ export interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
 
 /** Statements about groups of results, whose first parameter is the run. */
 interface GroupStatements {
-  /** SQL for rows of `SumsRow`, those of a group together. */
+  /** SQL for rows of `SumsRow`, the rows of a group together. */
   sums(add: Parameters['add']): string;
   /** SQL for rows of `ClusterRow`, given SQL for the value that clusters items; the second parameter is the groups. */
   spreads(value: string, add: Parameters['add']): string;

@@ -20,7 +20,7 @@ export function statusBy(number: number, of = ''): string {
     WHEN ${of}status = 'failed' OR NOT ${of}scorer_passed[${number}] THEN 'failed' ELSE 'unscored' END`;
 }
 
-/** SQL for whether another scorer than the main one passes a result; null where it has no score. @param of names a row of results */
+/** SQL for whether another scorer than the main one passes a result; null if it has no score. @param of names a row of results */
 export const passedBy = (number: number, of = ''): string =>
   `CASE WHEN ${of}scorer_scores[${number}] IS NOT NULL THEN ${of}scorer_passed[${number}] END`;
 

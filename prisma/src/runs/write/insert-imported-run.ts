@@ -41,7 +41,7 @@ const ANONYMOUS = 'anonymous';
  *
  * @param author who imports it: the name of a key; null without keys
  * @returns its id
- * @throws StoreError `package_hash_mismatch` if the items are those of its package, and its hash is not that of the package
+ * @throws StoreError `package_hash_mismatch` if the run has the items of its package, but another hash
  */
 export async function insertImportedRun(
   client: pg.ClientBase,

@@ -65,7 +65,7 @@ const parameters = (form: (type: string, name: string) => string): string =>
 const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) WITH ORDINALITY AS wanted (${COLUMN_NAMES}, n)`;
 /** ... or the value of the one result: the driver would have to escape a text in an array. */
 const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}, 1 AS n`;
-/** Which results that are there give way: those that a retry does again, or all of them. */
+/** Which results that are there give way: all, or the results that a retry does again. */
 export type Replaces = 'retried' | 'all';
 
 /**

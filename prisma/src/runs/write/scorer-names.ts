@@ -8,7 +8,7 @@ import type { ImportedResult } from './written-result.ts';
 export const MAX_SCORERS = 16;
 
 /**
- * Adds the scorers of scores to those of their run.
+ * Adds the scorers of scores to the scorers of their run.
  *
  * @param client in a transaction that holds the run's row
  * @returns the names in their order

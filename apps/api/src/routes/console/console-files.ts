@@ -35,7 +35,7 @@ export interface ConsoleFiles {
 const NAME = /__NAME__/g;
 
 /**
- * Reads the built console, a few megabytes, into memory. Null where it has not been built: the API works without it.
+ * Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it.
  *
  * @param name what the console is called
  */

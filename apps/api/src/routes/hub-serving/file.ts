@@ -97,7 +97,7 @@ async function openFile(
       };
 }
 
-/** Groups of a short range: only those of its lines are read. */
+/** The groups of a short range: only the groups of its lines are read. */
 const FEW_GROUPS = 2;
 
 /** A range of the lines of a section, of the groups that it touches, in one snapshot. */

@@ -1,7 +1,7 @@
 import type { ErrorView, Route, RouteRequest, Schema } from '@svc/service';
 import type { HubErrorCode } from './repository.ts';
 
-/** What the routes for clients of the hub share. Other parameters of a query than those that they know are ignored. */
+/** What the routes for clients of the hub share. They ignore parameters of a query that they do not know. */
 export const HUB_READ: Pick<Route, 'tag' | 'produces' | 'ignoresQuery' | 'errors'> & {
   readonly method: 'get';
   readonly access: 'viewer';

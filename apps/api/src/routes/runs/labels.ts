@@ -19,7 +19,7 @@ import {
 import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 import { SCORER_QUERY } from './score-schemas.ts';
 
-/** The endpoints of labels: set one, list those of a run, compare them with a scorer. */
+/** The endpoints of labels: set one, list the labels of a run, compare them with a scorer. */
 export function labelRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
   const csv = tableRoute('csv', {
     columns: LABEL_TABLE_COLUMNS,

@@ -94,7 +94,7 @@ const BLIND: ReadonlySet<string> = new Set([
   ...['include', 'sample', 'n', 'seed', 'offset'],
 ]);
 
-/** What chooses a blind sample; undefined where a query wants none. @throws RequestError `invalid_request` */
+/** What chooses a blind sample; undefined if the query wants none. @throws RequestError `invalid_request` */
 function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
   const { n, seed } = query;
   if (query['sample'] === undefined) {

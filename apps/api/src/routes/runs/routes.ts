@@ -184,7 +184,7 @@ interface Sample {
   readonly written: number;
 }
 
-/** The rate is that of the last half minute. */
+/** The rate covers the last half minute. */
 const WINDOW_MS = 30_000;
 
 /**

@@ -159,7 +159,7 @@ export function serializeResult(
   return members;
 }
 
-/** The item of a result; null where it is too large. */
+/** The item of a result; null if it is too large. */
 function itemText(
   item: ResultWithItem['item'],
   { datasetId, datasetVersion }: Pick<Run, 'datasetId' | 'datasetVersion'>,
@@ -168,7 +168,7 @@ function itemText(
   return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId, datasetVersion));
 }
 
-/** The scores of a run; without a summary, those of the stored one, or those that its counts give. */
+/** The scores of a run; without a summary, the stored scores, or what its counts give. */
 function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSummary | null): JsonBody {
   if (summary !== null) return { ...summary.scores, ...summary.parts } as unknown as JsonBody;
   if (summaryScores !== null) return new JsonText(summaryScores);

@@ -87,7 +87,7 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
   };
 }
 
-/** The same rules as those of `NAME` in JSON bodies. */
+/** The same rules as of `NAME` in JSON bodies. */
 function readName(name: string | undefined): string | undefined {
   if (name === undefined || isDatasetName(name)) return name;
   throw invalidRequest(

@@ -101,7 +101,7 @@ export function createHubFiles(
     });
   }
 
-  /** Makes those of these tables that are missing, a few at a time. */
+  /** Makes the tables that are missing, a few at a time. */
   async function make(
     key: LayoutKey,
     files: readonly (HubFile & { readonly isKept: boolean })[],
@@ -173,7 +173,7 @@ export function createHubFiles(
       for (;;) {
         const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
         if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
-        // One turn, then those that a request has not made meanwhile.
+        // One turn, then the tables that no request has made meanwhile.
         const [some = []] = turnsOf(await hubFiles.find(key, paths, stopSignal));
         await make(key, some, false, stopSignal);
         files += some.length;

@@ -25,7 +25,7 @@ export interface ItemEncoder extends AsyncDisposable {
 
 /** Each thread takes some 60 MB. */
 const THREADS = 1;
-/** Groups in memory: that of the thread, and those that are read. */
+/** Groups in memory: the one in the thread, and the ones being read. */
 const GROUPS = 3;
 /** Clients that wait for it leave before. */
 const WAIT_MS = 600_000;
