@@ -28,6 +28,7 @@ COPY apps/web/package.json apps/web/
 COPY apps/standalone/package.json apps/standalone/
 COPY bench/package.json bench/
 COPY examples/package.json examples/
+COPY tools/node/package.json tools/node/
 RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/share/pnpm/store \
     npx --yes pnpm@12.21.0 install --frozen-lockfile
 COPY . .

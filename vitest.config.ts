@@ -1,46 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { sourceAliases } from './tools/sources.ts';
 import { IS_LONG } from './tools/vitest/long.ts';
 import { SlowFilesFirst } from './tools/vitest/slow-files-first.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Tests run on the sources of every workspace package; what runs in other processes or threads uses the build. */
-const alias = {
-  '@svc/jsonl-v23/json': at('packages/jsonl-v23/src/json/index.ts'),
-  '@svc/jsonl-v23/mapping': at('packages/jsonl-v23/src/mapping.ts'),
-  '@svc/jsonl-v23/internal': at('packages/jsonl-v23/src/internal.ts'),
-  '@svc/jsonl-v23': at('packages/jsonl-v23/src/index.ts'),
-  '#native': at('packages/jsonl-v23/src/native-node.ts'),
-  '#platform': at('packages/hub-client/src/platform-node.ts'),
-  '@svc/tabular/write': at('packages/tabular/src/write/index.ts'),
-  '@svc/tabular/internal': at('packages/tabular/src/internal.ts'),
-  '@svc/tabular': at('packages/tabular/src/index.ts'),
-  '#runtime': at('packages/tabular/src/runtime-node.ts'),
-  '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-node.ts'),
-  '@svc/pkg-format/internal': at('packages/pkg-format/src/internal.ts'),
-  '@svc/pkg-format/node': at('packages/pkg-format/src/node/index.ts'),
-  '@svc/pkg-format': at('packages/pkg-format/src/index.ts'),
-  '@svc/formats/internal': at('packages/formats/src/internal.ts'),
-  '@svc/formats': at('packages/formats/src/index.ts'),
-  '@svc/hub-client/egress': at('packages/hub-client/src/egress/index.ts'),
-  '@svc/hub-client/internal': at('packages/hub-client/src/internal.ts'),
-  '@svc/hub-client': at('packages/hub-client/src/index.ts'),
-  '@svc/observability': at('packages/observability/src/index.ts'),
-  '@svc/concurrency': at('packages/concurrency/src/index.ts'),
-  '@svc/evaluation': at('packages/evaluation/src/index.ts'),
-  '@svc/service/item-columns': at('packages/service/src/flows/item-columns.ts'),
-  '@svc/service/flows': at('packages/service/src/flows/index.ts'),
-  '@svc/service': at('packages/service/src/index.ts'),
-  '@svc/store/postgres': at('prisma/src/postgres.ts'),
-  '@svc/store/rows': at('prisma/src/rows.ts'),
-  '@svc/store': at('prisma/src/index.ts'),
-  'svc-pkg': at('packages/svc-pkg/src/index.ts'),
-  '@svc/client': at('packages/client/src/index.ts'),
-  '@svc/api': at('apps/api/src/index.ts'),
-  '@svc/worker': at('apps/worker/src/index.ts'),
-};
+const alias = sourceAliases();
 
 /**
  * Limits of waiting: a machine that is busy, or half as fast, takes its time, and a limit that ends a wait only delays
@@ -95,11 +63,11 @@ export default defineConfig({
       {
         // Archives and Parquet once more, with what browsers use.
         resolve: {
-          alias: {
+          alias: [
+            { find: '#byte-tools', replacement: at('packages/pkg-format/src/zip/byte-tools-web.ts') },
+            { find: '#runtime', replacement: at('packages/tabular/src/runtime-browser.ts') },
             ...alias,
-            '#byte-tools': at('packages/pkg-format/src/zip/byte-tools-web.ts'),
-            '#runtime': at('packages/tabular/src/runtime-browser.ts'),
-          },
+          ],
         },
         test: {
           name: 'packages-web',

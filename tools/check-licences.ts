@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 /** Licences (SPDX identifiers) that dependencies of this service, which is MIT, may have. */
 const ALLOWED: ReadonlySet<string> = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'Zlib', 'PostgreSQL'],
-  ...['BlueOak-1.0.0', 'CC0-1.0', 'Unlicense', 'Unicode-3.0', 'Python-2.0'],
+  ...['BlueOak-1.0.0', 'CC0-1.0', 'Unlicense', 'Unicode-3.0', 'Python-2.0', 'OFL-1.1'],
 ]);
 
 const WORKSPACES = ['packages/*/package.json', 'apps/*/package.json', 'prisma/package.json'];

@@ -21,7 +21,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PNPM = 'pnpm@12.21.0';
-const NODE_24 = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const NODE_FILE = `node_modules/node/bin/${process.platform === 'win32' ? 'node.exe' : 'node'}`;
+const NODE_24 = join(root, NODE_FILE);
+const IS_NODE_24 = process.versions.node.startsWith('24.');
 const SOURCE_ROOTS = ['packages', 'apps', 'prisma'];
 const NOT_SOURCE = new Set(['node_modules', 'dist', 'generated', '.turbo', 'data']);
 
@@ -131,8 +133,8 @@ const pnpm = (...args) =>
     stdio: ['ignore', process.stderr, process.stderr],
   });
 
-/** The same for `npm start`: what it prints concerns nobody unless it fails. */
-async function quietPnpm(...args) {
+/** A command of the preparation of `npm start`: what it prints concerns nobody unless it fails. */
+async function quiet(command, ...args) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-start-'));
   const log = join(folder, 'log');
   const output = openSync(log, 'w');
@@ -141,7 +143,7 @@ async function quietPnpm(...args) {
     rmSync(folder, { recursive: true });
   };
   process.once('exit', end);
-  await run(NPX, ['--yes', PNPM, ...args], { stdio: ['ignore', output, output] });
+  await run(command, args, { stdio: ['ignore', output, output] });
   process.off('exit', end);
   closeSync(output);
   end(0);
@@ -153,12 +155,13 @@ async function quietPnpm(...args) {
  * @param others names of steps that do this one's work too
  */
 async function unlessDone(name, fingerprint, step, others = []) {
-  const stampOf = (one) => join(root, 'node_modules', `.svc-${one}`);
   const isDone = (one) => existsSync(stampOf(one)) && readFileSync(stampOf(one), 'utf8') === fingerprint;
   if ([name, ...others].some(isDone)) return;
   await step();
   writeFileSync(stampOf(name), fingerprint);
 }
+
+const stampOf = (step) => join(root, 'node_modules', `.svc-${step}`);
 
 function* sourceFiles(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -175,22 +178,54 @@ function fingerprintOf(paths, describe) {
   return hash.digest('hex');
 }
 
-async function install(pnpmInstall = pnpm) {
-  const manifests = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name));
-  const fingerprint = fingerprintOf(manifests, (path) => readFileSync(path));
-  await unlessDone('installed', fingerprint, () => pnpmInstall('install', '--frozen-lockfile'));
+const manifests = () =>
+  fingerprintOf(
+    ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name)),
+    (path) => readFileSync(path),
+  );
+
+async function install() {
+  await unlessDone('installed', manifests(), () => pnpm('install', '--frozen-lockfile'));
 }
 
-async function build(onlyService = false) {
-  const paths = SOURCE_ROOTS.flatMap((name) => [...sourceFiles(join(root, name))]).sort();
-  const fingerprint = fingerprintOf(paths, (path) => {
+/** What `npm start` needs, a third of the whole; where the whole was installed before, it is kept up to date. */
+async function installService() {
+  const parts = ['@svc/standalone...', '@svc/web...', ...(IS_NODE_24 ? [] : ['@svc/node'])];
+  const selected = existsSync(stampOf('installed'))
+    ? []
+    : ['--prod', ...parts.map((part) => `--filter=${part}`)];
+  await unlessDone(
+    selected.length === 0 ? 'installed' : 'installed-service',
+    manifests() + (IS_NODE_24 ? '' : '-'),
+    () => quiet(NPX, '--yes', PNPM, 'install', '--frozen-lockfile', ...selected),
+  );
+}
+
+/** The state of all sources, and of what is bundled with them. */
+function sources() {
+  const folders = SOURCE_ROOTS.flatMap((name) => [...sourceFiles(join(root, name))]);
+  return fingerprintOf([...folders.sort(), join(root, 'pnpm-lock.yaml')], (path) => {
     const { size, mtimeMs } = statSync(path);
     return `${size} ${mtimeMs}`;
   });
-  if (!onlyService) return await unlessDone('built', fingerprint, () => pnpm('run', 'build'));
-  const buildService = () =>
-    quietPnpm('exec', 'turbo', 'run', 'build', '--filter=@svc/standalone...', '--filter=@svc/web...');
-  await unlessDone('built-service', fingerprint, buildService, ['built']);
+}
+
+async function build() {
+  await unlessDone('built', sources(), () => pnpm('run', 'build'));
+}
+
+/** Bundles the sources of the service and of the console: neither needs the types, nor the packages apart. */
+async function buildService(node) {
+  const steps = [
+    ['apps/api/scripts/write-openapi.mjs'],
+    ['packages/client/scripts/generate-values.mjs'],
+    ['node_modules/vite/bin/vite.js', 'build', 'apps/web', '--logLevel', 'warn'],
+    ['tools/bundle-service.mjs', 'standalone'],
+  ];
+  const step = async () => {
+    for (const args of steps) await quiet(node, ...args);
+  };
+  await unlessDone('built-service', sources(), step, ['built']);
 }
 
 const START_HELP = `usage: npm start -- [--port <number>] [--data <folder>]
@@ -230,14 +265,18 @@ function refuseStart(reason) {
 async function start(args) {
   const variables = startVariables(args);
   console.error('[1/3] install');
-  await install(quietPnpm);
+  await installService();
+  // The service runs on Node 24: that of the machine, or else that of the whole installation or of the part.
+  const node = IS_NODE_24
+    ? process.execPath
+    : [NODE_24, join(root, 'tools/node', NODE_FILE)].find((file) => existsSync(file));
   console.error('[2/3] build');
-  await build(true);
+  await buildService(node);
   console.error('[3/3] start');
   // docs/deployment.md#memory
   const GLIBC_TUNABLES =
     'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
-  await run(NODE_24, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js')], {
+  await run(node, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js')], {
     env: { GLIBC_TUNABLES, ...environment, ...variables },
     // The service notices by the channel that this process is gone.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

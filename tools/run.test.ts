@@ -1,13 +1,25 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { IS_LONG } from './vitest/long.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Runs `npm start` as far as its arguments. */
 function start(...args: string[]): readonly [code: number | null, stdout: string, stderr: string] {
-  const program = fileURLToPath(new URL('./run.mjs', import.meta.url));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'start', ...args], {
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(ROOT, 'tools/run.mjs'), 'start', ...args],
+    {
+      encoding: 'utf8',
+    },
+  );
   return [status, stdout, stderr];
 }
 
@@ -22,4 +34,65 @@ it.each([
   [['--data='], '--data needs a value'],
 ])('npm start refuses %j before it installs anything', (args, reason) => {
   expect(start(...args)).toEqual([2, '', expect.stringContaining(`npm start: ${reason}\n\nusage:`)]);
+});
+
+/** What a lockfile of pnpm has of a package, and of a folder of the workspace. */
+interface Installed {
+  readonly dependencies?: Readonly<Record<string, string | { readonly version: string }>>;
+  readonly optionalDependencies?: Installed['dependencies'];
+}
+
+/** The packages that `pnpm install --prod` of some folders brings, with their versions, for any platform. */
+function packagesOf(...waiting: string[]): readonly string[] {
+  const lock: Readonly<Record<'importers' | 'snapshots', Readonly<Record<string, Installed>>>> = parse(
+    readFileSync(join(ROOT, 'pnpm-lock.yaml'), 'utf8'),
+  );
+  const found = new Set(waiting);
+  for (const one of found) {
+    const { dependencies, optionalDependencies } = lock.importers[one] ?? lock.snapshots[one] ?? {};
+    for (const [name, value] of Object.entries({ ...dependencies, ...optionalDependencies })) {
+      const version = typeof value === 'string' ? value : value.version;
+      found.add(version.startsWith('link:') ? join(one, version.slice(5)) : `${name}@${version}`);
+    }
+  }
+  return [...found].filter((one) => lock.importers[one] === undefined);
+}
+
+it('npm start installs what the service consists of, and what bundles it', () => {
+  const packages = packagesOf('.', 'apps/standalone', 'apps/web', 'tools/node');
+  // of which a machine takes those for its platform, some 400
+  expect(packages.length).toBeLessThan(450);
+  const tools =
+    /^(?:typescript|turbo|vitest|playwright-core|pnpm|prisma|esbuild|@(?:biomejs|duckdb|prisma\/client))\b/;
+  expect(packages.filter((name) => tools.test(name))).toEqual([]);
+});
+
+it.runIf(IS_LONG)('npm start in a clone takes what the README says', { timeout: 300_000 }, async () => {
+  const [, megabytes] =
+    /^The first start installs (\d+) MB/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'svc-clone-'));
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => rm(folder, { recursive: true, maxRetries: 10 }));
+  execFileSync('git', ['clone', '--quiet', ROOT, folder]);
+  // without the Node and the tools of this clone
+  const path = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((entry) => !entry.includes('node_modules'));
+  const npm = spawn('npm', ['start', '--', '--port=0', '--data=data'], {
+    cwd: folder,
+    env: { PATH: path.join(delimiter), HOME: process.env['HOME'] },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(npm, 'exit');
+  cleanUp.defer(() => ended.then(() => undefined));
+  cleanUp.defer(() => void npm.kill('SIGTERM'));
+  let said = '';
+  npm.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await expect.poll(() => said, { timeout: 240_000 }).toMatch(/console: +http:/);
+  const [, url = ''] = /console: +(http:\S+)/.exec(said) ?? [];
+  expect(await (await fetch(`${url}/console`)).text()).toContain('id="root"');
+  const [size] = execFileSync('du', ['-sm', join(folder, 'node_modules')], { encoding: 'utf8' }).split('\t');
+  expect(Number(size)).toBeLessThanOrEqual(Number(megabytes));
 });

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { sourceAliases } from '../../tools/sources.ts';
 import { BRAND, MARK_SVG } from './src/brand.ts';
 
 /** What the service replaces with a new nonce in every page that it sends. */
@@ -13,7 +14,12 @@ const NONCE = '__CSP_NONCE__';
 export default defineConfig({
   base: '/console/',
   plugins: [react(), face(), woff2Only(), precompress()],
-  resolve: { alias: { '@examples': fileURLToPath(new URL('../../examples', import.meta.url)) } },
+  resolve: {
+    alias: [
+      { find: '@examples', replacement: fileURLToPath(new URL('../../examples', import.meta.url)) },
+      ...sourceAliases('default'),
+    ],
+  },
   html: { cspNonce: NONCE },
   worker: { format: 'es' },
   build: {

@@ -5,7 +5,10 @@ import { firstBarredFolder } from './embedded-postgres/process/postgres-account.
 import type { Account } from './embedded-postgres/process/spawn-as.ts';
 
 /** Code that is loaded later, also by threads: the account must be able to read it. */
-const CODE: readonly string[] = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store')];
+const CODE: readonly string[] = [
+  import.meta.filename,
+  createRequire(import.meta.url).resolve('@svc/store/package.json'),
+];
 
 /**
  * Finds the first folder, on the path to the code or to the data, that an account cannot enter. A root process can
