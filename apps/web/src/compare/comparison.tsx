@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Select, Stack, Tabs, Text } from '@mantine/core';
-import { IconArrowsExchange, IconDownload } from '@tabler/icons-react';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
@@ -8,6 +7,7 @@ import { loadedAgain } from '../api/service-responds.ts';
 import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { IconArrowsExchange, IconDownload } from '../ui/icons.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';

@@ -1,12 +1,12 @@
 import { Anchor, Drawer, Group, Text } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
 import { Mark } from '../runs/results/mark.tsx';
+import { IconChevronLeft, IconChevronRight } from '../ui/icons.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';

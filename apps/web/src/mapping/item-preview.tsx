@@ -1,8 +1,8 @@
 import { ActionIcon, Alert, Card, Group } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
+import { IconChevronLeft, IconChevronRight } from '../ui/icons.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 

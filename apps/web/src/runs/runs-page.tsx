@@ -1,5 +1,4 @@
 import { Group } from '@mantine/core';
-import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -7,6 +6,7 @@ import { get } from '../api/api.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
+import { IconArrowsDiff, IconPlus } from '../ui/icons.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { BY_CURSOR, MoreButton } from '../ui/more-button.tsx';

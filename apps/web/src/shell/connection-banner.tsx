@@ -1,8 +1,8 @@
 import { Alert } from '@mantine/core';
-import { IconPlugConnectedX } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useSyncExternalStore } from 'react';
 import { serviceResponds } from '../api/service-responds.ts';
+import { IconPlugConnectedX } from '../ui/icons.tsx';
 
 const RETRY_MS = 2000;
 

@@ -1,5 +1,11 @@
 import { AppShell, Box, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
+import { BRAND, consoleName } from '../brand.ts';
+import { SessionBoundary, useCan } from '../session/session.tsx';
+import { useTour } from '../tour/use-tour.ts';
 import {
   IconActivity,
   IconArrowsDiff,
@@ -12,13 +18,7 @@ import {
   IconPlayerPlay,
   IconSettings,
   IconUpload,
-} from '@tabler/icons-react';
-import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useRef, useState } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
-import { BRAND, consoleName } from '../brand.ts';
-import { SessionBoundary, useCan } from '../session/session.tsx';
-import { useTour } from '../tour/use-tour.ts';
+} from '../ui/icons.tsx';
 import { NavigatedProvider, Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';

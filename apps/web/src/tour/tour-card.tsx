@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Card, Group, Text, Title } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useExample } from '../datasets/list/use-example.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { IconX } from '../ui/icons.tsx';
 import { useTour } from './use-tour.ts';
 import { TOUR_STEPS, useTourTelemetry } from './use-tour-telemetry.ts';
 

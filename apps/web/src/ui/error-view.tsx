@@ -1,6 +1,6 @@
 import { Alert, Group, List, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
+import { IconAlertTriangle } from './icons.tsx';
 import { LinkButton } from './layout/links.tsx';
 import { SmallButton } from './small-button.tsx';
 import { CopyText } from './text/copy-action.tsx';

@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { IconSearch, IconX } from '@tabler/icons-react';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
+import { IconSearch, IconX } from './icons.tsx';
 
 /** The filters of a list, with a button that takes all of them away. */
 export function Clearable({

@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core';
-import { IconChevronDown, IconDownload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { IconChevronDown, IconDownload } from './icons.tsx';
 import { SmallButton } from './small-button.tsx';
 
 /** A button of a page that opens a menu; its children are the entries. */

@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { IconBookmark } from '@tabler/icons-react';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
+import { IconBookmark } from './icons.tsx';
 import { useNotify } from './layout/notices.tsx';
 import { MenuButton } from './menu-button.tsx';
 import type { RawSearch } from './search-params.ts';

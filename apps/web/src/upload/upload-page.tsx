@@ -1,7 +1,7 @@
 import { Button, Card, FileButton, Group, Stack, Text } from '@mantine/core';
-import { IconFile, IconUpload } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useDroppedFiles } from '../shell/drop-anywhere.tsx';
+import { IconFile, IconUpload } from '../ui/icons.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';

@@ -1,6 +1,5 @@
 import { Code, Popover, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/api.ts';
@@ -9,6 +8,7 @@ import { useCan } from '../../session/session.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
+import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { ExportMenu } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';

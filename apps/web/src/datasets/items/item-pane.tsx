@@ -1,10 +1,10 @@
 import { Button, CloseButton, Group, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
+import { IconPencil, IconTrash } from '../../ui/icons.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';

@@ -1,7 +1,7 @@
 import { Badge, Box, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
-import { IconCheck } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconCheck } from '../../ui/icons.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { imageAddress } from '../../ui/remote-images/image-address.ts';
 import { ShowImages } from '../../ui/remote-images/remote-image.tsx';

@@ -1,11 +1,11 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { IconPencil } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, type ShouldBlockFn } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { LeaveDialog } from '../../ui/form/leave-dialog.tsx';
+import { IconPencil } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';

@@ -1,10 +1,10 @@
 import { Group } from '@mantine/core';
-import { IconCloudDownload, IconUpload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
+import { IconCloudDownload, IconUpload } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';

@@ -1,8 +1,8 @@
 import { Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { IconCloudDownload, IconPackage, IconUpload } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { IconCloudDownload, IconPackage, IconUpload } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';

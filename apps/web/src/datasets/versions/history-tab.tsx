@@ -1,6 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +7,7 @@ import { send } from '../../api/send.ts';
 import { useCan } from '../../session/session.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
+import { IconArrowLeft } from '../../ui/icons.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';

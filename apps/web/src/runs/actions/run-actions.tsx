@@ -1,13 +1,5 @@
 import { Menu } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import {
-  IconArrowsDiff,
-  IconCopyPlus,
-  IconPencil,
-  IconPlayerStop,
-  IconRefresh,
-  IconTrash,
-} from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { send } from '../../api/send.ts';
@@ -17,6 +9,14 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
+import {
+  IconArrowsDiff,
+  IconCopyPlus,
+  IconPencil,
+  IconPlayerStop,
+  IconRefresh,
+  IconTrash,
+} from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { ExportMenu, MenuButton } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';

@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { IconPlus } from '@tabler/icons-react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { IconPlus } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel } from './config-fields.ts';

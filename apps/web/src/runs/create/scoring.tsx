@@ -1,8 +1,8 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { IconPlus } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { useRecentRuns } from '../queries.ts';
 import { CHECKER_CHOICES, checkerFields, judgeFields, optionFields, suggesting } from './config-fields.ts';

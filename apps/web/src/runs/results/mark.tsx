@@ -1,4 +1,4 @@
-import { IconCheck, IconMinus, IconX } from '@tabler/icons-react';
+import { IconCheck, IconMinus, IconX } from '../../ui/icons.tsx';
 import type { ListedResult } from './listed-result.ts';
 
 /** The outcome of a result as one scorer sees it; as the main one does without a name. */

@@ -1,8 +1,8 @@
 import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
-import { IconChevronDown, IconFilter } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { FilterPills, metaPills } from '../../ui/filter-pills.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
+import { IconChevronDown, IconFilter } from '../../ui/icons.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { type Run, scorersOf } from '../queries.ts';

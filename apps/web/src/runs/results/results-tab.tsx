@@ -1,8 +1,8 @@
 import { Button, CloseButton, Group, Stack, Text } from '@mantine/core';
-import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { IconRefresh } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';

@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core';
-import { IconTableDown } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { IconTableDown } from '../../ui/icons.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { saveFile } from '../../ui/save-file.ts';

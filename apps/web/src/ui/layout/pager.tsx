@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
+import { IconChevronLeft, IconChevronRight } from '../icons.tsx';
 import { SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCountOf } from '../text/formats.ts';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useDrag, useLocalStorage } from '@mantine/hooks';
-import { IconArrowLeft } from '@tabler/icons-react';
 import { type CSSProperties, type ReactNode, useRef } from 'react';
+import { IconArrowLeft } from '../icons.tsx';
 
 /** The share of the width that the list has, in per cent. */
 const [LEAST, MOST, STEP] = [20, 80, 2] as const;

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '../icons.tsx';
 import { SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';

@@ -1,8 +1,8 @@
 import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useDrag } from '@mantine/hooks';
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import type { RowData } from '@tanstack/react-table';
 import { useRef, useState } from 'react';
+import { IconArrowDown, IconArrowUp } from '../icons.tsx';
 import type { HeaderOf, KeyedColumn } from './table-model.ts';
 import { movedTo } from './view-columns.ts';
 

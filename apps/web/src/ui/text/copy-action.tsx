@@ -1,6 +1,6 @@
 import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
+import { IconCheck, IconCopy } from '../icons.tsx';
 
 const SHOWN_MS = 1_000;
 

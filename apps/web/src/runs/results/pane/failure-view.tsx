@@ -1,5 +1,5 @@
 import { Alert, Blockquote, Box, Text } from '@mantine/core';
-import { IconAlertTriangle } from '@tabler/icons-react';
+import { IconAlertTriangle } from '../../../ui/icons.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 
 /** What happened, by the code of the failure. */

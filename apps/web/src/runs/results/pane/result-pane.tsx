@@ -1,11 +1,11 @@
 import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Table, Text, Title } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { itemQuery } from '../../../datasets/queries.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
+import { IconChevronDown, IconChevronUp } from '../../../ui/icons.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
