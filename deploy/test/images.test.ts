@@ -56,7 +56,7 @@ describe('Dockerfile', () => {
   it('copies the manifest of every workspace package before it installs', () => {
     const folders = ['packages', 'apps']
       .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
-      .concat('prisma', 'bench', 'examples')
+      .concat('prisma', 'bench', 'examples', 'tools/node')
       .filter((folder) => existsSync(join(ROOT, folder, 'package.json')));
     const copied = stages
       .get('build')
