@@ -143,6 +143,7 @@ export { choiceContent, choiceLabel, readChoices } from './mapping/choices.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { ANSWER_KINDS, mappedColumns, withUnmapped } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
+export { suggestFromNames } from './mapping/suggest-from-names.ts';
 export { templateColumns } from './mapping/template.ts';
 export { MAX_UNREAD_REASONS, NO_REASON, type UnreadRow, type UnreadRows } from './mapping/unread-row.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';

@@ -8,4 +8,5 @@ export {
 } from './mapping/compile-mapping.ts';
 export type { AnswerKind, ColumnType, Mapping } from './mapping/mapping.ts';
 export { readMapping, writeMapping } from './mapping/read-mapping.ts';
-export { type Suggestion, suggestMapping } from './mapping/suggest-mapping.ts';
+export type { Suggestion } from './mapping/suggest-from-names.ts';
+export { suggestMapping } from './mapping/suggest-mapping.ts';

@@ -1,4 +1,5 @@
-import { type MappableFeature, type Mapping, suggestMapping } from '@svc/jsonl-v23/mapping';
+import { suggestFromNames } from '@svc/jsonl-v23/internal';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
@@ -19,7 +20,8 @@ export function suggestDatasetMapping(
   evalYaml: YamlValue = null,
   options: { subset?: string; split?: string } = {},
 ): Mapping | null {
-  return specifiedMapping(features, evalYaml, options) ?? suggestMapping(features)?.mapping ?? null;
+  const used = features.filter(({ dtype }) => dtype !== 'null');
+  return specifiedMapping(features, evalYaml, options) ?? suggestFromNames(used)?.mapping ?? null;
 }
 
 /** The mapping that the dataset itself specifies in its `eval.yaml`; null if it has none that fits the columns. */
