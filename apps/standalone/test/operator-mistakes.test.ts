@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -14,7 +14,7 @@ import { throughLine } from '../../../prisma/test/server-address.ts';
 import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { NO_TLS, startTlsServer, type TlsServer } from '../../../prisma/test/tls-server.ts';
-import { runService } from './faults/run-service.ts';
+import { runService, type ServiceProcess } from './faults/run-service.ts';
 
 const SVC_ADMIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 const STANDALONE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -43,28 +43,35 @@ interface Told {
   readonly readyz: unknown;
 }
 
-/** `svc-admin migrate` of a database, and an API on it. */
-async function mistake(url: string): Promise<Told> {
-  const terminal = new Promise<string>((resolve) => {
-    execFile(
-      process.execPath,
-      [SVC_ADMIN, 'migrate'],
-      { env: { PATH, DATABASE_URL: url } },
-      (error, _, stderr) => resolve(`${error?.code ?? 0} ${stderr}`),
-    );
-  });
-  await using service = await runService({
+/** An API on a database, and the status of `/readyz` with what it says of the database. */
+async function startApi(
+  url: string,
+): Promise<
+  ServiceProcess & { readonly readyz: () => Promise<readonly [status: number, database: unknown]> }
+> {
+  const service = await runService({
     app: 'api',
     dataDir: join(folder, 'api'),
     env: { DATABASE_URL: url },
   });
-  const response = await fetch(`${service.url}/readyz`);
-  const { database } = ((await response.json()) as { checks: { database: unknown } }).checks;
+  const readyz = async (): Promise<readonly [number, unknown]> => {
+    const response = await fetch(`${service.url}/readyz`);
+    const { checks } = (await response.json()) as { checks: { database: unknown } };
+    return [response.status, checks.database];
+  };
+  return { ...service, readyz };
+}
+
+/** `svc-admin migrate` of a database, and an API on it. */
+async function mistake(url: string): Promise<Told> {
+  const terminal = run(SVC_ADMIN, ['migrate'], { DATABASE_URL: url });
+  await using service = await startApi(url);
+  const readyz = await service.readyz();
   const line = service.log().find(({ event }) => event === 'database.unready');
   const list = await fetch(`${service.url}/datasets`);
   const { reason } = (await list.json()) as { reason?: string };
   expect(list.status === 200 || (list.status === 503 && reason === line?.['reason'])).toBe(true);
-  return { terminal: await terminal, log: String(line?.['message']), readyz: [response.status, database] };
+  return { terminal: await terminal, log: String(line?.['message']), readyz };
 }
 
 const check = (reason: string, detail: RegExp): unknown => [
@@ -138,26 +145,15 @@ describe('a mistake with the database', () => {
 
   it('not migrated', async () => {
     await using database = await createEmptyDatabase();
-    await using service = await runService({
-      app: 'api',
-      dataDir: join(folder, 'api'),
-      env: { DATABASE_URL: database.url },
-    });
-    const ready = async (): Promise<unknown> => {
-      const response = await fetch(`${service.url}/readyz`);
-      return [
-        response.status,
-        ((await response.json()) as { checks: { database: unknown } }).checks.database,
-      ];
-    };
-    expect(await ready()).toEqual(check('not_migrated', /Run `svc-admin migrate`\.$/));
+    await using service = await startApi(database.url);
+    expect(await service.readyz()).toEqual(check('not_migrated', /Run `svc-admin migrate`\.$/));
     const list = await fetch(`${service.url}/datasets`);
     expect([list.status, await list.json()]).toMatchObject([
       503,
       { code: 'unavailable', reason: 'not_migrated' },
     ]);
     await run(SVC_ADMIN, ['migrate'], { DATABASE_URL: database.url });
-    await expect.poll(ready).toEqual([200, { ok: true }]);
+    await expect.poll(service.readyz).toEqual([200, { ok: true }]);
     expect(service.log().filter(({ event }) => /^database\.(un)?ready$/.test(String(event)))).toMatchObject([
       { event: 'database.unready', reason: 'not_migrated' },
       { event: 'database.ready' },
@@ -172,21 +168,11 @@ describe('a mistake with the database', () => {
       `UPDATE _prisma_migrations SET rolled_back_at = now()
          WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations)`,
     );
-    await using service = await runService({
-      app: 'api',
-      dataDir: join(folder, 'api'),
-      env: { DATABASE_URL: database.url },
-    });
-    const response = await fetch(`${service.url}/readyz`);
-    expect([response.status, await response.json()]).toMatchObject([
-      503,
-      {
-        checks: {
-          database: { reason: 'not_migrated', detail: expect.stringContaining('svc-admin migrate') },
-          queue: { ok: true },
-        },
-      },
-    ]);
+    await using service = await startApi(database.url);
+    expect(await service.readyz()).toEqual(check('not_migrated', /Run `svc-admin migrate`\.$/));
+    expect(service.log().find(({ event }) => event === 'database.unready')?.['message']).toMatch(
+      /Run `svc-admin migrate`\.$/,
+    );
     expect((await fetch(`${service.url}/datasets`)).status).toBe(200);
   });
 
@@ -204,19 +190,8 @@ describe('a mistake with the database', () => {
     ]) {
       await queryDatabase(database.url, sql);
     }
-    await using service = await runService({
-      app: 'api',
-      dataDir: join(folder, 'api'),
-      env: { DATABASE_URL: database.url },
-    });
-    const ready = async (): Promise<unknown> => {
-      const response = await fetch(`${service.url}/readyz`);
-      return [
-        response.status,
-        ((await response.json()) as { checks: { database: unknown } }).checks.database,
-      ];
-    };
-    expect(await ready()).toEqual([200, { ok: true }]);
+    await using service = await startApi(database.url);
+    expect(await service.readyz()).toEqual([200, { ok: true }]);
     const write = await fetch(`${service.url}/settings`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/json' },
@@ -224,9 +199,12 @@ describe('a mistake with the database', () => {
     });
     expect([write.status, await write.json()]).toMatchObject([503, { code: 'unavailable', reason: 'full' }]);
     expect((await fetch(`${service.url}/datasets`)).status).toBe(200);
-    await expect.poll(ready).toEqual(check('full', /^The database has no room left on its disk\. /));
+    await expect.poll(service.readyz).toEqual(check('full', /^The database has no room left on its disk\. /));
+    expect(service.log().find(({ event }) => event === 'database.unready')?.['message']).toMatch(
+      /^The database has no room left on its disk\. /,
+    );
     await queryDatabase(database.url, 'DROP EVENT TRIGGER full_disk');
-    await expect.poll(ready).toEqual([200, { ok: true }]);
+    await expect.poll(service.readyz).toEqual([200, { ok: true }]);
   });
 });
 
