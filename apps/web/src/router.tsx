@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { loadedAgain } from './api/service-responds.ts';
 import { parseAuditSearch } from './audit/audit-search.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
@@ -13,113 +14,40 @@ import { ErrorView } from './ui/error-view.tsx';
 import { LinkAnchor } from './ui/layout/links.tsx';
 import { Page } from './ui/layout/page.tsx';
 import { PageSkeleton } from './ui/layout/page-skeleton.tsx';
+import type { RawSearch } from './ui/search-params.ts';
 
 const rootRoute = createRootRoute({ component: Shell });
 
-const indexRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/',
-  component: lazyRouteComponent(loadedAgain(() => import('./shell/start-page.tsx'))),
-});
+type Load = () => Promise<{ readonly default: ComponentType }>;
 
-const datasetsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/datasets',
-  validateSearch: parseDatasetsSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./datasets/list/datasets-page.tsx'))),
-});
-
-const datasetRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/datasets/$id',
-  validateSearch: parseDatasetSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./datasets/dataset-page.tsx'))),
-});
-
-const importRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/import',
-  validateSearch: parseImportSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./hub-import/import-page.tsx'))),
-});
-
-const uploadRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/upload',
-  component: lazyRouteComponent(loadedAgain(() => import('./upload/upload-page.tsx'))),
-});
-
-const jobsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/jobs',
-  validateSearch: parseJobsSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./jobs/jobs-page.tsx'))),
-});
-
-const runsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/runs',
-  validateSearch: parseRunsSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./runs/runs-page.tsx'))),
-});
-
-const newRunRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/runs/new',
-  validateSearch: parseNewRunSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./runs/create/new-run-page.tsx'))),
-});
-
-const runRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/runs/$id',
-  validateSearch: parseRunSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./runs/run-page.tsx'))),
-});
-
-const compareRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/compare',
-  validateSearch: parseCompareSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./compare/compare-page.tsx'))),
-});
-
-const settingsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/settings',
-  component: lazyRouteComponent(loadedAgain(() => import('./settings/settings-page.tsx'))),
-});
-
-const auditRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/audit',
-  validateSearch: parseAuditSearch,
-  component: lazyRouteComponent(loadedAgain(() => import('./audit/audit-page.tsx'))),
-});
-
-const statusRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/status',
-  component: lazyRouteComponent(loadedAgain(() => import('./status/status-page.tsx'))),
-});
+/** A page whose code is loaded when it is opened, and the reader of its address. */
+const page = <const Path extends string, Search extends object = object>(
+  path: Path,
+  load: Load,
+  validateSearch: (search: RawSearch) => Search = () => ({}) as Search,
+) =>
+  createRoute({
+    ...{ getParentRoute: () => rootRoute, path, validateSearch },
+    component: lazyRouteComponent(loadedAgain(load)),
+  });
 
 /** Creates the router: every page under `/console`, `/` for the start page. */
 export function createConsoleRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
-      indexRoute,
-      datasetsRoute,
-      datasetRoute,
-      importRoute,
-      uploadRoute,
-      jobsRoute,
-      runsRoute,
-      newRunRoute,
-      runRoute,
-      compareRoute,
-      settingsRoute,
-      statusRoute,
-      auditRoute,
+      page('/', () => import('./shell/start-page.tsx')),
+      page('/datasets', () => import('./datasets/list/datasets-page.tsx'), parseDatasetsSearch),
+      page('/datasets/$id', () => import('./datasets/dataset-page.tsx'), parseDatasetSearch),
+      page('/import', () => import('./hub-import/import-page.tsx'), parseImportSearch),
+      page('/upload', () => import('./upload/upload-page.tsx')),
+      page('/jobs', () => import('./jobs/jobs-page.tsx'), parseJobsSearch),
+      page('/runs', () => import('./runs/runs-page.tsx'), parseRunsSearch),
+      page('/runs/new', () => import('./runs/create/new-run-page.tsx'), parseNewRunSearch),
+      page('/runs/$id', () => import('./runs/run-page.tsx'), parseRunSearch),
+      page('/compare', () => import('./compare/compare-page.tsx'), parseCompareSearch),
+      page('/settings', () => import('./settings/settings-page.tsx')),
+      page('/audit', () => import('./audit/audit-page.tsx'), parseAuditSearch),
+      page('/status', () => import('./status/status-page.tsx')),
     ]),
     basepath: '/console',
     // plain texts: the parsers of the pages know which are numbers
