@@ -41,19 +41,19 @@ export function ExportMenu({
   readonly label?: string;
   /** Says what the files have. */
   readonly note?: string | undefined;
-  /** Further entries. */
+  /** Entries of what the page makes. */
   readonly children?: ReactNode;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
   return (
     <MenuButton label={label} icon={<IconDownload size={16} />}>
       {note !== undefined && <Menu.Label>{note}</Menu.Label>}
+      {children}
       {files.map(([label, address]) => (
         <Menu.Item key={address} component="a" href={address} download>
           {label}
         </Menu.Item>
       ))}
-      {children}
     </MenuButton>
   );
 }

@@ -17,17 +17,33 @@ interface View {
 }
 
 /** What an address states of one visit: open and chosen rows, and pages. */
-const OF_A_VISIT: ReadonlySet<string> = new Set(['cursor', 'chosen', 'item', 'result', 'page']);
+const OF_A_VISIT: ReadonlySet<string> = new Set(['cursor', 'chosen', 'item', 'result', 'tab']);
+
+/** What it states of the thing that is looked at, which stays whatever view is chosen. */
+const OF_THE_THING: ReadonlySet<string> = new Set(['version', 'other', 'from', 'to', 'only']);
 
 const MAX_VIEWS = 30;
 const NONE: readonly View[] = [];
+
+/** What a view keeps of an address: filters, columns and order. */
+export const viewOf = (address: RawSearch): RawSearch =>
+  statedBy(address, (name) => !OF_A_VISIT.has(name) && !OF_THE_THING.has(name));
+
+/** The address of a view of what another address is about. */
+export const addressOf = (view: RawSearch, now: RawSearch): RawSearch => ({
+  ...statedBy(now, (name) => OF_THE_THING.has(name)),
+  ...view,
+});
+
+const statedBy = (address: RawSearch, isKept: (name: string) => boolean): RawSearch =>
+  Object.fromEntries(Object.entries(address).filter(([name, value]) => value !== undefined && isKept(name)));
 
 /** Filters, columns and order of a list under names, which this browser keeps. */
 export function SavedViews({
   of,
 }: {
   /** The list: each has views of its own. */
-  readonly of: 'runs' | 'results' | 'items';
+  readonly of: 'datasets' | 'runs' | 'results' | 'items';
 }) {
   const navigate = useNavigate();
   const notify = useNotify();
@@ -36,15 +52,17 @@ export function SavedViews({
   const [isNaming, setIsNaming] = useState(false);
   const others = (left: string): readonly View[] => views.filter((view) => view.name !== left);
   const save = (name: string): void => {
-    const stated = Object.entries(now).filter(([key, value]) => !OF_A_VISIT.has(key) && value !== undefined);
-    setViews([...others(name), { name, search: Object.fromEntries(stated) }].slice(-MAX_VIEWS));
+    setViews([...others(name), { name, search: viewOf(now) }].slice(-MAX_VIEWS));
     notify('The view is saved in this browser.');
   };
   return (
     <>
       <MenuButton label="Views" icon={<IconBookmark size={16} />}>
         {views.map((view) => (
-          <Menu.Item key={view.name} onClick={() => void navigate({ to: '.', search: view.search as never })}>
+          <Menu.Item
+            key={view.name}
+            onClick={() => void navigate({ to: '.', search: addressOf(view.search, now) as never })}
+          >
             {view.name}
           </Menu.Item>
         ))}

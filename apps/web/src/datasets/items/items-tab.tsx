@@ -7,6 +7,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { LeaveDialog } from '../../ui/form/leave-dialog.tsx';
 import { IconPencil } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
+import { SavedViews } from '../../ui/saved-views.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
@@ -80,6 +81,7 @@ export function ItemsTab({
       <Group gap={6}>
         <ItemFiltersBar dataset={dataset} overview={overview} />
         <ColumnsMenu columns={columns} defaults={DEFAULT_ITEM_COLUMNS} view={search} onView={show} />
+        <SavedViews of="items" />
         {canEdit && (
           <SmallButton
             leftSection={<IconPencil size={16} />}

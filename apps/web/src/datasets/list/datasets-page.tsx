@@ -9,6 +9,7 @@ import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { SavedViews } from '../../ui/saved-views.tsx';
 import { type DatasetsSearch, SOURCES } from './datasets-search.ts';
 import { DatasetsTable } from './datasets-table.tsx';
 import { EmptyDatasets } from './empty-datasets.tsx';
@@ -71,6 +72,7 @@ export default function DatasetsPage() {
             onChange={(value) => change({ source: value })}
           />
         </Clearable>
+        <SavedViews of="datasets" />
       </Group>
       <QueryState query={found} />
       {found.data !== undefined && (

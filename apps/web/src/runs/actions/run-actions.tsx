@@ -22,6 +22,7 @@ import { ExportMenu, MenuButton } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';
 import { formatCost, formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { nameOf, type Run } from '../queries.ts';
+import { SaveView } from '../results/save-view.tsx';
 import { AddScorer } from './add-scorer.tsx';
 import { RescoreRun } from './rescore-run.tsx';
 
@@ -88,6 +89,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           ['Results as Parquet', `/runs/${run.id}/results.parquet`],
         ]}
       >
+        {run.counts.done > 0 && <SaveView run={run} />}
         {run.counts.done > 0 && (
           <ReportAction runs={[run]}>
             {(label, save, isPending) => (

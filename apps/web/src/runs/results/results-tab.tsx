@@ -5,9 +5,10 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { IconRefresh } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
+import { SavedViews } from '../../ui/saved-views.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
-import { type ColumnsView, readView } from '../../ui/table/view-columns.ts';
+import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
@@ -20,7 +21,6 @@ import { ResultPane } from './pane/result-pane.tsx';
 import { BLIND_COLUMNS, defaultColumns, resultColumns } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { metaPointerOf } from './results-query.ts';
-import { SaveView } from './save-view.tsx';
 import { useResult, useResults } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
@@ -59,10 +59,9 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const columns = useMemo(() => resultColumns(pointers, scorers, isBlind, search.scorer), [names]);
   const defaults = isBlind ? BLIND_COLUMNS : defaultColumns(scorers);
   const offered = columns.filter(({ isAlways }) => isAlways !== true);
-  const { shown } = readView(search, offered, defaults);
   return (
     <Stack gap={6}>
-      <Group gap={6} className="one-bar">
+      <Group gap={6}>
         {isBlind ? (
           <BlindSample
             run={run}
@@ -77,13 +76,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
           </>
         )}
         <ColumnsMenu columns={offered} defaults={defaults} view={search} onView={change} />
-        {!isBlind && (
-          <SaveView
-            run={run}
-            search={search}
-            columns={shown.flatMap((key) => offered.find((column) => column.key === key) ?? [])}
-          />
-        )}
+        {!isBlind && <SavedViews of="results" />}
         {!isBlind && (
           <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'result')}</Dimmed>
         )}

@@ -1,39 +1,36 @@
 import { Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { IconTableDown } from '../../ui/icons.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
-import { MenuButton } from '../../ui/menu-button.tsx';
 import { saveFile } from '../../ui/save-file.ts';
-import type { ViewColumn } from '../../ui/table/view-columns.ts';
+import { readView, type ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { nameOf, type Run } from '../queries.ts';
+import { nameOf, type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { outcomeOf, outcomeText } from './mark.tsx';
-import { resultsQuery } from './results-query.ts';
+import { defaultColumns, resultColumns } from './result-columns.tsx';
+import { metaPointerOf, resultsQuery } from './results-query.ts';
 import { cellText, csvLine } from './view-csv.ts';
+
+const route = getRouteApi('/runs/$id');
 
 const PAGE = 100;
 
 /** Results that one file holds: the page makes it. Exports of the service have no limit. */
 const MAX_ROWS = 100_000;
 
-/** Saves the results that the filters choose, in their order, with the columns of the view and whole texts. */
-export function SaveView({
-  run,
-  search,
-  columns,
-}: {
-  readonly run: Run;
-  readonly search: RunSearch;
-  readonly columns: readonly ViewColumn[];
-}) {
+/** Entries of a menu that save the results that the filters choose, in their order, with the columns of the view and whole texts. */
+export function SaveView({ run }: { readonly run: Run }) {
+  const search = route.useSearch();
   const notify = useNotify();
   const [read, setRead] = useState(0);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (isForExcel: boolean): Promise<boolean> => {
+      const columns = columnsOf(run, search);
       const labels = columns.map(({ label }) => label);
       const parts: BlobPart[] = [
         `${isForExcel ? '\uFEFF' : ''}${csvLine(['Outcome', ...labels], isForExcel)}`,
@@ -61,15 +58,30 @@ export function SaveView({
   });
   return (
     <>
-      <MenuButton
-        label={isPending ? `${formatCount(read)} read` : 'Save this table'}
-        icon={<IconTableDown size={16} />}
-        isPending={isPending}
-      >
-        <Menu.Item onClick={() => mutate(false)}>CSV</Menu.Item>
-        <Menu.Item onClick={() => mutate(true)}>CSV for Excel</Menu.Item>
-      </MenuButton>
+      {[false, true].map((isForExcel) => (
+        <Menu.Item
+          key={String(isForExcel)}
+          closeMenuOnClick={false}
+          disabled={isPending}
+          onClick={() => mutate(isForExcel)}
+        >
+          {isPending
+            ? `${formatCount(read)} read`
+            : `Table of results as CSV${isForExcel ? ' for Excel' : ''}`}
+        </Menu.Item>
+      ))}
       {error !== null && <ErrorView error={error} />}
     </>
   );
+}
+
+/** The columns that the list shows, in their order. */
+function columnsOf(run: Run, search: RunSearch): readonly ViewColumn[] {
+  const scorers = scorersOf(run);
+  const pointers = (search.columns ?? '').split(',').flatMap((key) => metaPointerOf(key) ?? []);
+  const columns = resultColumns(pointers, scorers, false, search.scorer).filter(
+    ({ isAlways }) => isAlways !== true,
+  );
+  const { shown } = readView(search, columns, defaultColumns(scorers));
+  return shown.flatMap((key) => columns.find((column) => column.key === key) ?? []);
 }
