@@ -85,18 +85,3 @@ export async function runDeployedCli(
   ]);
   return { code, stdout, stderr };
 }
-
-/** Asks again and again, as long as a busy machine may take, until an answer is as it should be. */
-export async function until<T>(
-  ask: () => Promise<T> | T,
-  isReached: (answer: T) => boolean,
-  withinMs = 60_000,
-): Promise<T> {
-  const deadline = performance.now() + withinMs;
-  for (;;) {
-    const answer = await ask();
-    if (isReached(answer)) return answer;
-    if (performance.now() > deadline) throw new Error(`still ${JSON.stringify(answer)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}

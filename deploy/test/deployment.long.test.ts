@@ -8,11 +8,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { until } from '../../apps/worker/test/start-test-service.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { lockTable } from '../../prisma/test/lock-table.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { IS_LONG } from '../../tools/vitest/long.ts';
-import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
+import { type DeployedApp, runDeployedCli, startDeployedApp } from './deployed-app.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

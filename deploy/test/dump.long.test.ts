@@ -8,10 +8,11 @@ import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { until } from '../../apps/worker/test/start-test-service.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { IS_LONG } from '../../tools/vitest/long.ts';
-import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
+import { type DeployedApp, startDeployedApp } from './deployed-app.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
