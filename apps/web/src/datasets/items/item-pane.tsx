@@ -8,9 +8,11 @@ import { IconPencil, IconTrash } from '../../ui/icons.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { isItemHash } from '../dataset-search.ts';
 import { itemQuery } from '../queries.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
 import { RemoveItems } from './edit/remove-item.tsx';
+import { GoneItem } from './gone-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
 import { type Dataset, type ListedItem, positionIn } from './item-windows.ts';
 
@@ -53,10 +55,10 @@ function ItemContent({
     return <ItemEditor dataset={dataset} listed={edited.listed} onClose={() => setEdited(undefined)} />;
   if (!isShown(found)) return <QueryState query={found} rows={4} />;
   if (found.data === null)
-    return (
-      <Dimmed p="md">
-        This version of the dataset does not have the item: it may have been changed or removed.
-      </Dimmed>
+    return isItemHash(chosen) ? (
+      <GoneItem dataset={dataset} hash={chosen} />
+    ) : (
+      <Dimmed p="md">This version of the dataset has no item at this place.</Dimmed>
     );
   const { item, section, order_index, item_hash, error } = found.data;
   if (item === null)

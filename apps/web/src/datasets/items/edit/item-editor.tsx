@@ -183,7 +183,7 @@ function ItemNow({ now }: { readonly now: ListedItem | null }) {
  *
  * @param listed undefined asks for none
  */
-function useCurrentItem(
+export function useCurrentItem(
   { id, version }: VersionOf,
   listed: ListedItem | undefined,
 ): UseQueryResult<ListedItem | null> {

@@ -6,6 +6,7 @@ import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { itemQuery } from '../../../datasets/queries.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { IconChevronDown, IconChevronUp } from '../../../ui/icons.tsx';
+import { LinkAnchor } from '../../../ui/layout/links.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
@@ -121,13 +122,24 @@ export function ResultPane({
         </Folded>
         <Folded title="Item" of={item}>
           {(whole) => (
-            <ItemViewer
-              item={whole}
-              datasetId={run.dataset_id}
-              section={section}
-              orderIndex={order_index}
-              hash={item_hash ?? ''}
-            />
+            <>
+              <LinkAnchor
+                to="/datasets/$id"
+                params={{ id: run.dataset_id }}
+                search={{ item: item_hash ?? undefined }}
+                size="sm"
+                ms="md"
+              >
+                The item in the dataset as it is now
+              </LinkAnchor>
+              <ItemViewer
+                item={whole}
+                datasetId={run.dataset_id}
+                section={section}
+                orderIndex={order_index}
+                hash={item_hash ?? ''}
+              />
+            </>
           )}
         </Folded>
       </Stack>
