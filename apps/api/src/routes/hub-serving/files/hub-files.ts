@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAborted } from '@svc/concurrency';
 import type { Logger } from '@svc/service';
-import { type HubFile, type LayoutKey, type ListedHubFile, type Store, StoreError } from '@svc/store';
+import {
+  type HubFile,
+  type LayoutKey,
+  type ListedHubFile,
+  type SectionFiles,
+  type Store,
+  StoreError,
+} from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import type { EvalTask } from './eval-tasks.ts';
 import type { HubColumn } from './hub-columns.ts';
@@ -168,8 +175,7 @@ export function createHubFiles(
     try {
       const key = await layout(version, stopSignal);
       await columns(key, stopSignal);
-      const sections = await hubFiles.sections(key, stopSignal);
-      if (sections.reduce((sum, { lineBytes }) => sum + lineBytes, 0) > ANNOUNCED_BYTES) return;
+      if (lineBytesOf(await hubFiles.sections(key, stopSignal)) > ANNOUNCED_BYTES) return;
       for (;;) {
         const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
         if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
@@ -215,6 +221,9 @@ const nameOf = ({ datasetId, version }: VersionKey): string => `${datasetId} ${v
 
 const isBefore = (one: VersionKey, other: VersionKey): boolean =>
   one.datasetId === other.datasetId && one.version < other.version;
+
+const lineBytesOf = (sections: readonly SectionFiles[]): number =>
+  sections.reduce((sum, { lineBytes }) => sum + lineBytes, 0);
 
 /** Whether a file is a table, else lines of items. */
 const isTable = (path: string): boolean => path.startsWith('data/');
