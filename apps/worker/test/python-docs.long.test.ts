@@ -130,6 +130,7 @@ assert serving.list_hub_refs(repo)["tags"][0]["name"] == "v1"
 assert serving.list_hub_commits(repo, "main")[0]["id"] == commit
 datasets.delete_dataset(table["id"])
 source = {"path": "owner/name"}
+assert hub.find_hub_datasets(q="name").data == []
 assert hub.preview_hub_dataset(source).features[0].name == "question"
 request = {"name": "Hub", "config": source, "mapping": {"prompt_column": "question"}}
 assert hub.check_hub_import(request).errors_total == 0
@@ -183,6 +184,8 @@ assert runs.push_scores(outside, scored).accepted == 1
 assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
 assert settings.get_settings().cancellation_check_interval_ms == 1000
 assert operation.get_status().database.bytes > 0
+assert operation.list_audit(limit=1).data[0].object.kind == "settings"
+assert "settings" in operation.download_audit_csv() and "settings" in operation.download_audit_jsonl()
 assert settings.send_onboarding_telemetry({
     "consent": True, "lifecycle": "started", "route": "/", "time_zone": "Europe/Vienna", "tutorial_version": 1,
     "anonymous_session_id": "0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d",
