@@ -33,7 +33,7 @@ export function PreviewTable({
         columns={features.map((column) => ({
           label: column.name || '(no name)',
           note: (
-            <Badge size="xs" variant="default">
+            <Badge size="xs" variant="default" ms={6}>
               {column.dtype}
             </Badge>
           ),

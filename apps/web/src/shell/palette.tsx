@@ -101,7 +101,8 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     ],
   ];
   const shown = groups.filter(([, choices]) => choices.length > 0);
-  const list = useCombobox({ opened: true });
+  // Escape would close the list alone
+  const list = useCombobox({ opened: true, onDropdownClose: onClose });
   const { selectFirstOption } = list;
   // Enter means the first one
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there are others

@@ -104,7 +104,7 @@ export function TypedFilter({
     'aria-label': label,
     placeholder: label,
     size: 'xs',
-    w: isWide ? 240 : 150,
+    w: isWide ? 240 : 120,
     value: text,
     onFocus,
   } as const;
