@@ -239,9 +239,9 @@ describe('the hour after a run', () => {
     expect(page.url()).toContain('sort=-score');
     // the same table as a file, of what a filter chooses
     await page.goto(`${page.url()}&tag=even&passed=false`);
-    await page.getByRole('button', { name: 'Save this table' }).click();
+    await page.getByRole('button', { name: 'Export' }).click();
     const downloading = page.waitForEvent('download');
-    await page.getByRole('menuitem', { name: 'CSV', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Table of results as CSV', exact: true }).click();
     const lines = (await readFile(await (await downloading).path(), 'utf8')).split('\r\n');
     expect(lines[0]).toBe(['Outcome', ...names].join(','));
     expect(lines.slice(1, -1)).toHaveLength(9);

@@ -29,6 +29,9 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
   const { page, faults } = opened;
   const rows = page.getByRole('grid', { name: 'Results' }).getByRole('row');
   await rows.nth(1).waitFor();
+  await page.keyboard.press('j');
+  // kept by the browser
+  await page.getByRole('switch', { name: 'Next after a label' }).click();
   const clicks = await countClicks(page);
   const isChosen = (index: number): Promise<void> =>
     page
@@ -36,14 +39,15 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
       .filter({ hasText: `What is ${index} + 0?` })
       .waitFor();
   for (let index = 0; index < COUNT; index += 1) {
-    await page.keyboard.press('j');
     await isChosen(index);
-    const name = index % 2 === 0 ? RIGHT : WRONG;
-    const button = page.getByRole('button', { name });
+    const button = page.getByRole('button', { name: index % 2 === 0 ? RIGHT : WRONG, pressed: false });
     await button.waitFor();
     await page.keyboard.press(index % 2 === 0 ? '1' : '0');
-    await page.getByRole('button', { name, pressed: true }).waitFor();
   }
+  await page.getByRole('button', { name: WRONG, pressed: true }).waitFor();
+  // the row of the open result is in the window
+  const { y = -1, height = 0 } = (await page.getByRole('row', { selected: true }).boundingBox()) ?? {};
+  expect([y > 0, y + height <= 800]).toEqual([true, true]);
   await rows
     .filter({ hasText: `What is ${COUNT - 1} + 0?` })
     .filter({ hasText: 'wrong' })

@@ -195,6 +195,8 @@ describe('the console', () => {
     }));
     await own.upload([{ id: 1, inputs: { prompt: 'Here?' } }], 'Elsewhere');
     const id = await own.upload(items, 'Long list');
+    for (let at = 0; at < 8; at += 1)
+      await own.upload([{ id: 2, inputs: { prompt: `${at}?` } }], `Newer ${at}`);
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });
     const { page, faults } = opened;
     const list = page.getByRole('grid', { name: 'Items' });
@@ -242,6 +244,12 @@ describe('the console', () => {
     );
     const hash = data[0]?.item_hash ?? '';
     expect(named).toBe(hash);
+    // one Escape closes it; items of all datasets are found
+    await page.keyboard.press('Control+k');
+    await palette.fill('n29');
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'detached' });
+    await page.goto(`${own.url}/console/datasets`);
     await page.keyboard.press('Control+k');
     await palette.fill(hash);
     await page.getByRole('option', { name: `Item ${hash.slice(0, 12)} (Long list)` }).waitFor();
@@ -267,7 +275,7 @@ describe('the console', () => {
     await clear.focus();
     await page.keyboard.press('Enter');
     await clear.waitFor({ state: 'detached' });
-    const datasets = page.getByRole('heading', { name: 'Datasets', level: 1 });
+    const datasets = page.getByRole('grid', { name: 'Table of datasets' });
     await expect.poll(() => datasets.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(faults).toEqual([]);
   });

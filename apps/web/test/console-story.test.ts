@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
-import { barriersOf, focusList, overflowOf } from './console-browser.ts';
+import { barriersOf, countClicks, focusList, overflowOf } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
-// The story that the images of the documents show: a small model gets some questions wrong, and a larger one fewer.
+// The story that the images of the documents show: a cheaper model takes the place of a large one, and is worse.
 
 /** Where images go: `docs/images` when they are to be written again. */
 const IMAGES =
@@ -93,11 +93,11 @@ beforeAll(async () => {
     meta: { subject, source: 'collected by hand' },
   }));
   dataset = await own.upload(items, 'School questions');
-  for (const name of ['atlas-mini', 'atlas-large']) {
+  for (const name of ['atlas-large', 'atlas-mini']) {
     model = name;
     const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: name };
     runs[name] = await own.run(dataset, { provider, concurrency: 1 }, name);
-    if (name === 'atlas-large') continue;
+    if (name === 'atlas-mini') continue;
     const sixth = items[5];
     if (sixth === undefined) throw new Error('The story has six items at least.');
     const corrected = { ...sixth, inputs: { prompt: QUESTIONS[5]?.[2] } };
@@ -112,7 +112,7 @@ afterAll(() => own[Symbol.asyncDispose]());
 
 /** Takes an image of the top of a page in both themes and three widths; the documents have one of them. */
 async function look(page: Page, name: string): Promise<void> {
-  for (const width of IS_LONG ? [390, 820, 1280] : [390, 1280]) {
+  for (const width of IS_LONG ? [390, 820, 1366] : [390, 1366]) {
     await page.setViewportSize({ width, height: 860 });
     expect([name, width, await overflowOf(page)]).toEqual([name, width, 0]);
   }
@@ -121,7 +121,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 describe('the story of the documents', () => {
-  it('shows a dataset, its history, what a model gets wrong, and how a larger one compares', async () => {
+  it('shows a dataset, its history, by how much a cheaper model is worse, and what it gets wrong', async () => {
     await using opened = await own.browser.open(`/console/datasets/${dataset}`, { key: KEYS.admin });
     const { page, faults } = opened;
     await focusList(page, 'Items');
@@ -133,29 +133,28 @@ describe('the story of the documents', () => {
     await page.locator('ins').getByText('doubled').waitFor();
     await look(page, 'history');
 
-    await page.goto(
-      `${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score,meta./subject`,
-    );
-    await page.getByText('66.7 %').waitFor();
+    await page.goto(`${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score`);
+    await page.getByText('70.8 %').waitFor();
     await page.getByRole('row', { name: /^wrong A shirt of 40 euros/ }).click();
     await page.getByText('Read 25 from').first().waitFor();
     await look(page, 'run');
 
-    await page.goto(`${own.url}/console/compare?runs=${runs['atlas-mini']},${runs['atlas-large']}`);
-    await page.getByText(/^atlas-large is better by \d+\.\d points, 95 % CI/).waitFor();
+    await page.goto(`${own.url}/console/compare?runs=${runs['atlas-large']},${runs['atlas-mini']}`);
+    await page.getByText(/^atlas-mini is worse by \d+\.\d points, 95 % CI/).waitFor();
     await page.getByRole('row', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
     await page.getByRole('region', { name: 'Score against latency (50 %)' }).waitFor();
     await look(page, 'compare');
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
     const download = await downloading;
-    expect(download.suggestedFilename()).toBe('atlas-mini and atlas-large.html');
+    expect(download.suggestedFilename()).toBe('atlas-large and atlas-mini.html');
     const report = await readFile(await download.path(), 'utf8');
     for (const text of [
       'points, 95 % CI',
       'School questions, version 2',
       'provider.model',
       'A shirt of 40 euros',
+      'so the shirt costs 25 euros',
       'school-5',
       '<svg',
     ])
@@ -166,6 +165,80 @@ describe('the story of the documents', () => {
     await page.getByRole('group', { name: 'Mapping' }).waitFor();
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
     await look(page, 'hub-import');
+    expect(faults).toEqual([]);
+  });
+
+  it('keeps what a model got wrong: a corrected answer in 3 clicks, a copy, items from a table', async () => {
+    await using opened = await own.browser.open(`/console/runs/${runs['atlas-mini']}`, { key: KEYS.admin });
+    const { page, faults } = opened;
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    const dialog = page.getByRole('dialog');
+    const clicks = await countClicks(page);
+    await page.getByRole('row', { name: /^wrong .*How many bones/ }).click();
+    // in the order of thought
+    await expect
+      .poll(async () => (await pane.getByRole('heading').allTextContents()).slice(0, 7))
+      .toEqual(['school-13', 'Question', 'Prompt', 'Expected', 'Got', 'Why', 'Output']);
+    expect(await pane.locator('.result-head').textContent()).toMatch(/^school-13wrong\d+ m?s\d+ of 24$/);
+    await pane.getByRole('button', { name: 'Correct the answer' }).click();
+    await dialog.getByLabel('Expected answer, as JSON').fill('205');
+    await dialog.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByText('Version 3 of the dataset has the corrected answer.').waitFor();
+    expect(await clicks()).toBe(3);
+    const { data } = await own.call<{ data: object[] }>('GET', `/datasets/${dataset}/versions?limit=1`);
+    const said = `by the result of atlas-mini (run ${runs['atlas-mini']}): A newborn has more.`;
+    expect(data).toMatchObject([
+      { version: 3, change: { changed: 1 }, message: expect.stringContaining(said) },
+    ]);
+
+    await pane.getByRole('button', { name: 'Copy to dataset' }).click();
+    await dialog.getByText('A new one').click();
+    await dialog.getByLabel(/^Name/).fill('Known failures');
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByText('The item is copied.').waitFor();
+
+    // the item of the run is not that of the newest version
+    await pane.locator('details > summary').getByText('Item', { exact: true }).click();
+    await pane.getByRole('link', { name: 'The item in the dataset as it is now' }).click();
+    await page.getByText('The item was changed in version 3.').waitFor();
+    await page.getByRole('link', { name: 'school-13 in version 3' }).click();
+    await page.getByRole('region', { name: 'Item', exact: true }).getByText('205').waitFor();
+
+    await page.getByRole('button', { name: 'Add items' }).click();
+    await dialog.getByText('CSV', { exact: true }).click();
+    await dialog.getByLabel('A table with a line of headings').fill('question,answer\nWhat is 6 × 7?,42\n');
+    await dialog.getByText('numeric', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Version 4: 1 added.').waitFor();
+
+    // a view of one dataset is one of each
+    await page.getByLabel('Search items').fill('How many');
+    await page.getByText('11 items', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save view' }).click();
+    await dialog.getByLabel(/^Name/).fill('Counts');
+    await page.keyboard.press('Enter');
+    await page.getByText('The view is saved in this browser.').waitFor();
+    await page.goto(`${own.url}/console/datasets?q=Known`);
+    await page.getByRole('row', { name: /Known failures/ }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Known failures', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Counts', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Search items').inputValue()).toBe('How many');
+
+    await page.getByRole('link', { name: 'Audit' }).click();
+    const changes = page.getByRole('table', { name: 'Table of changes' });
+    await changes.getByRole('row', { name: /dataset\.create Known failures/ }).waitFor();
+    await page.getByRole('combobox', { name: 'Action' }).click();
+    await page.getByRole('option', { name: 'dataset.change' }).click();
+    await changes
+      .getByRole('row', { name: /admin dataset\.change School questions/ })
+      .first()
+      .waitFor();
+    expect(await changes.getByRole('row', { name: /dataset\.create/ }).count()).toBe(0);
+    expect(await barriersOf(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 });

@@ -122,6 +122,7 @@ describe('a table of questions', () => {
       meta: { half: at < 10 ? 'first' : 'second' },
     }));
     const dataset = await own.upload(items, 'Numbers');
+    await own.upload([{ id: 1, inputs: { prompt: '1?' } }], 'conversations_of_support');
     const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
     const scorers = [{ name: 'said' }, { name: 'long', checker: { type: 'regex', pattern: '..' } }];
     const one = await own.run(dataset, { provider, scorers }, 'Without a template');
@@ -133,6 +134,11 @@ describe('a table of questions', () => {
     await using opened = await own.browser.open('/console/datasets');
     const { page, faults } = opened;
     await page.getByRole('row', { name: /Numbers 20 0\.050/ }).waitFor();
+    // no name breaks inside a word
+    await page.setViewportSize({ width: 900, height: 768 });
+    const named = page.getByRole('link', { name: 'conversations_of_support' });
+    expect(await named.evaluate((element) => element.getClientRects().length)).toBe(1);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: 'Numbers', exact: true }).click();
     await page.getByRole('tab', { name: 'Runs' }).click();
     await page.getByRole('region', { name: 'Scores, the oldest first' }).getByText('0.900').waitFor();
@@ -353,7 +359,7 @@ describe('a table of questions', () => {
     expect(await barriersOf(page)).toEqual([]);
     const choice = page.getByRole('combobox', { name: 'Dataset' });
     await choice.click();
-    await page.getByRole('row', { name: /^Far down / }).click();
+    await page.getByRole('option', { name: /^Far down / }).click();
     await page.getByText('This dataset is not here any more').waitFor({ state: 'detached' });
     await page.goto(`${own.url}/console/runs/new?dataset=${dataset}&version=7`);
     await page.getByText('This version is not here any more. Choose another one.').waitFor();

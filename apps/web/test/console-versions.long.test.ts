@@ -61,6 +61,7 @@ describe('versions of a dataset', () => {
     await page.goto(`${own.url}/console/datasets/capitals`);
     await page.getByRole('button', { name: 'Add items' }).click();
     const adding = page.getByRole('dialog', { name: 'Add items' });
+    await adding.getByText('JSON Lines', { exact: true }).click();
     const lines = adding.getByLabel('Items, one JSON object a line');
     await lines.fill(linesOf(itemOf('Kenya')).slice(0, -1));
     await adding.getByRole('button', { name: 'Add', exact: true }).click();
@@ -101,7 +102,7 @@ describe('versions of a dataset', () => {
 
     // what changed, word by word
     await page.goto(`${own.url}/console/datasets/capitals?tab=history`);
-    const history = page.getByRole('region', { name: 'Table of versions' });
+    const history = page.getByRole('grid', { name: 'Table of versions' });
     await history
       .getByRole('row', {
         name: /newest a typing error ?items edited.* Changes of version 3: 1 changed 3 1 key 3 just now/,

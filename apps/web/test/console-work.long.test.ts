@@ -281,7 +281,7 @@ describe('the console of a service with keys', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('Attempt one');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Attempt one' }).waitFor();
-    await expect.poll(() => factOf('Right').textContent()).toBe('787.5 % of 8');
+    await expect.poll(() => factOf('Right').textContent()).toBe('7');
 
     await choose('Again', 'Score again…');
     const dialog = page.getByRole('dialog', { name: 'Score again' });
@@ -294,11 +294,11 @@ describe('the console of a service with keys', () => {
     await dialog.getByRole('button', { name: 'Score again' }).click();
     await page.getByRole('heading', { name: 'Scored again' }).waitFor();
     await page.getByText('completed').waitFor();
-    await expect.poll(() => factOf('Right').textContent()).toBe('8100.0 % of 8');
+    await expect.poll(() => factOf('Right').textContent()).toBe('8');
     const again = page.url().split('/').at(-1) ?? '';
 
     const downloading = page.waitForEvent('download');
-    await choose('Export', /^Results as CSV$/);
+    await choose('Export', /^Scores and outputs as CSV$/);
     const download = await downloading;
     expect(await readFile(await download.path(), 'utf8')).toMatch(/^section,order_index,item_id,/);
 
@@ -460,7 +460,7 @@ describe('the console of a service with keys', () => {
 /** From the list of datasets to an imported one. */
 async function byKeyboard(page: Page): Promise<void> {
   await press(page.getByRole('link', { name: 'Hub import' }));
-  await tabTo(page.getByRole('textbox', { name: 'Dataset', exact: true }));
+  await tabTo(page.getByRole('combobox', { name: 'Dataset', exact: true }));
   await page.keyboard.type('org/sums');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'train-0' }).waitFor();

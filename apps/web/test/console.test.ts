@@ -56,6 +56,20 @@ beforeAll(async () => {
     }),
   );
   hub.add({ id: 'org/sums', files: { 'train.jsonl': `${rows.join('\n')}\n`, 'test.jsonl': `${rows[1]}\n` } });
+  // as MMLU: many subsets, none of them the default, without a split to train on
+  const subjects = ['algebra', 'biology', 'chess'];
+  const configs = subjects.map(
+    (name) => `- config_name: ${name}\n  data_files:\n  - split: test\n    path: ${name}.jsonl\n`,
+  );
+  hub.add({
+    id: 'org/exams',
+    files: {
+      'README.md': `---\nconfigs:\n${configs.join('')}---\n`,
+      ...Object.fromEntries(
+        subjects.map((name) => [`${name}.jsonl`, JSON.stringify({ question: `Of ${name}?`, answer: 'yes' })]),
+      ),
+    },
+  });
   provider = cleanUp.use(await startFakeProvider(reply));
   own = cleanUp.use(await startService({ HUB_ENDPOINT: hub.endpoint }, 'standalone'));
   url = own.service.url;
@@ -125,10 +139,25 @@ describe('the console', () => {
       return page.url().split('/').at(-1) ?? '';
     };
     const before = await start('80.0 % of 500');
-    // the same run with another prompt
+    let count = await clicks();
+    // the same run with another prompt, tried on three items first
     await page.getByRole('link', { name: 'Copy run' }).click();
-    await page.getByLabel('Prompt template').fill('Rechne genau: {prompt}');
+    const template = page.getByLabel('Prompt template');
+    await template.click();
+    await template.fill('Rechne genau: {prompt}');
     await page.getByText('500 can be scored').waitFor();
+    await page.keyboard.press('Control+Enter');
+    const trial = page.getByRole('region', { name: 'Trial' });
+    await trial
+      .getByRole('heading', { name: /^q-\d+$/ })
+      .nth(2)
+      .waitFor();
+    await trial
+      .getByText(/^Was ist \d+ \+ \d+\?$/)
+      .first()
+      .waitFor();
+    const tried = await clicks();
+    expect(tried).toBe(2);
     const after = await start('90.0 % of 500');
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     await page.getByRole('combobox', { name: 'Runs' }).click();
@@ -137,7 +166,7 @@ describe('the console', () => {
       .getByRole('status')
       .getByText(/is worse by 10\.0 points, 95 % CI .*, 500 items, against /)
       .waitFor();
-    const count = await clicks();
+    count += tried + (await clicks());
     expect(count).toBeGreaterThan(7);
     expect(count).toBeLessThanOrEqual(20);
     await page.goto(`${url}/console/datasets?source=file`);
@@ -278,6 +307,25 @@ describe('the console', () => {
     ids['hub'] = page.url().split('/').at(-1) ?? '';
     await page.goto(`${url}/console/jobs`);
     await page.getByText('succeeded').first().waitFor();
+
+    // all subsets in 3 clicks
+    await page.goto(`${url}/console/import`);
+    const clicks = await countClicks(page);
+    await page.getByRole('combobox', { name: 'Dataset' }).fill('org/exams');
+    await page.keyboard.press('Enter');
+    await page.getByRole('combobox', { name: 'Or all of them' }).click();
+    await page.getByRole('option', { name: 'All 3, each a section' }).click();
+    await page.getByRole('region', { name: 'First rows' }).getByText('Of algebra?').waitFor();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await next.waitFor();
+    expect(await clicks()).toBe(3);
+    const all = new URL((await next.getAttribute('href')) ?? '', url).pathname.split('/').at(-1);
+    const imported = await fetch(`${url}/datasets/${all}`);
+    expect(await imported.json()).toMatchObject({
+      item_count: 3,
+      sections: [{ name: 'algebra' }, { name: 'biology' }, { name: 'chess' }],
+    });
+    await fetch(`${url}/datasets/${all}`, { method: 'DELETE' });
     expect(faults).toEqual([]);
   });
 
@@ -358,6 +406,8 @@ describe('the console', () => {
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
     await page.getByText(/^A trial is worse by \d+\.\d points, 95 % CI .* items, against /).waitFor();
     await page.getByRole('tab', { name: /^Worse 1\d\d$/ }).waitFor();
+    // without tags, the slices are those of the types
+    expect(await page.getByRole('combobox', { name: 'Slices' }).inputValue()).toBe('Type');
     const grid = page.getByRole('grid', { name: 'Items that differ' });
     await grid.getByRole('row').nth(1).waitFor();
     await grid.focus();
