@@ -4,7 +4,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { IconTableDown } from '../../ui/icons.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { readView, type ViewColumn } from '../../ui/table/view-columns.ts';
