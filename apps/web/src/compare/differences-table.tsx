@@ -102,7 +102,8 @@ export function DifferencesTable({
 
 /** Chooses the run whose items are listed. */
 const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({
-  label: '',
+  label: 'Items',
+  isLabelHidden: true,
   cell: ({ run, scores }) =>
     scores !== null && (
       <Button
