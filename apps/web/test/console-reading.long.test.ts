@@ -250,6 +250,7 @@ describe('the console', () => {
     await page.keyboard.press('Escape');
     await palette.waitFor({ state: 'detached' });
     await page.goto(`${own.url}/console/datasets`);
+    await page.getByRole('grid', { name: 'Table of datasets' }).waitFor();
     await page.keyboard.press('Control+k');
     await palette.fill(hash);
     await page.getByRole('option', { name: `Item ${hash.slice(0, 12)} (Long list)` }).waitFor();

@@ -91,7 +91,7 @@ async function upload(items: readonly object[], name: string): Promise<string> {
 /** Presses Tab until an element has the focus. */
 async function tabTo(target: Locator): Promise<void> {
   await target.waitFor({ state: 'attached' });
-  for (let presses = 0; presses < 120; presses += 1) {
+  for (let presses = 0; presses < 300; presses += 1) {
     if (await target.evaluate((element) => element === document.activeElement)) return;
     await target.page().keyboard.press('Tab');
   }
