@@ -237,7 +237,7 @@ describe('the story of the documents', () => {
       .getByRole('row', { name: /admin dataset\.change School questions/ })
       .first()
       .waitFor();
-    expect(await changes.getByRole('row', { name: /dataset\.create/ }).count()).toBe(0);
+    await expect.poll(() => changes.getByRole('row', { name: /dataset\.create/ }).count()).toBe(0);
     expect(await barriersOf(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
