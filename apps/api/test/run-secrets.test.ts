@@ -55,6 +55,16 @@ describe('a model that takes its key as `api-key`', () => {
     expect(status).toBe(200);
   });
 
+  it('is planned with a warning where the API has no key of this name', async () => {
+    const named = { ...PROVIDER, api_key_env: 'SVC_PROVIDER_NOWHERE' };
+    const { body } = await postRun({ provider: named, judge: JUDGE }, '?dry_run=true');
+    const codes = (body.warnings as Body[]).map(({ code, message }) => [code, message]);
+    expect(codes).toContainEqual([
+      'unknown_key',
+      'The API has no key SVC_PROVIDER_NOWHERE: the run fails unless its worker has it.',
+    ]);
+  });
+
   it('stays in the configuration that is shown, exported and imported', async () => {
     const { status, body: run } = await postRun({ provider: PROVIDER, judge: JUDGE });
     expect(status).toBe(202);

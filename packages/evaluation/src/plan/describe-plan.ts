@@ -39,7 +39,8 @@ export interface RunWarning {
     | 'unscorable_items'
     | 'answers_from_one'
     | 'judge_not_used'
-    | 'judge_not_priced';
+    | 'judge_not_priced'
+    | 'unknown_key';
   readonly message: string;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   BAR_SCHEMA,
   type CheckRunner,
+  modelOf,
   parseBar,
   parseRunConfig,
   RUN_CONFIG_SCHEMA,
@@ -12,6 +13,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/j
 import { runWithContext } from '@svc/observability';
 import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
 import {
+  type Config,
   type JsonBody,
   json,
   jsonBody,
@@ -45,10 +47,17 @@ export interface CreateRunDeps {
   readonly checks: Pick<CheckRunner, 'run'>;
   /** Secrets known to this process, which no run may contain. */
   readonly secrets: readonly string[];
+  readonly config: Pick<Config, 'providerKeys'>;
 }
 
 /** `POST /runs` */
-export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
+export function createRunRoute({
+  store,
+  checks,
+  logger,
+  secrets,
+  config: { providerKeys },
+}: CreateRunDeps): Route {
   return {
     ...RUN_CHANGE,
     path: '/runs',
@@ -86,8 +95,13 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       checkTexts(body, secrets);
       const bar = sealedBar(body, config);
       const { signal } = request;
-      const plan = (of: RunVersion): Promise<PlannedRun> =>
-        planRun({ store, checks }, { ...of, config, checkerPath: '/config/checker', signal });
+      const plan = async (of: RunVersion): Promise<PlannedRun> => {
+        const planned = await planRun(
+          { store, checks },
+          { ...of, config, checkerPath: '/config/checker', signal },
+        );
+        return { ...planned, warnings: [...planned.warnings, ...unknownKeys(config, providerKeys)] };
+      };
       if (request.query['dry_run'] === true) {
         return json(plannedBody(await plan(await findVersion(store, body, signal))));
       }
@@ -113,6 +127,16 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       });
     },
   };
+}
+
+/** A warning for each key that a run names and this process does not have; a worker elsewhere may. */
+function unknownKeys(config: RunConfig, keys: Config['providerKeys']): PlannedRun['warnings'] {
+  const named = [modelOf(config)?.model.api_key_env, config.judge?.api_key_env];
+  const unknown = [...new Set(named)].filter((name) => name != null && !Object.hasOwn(keys, name));
+  return unknown.map((name) => ({
+    code: 'unknown_key',
+    message: `The API has no key ${name}: the run fails unless its worker has it.`,
+  }));
 }
 
 /** The bar of a request as it is stored; null without one. @throws RunError `invalid_request` */
