@@ -105,6 +105,19 @@ it('prints a repeated message once, with its location', async () => {
   expect(await printed(error, false)).toBe('a:1: It is wrong (package_invalid_line)\n');
 });
 
+it('prints the only error of a message that says it already once', async () => {
+  const error = new ServiceError('invalid_request', 'Invalid run configuration: --base-url is missing.', {
+    status: 400,
+    errors: [{ message: '--base-url is missing.', path: '/config/provider/base_url' }],
+    errorsTotal: 1,
+    requestId: 'r1',
+    retryAfterSeconds: undefined,
+  });
+  expect(await printed(error, false)).toBe(
+    'svc-pkg: Invalid run configuration: --base-url is missing (invalid_request)\n',
+  );
+});
+
 it('prints nothing for a broken pipe', async () => {
   expect(await printed(system('EPIPE', { syscall: 'write' }), false)).toBe('');
 });

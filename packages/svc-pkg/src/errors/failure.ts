@@ -137,9 +137,14 @@ function errorText(
     code: code ?? (message === failure.message ? failure.code : undefined),
     location,
   }));
+  const [first] = details;
   // The failure is the first of the errors, in a response perhaps without its location.
-  const isRepeated = details[0]?.message === failure.message;
-  const lines = (isRepeated ? details : [failure, ...details]).map((line) => errorLine(line, program));
+  const isRepeated = first?.message === failure.message;
+  // A failure that ends with its only error says all of it, unless the error is somewhere in a file.
+  const isSaid =
+    details.length === 1 && failure.message.endsWith(first?.message ?? '') && !first?.location.file;
+  const told = isRepeated ? details : isSaid ? [failure] : [failure, ...details];
+  const lines = told.map((line) => errorLine(line, program));
   const more = errorsTotal - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
   if (response?.retryAfterSeconds !== undefined)
