@@ -30,7 +30,7 @@ export const BAR_SCHEMA = {
 /** A sealed bar, with its defaults and without absent members. */
 export type Bar = FromSchema<typeof BAR_SCHEMA>;
 
-/** What is said of a run with a bar. */
+/** The verdict on a run with a bar. */
 export interface BarVerdict {
   readonly outcome: 'met' | 'not_met' | 'undecided';
   readonly estimate: number | null;
@@ -42,7 +42,7 @@ export interface BarVerdict {
 
 const NUMBER_OR_NULL = { type: ['number', 'null'] } as const;
 
-/** The same as the API has it. */
+/** A {@link BarVerdict} as the API has it. */
 export const BAR_VERDICT_SCHEMA = {
   type: 'object',
   properties: {
@@ -130,14 +130,14 @@ export function isBarVerdict(value: JsonValue): boolean {
   );
 }
 
-/** Whether a provider's outputs may be older than a bar: those of items, and those that clients send. */
+/** Whether a provider's outputs may be older than a bar: items hold them, or clients send them. */
 export const isOlderThanBar = (providerType: unknown): boolean =>
   providerType === 'item_field' || providerType === 'external';
 
-/** Fewer decide nothing, whatever their interval. */
+/** Fewer results decide nothing, whatever their interval. */
 const MIN_RESULTS = 3;
 
-/** Digits that sums in any order agree in. */
+/** Digits in which sums in any order agree. */
 const DIGITS = 12;
 
 /** A number as packages and verdicts state it, whatever the order in which it was added up. */

@@ -25,10 +25,10 @@ export interface ScoreRequest {
   readonly signal: AbortSignal;
 }
 
-/** How an output is scored, see {@link planCheck}; the question of a large item is JSON text, see `ProviderRequest`. */
+/** How an output is scored, see {@link planCheck}. A question about a large item is JSON text, see `ProviderRequest`. */
 export type ScorePlan = CheckPlan | Scored;
 
-/** Chooses how an output is scored. @throws RunError as {@link planCheck} */
+/** Chooses how an output is scored. @throws RunError like {@link planCheck} */
 export function planOutput({
   output,
   item,

@@ -45,11 +45,11 @@ export interface Completion {
   readonly usage: JsonObject | JsonText | null;
   /** Why the output ended, in the terms of chat completions: `stop`, `length`...; null if unknown. */
   readonly finishReason: string | null;
-  /** Requests that were sent for it; null if it took none. */
+  /** Requests that were sent for it; null if there were none. */
   readonly attempts: number | null;
   /** How long the requests waited for their turn at the run's rate limit, in milliseconds. Default: 0. */
   readonly pacedMs?: number | undefined;
-  /** The tokens of each answer that was got for it, those of failed attempts too. Default: what `usage` says. */
+  /** The tokens of each answer to its requests, failed attempts included. Default: what `usage` says. */
   readonly answers?: readonly TokenCounts[] | undefined;
 }
 

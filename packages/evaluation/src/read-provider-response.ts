@@ -9,7 +9,7 @@ import type { CheckRunner } from './threads/check-runner.ts';
 /** A response of a provider: a completion, an error, or neither. Words of the provider are not yet fit to be shown. */
 export interface ProviderResponse extends Omit<ResponseBody, 'completion' | 'usage'> {
   readonly completion: Omit<Completion, 'attempts'> | null;
-  /** What the answer has used, with or without a completion. */
+  /** What the answer used, with or without a completion. */
   readonly usage: Completion['usage'];
 }
 

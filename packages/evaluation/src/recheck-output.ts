@@ -16,7 +16,7 @@ export interface StoredScoring {
   readonly isExternal: boolean;
 }
 
-/** Of each kind. */
+/** Scorers of each kind. */
 const MAX_SCORERS = 16;
 
 /** Reads it without checking the rest; null for a configuration of another tool. */
@@ -45,14 +45,14 @@ export interface StoredCheck {
   /** Reasoning that came beside it; null without any. */
   readonly thoughts: string | null;
   readonly reasoning: ReasoningMode;
-  /** Of the dataset; null without them. */
+  /** The dataset's default prompts; null without them. */
   readonly defaultPrompts: JsonValue;
 }
 
 /**
  * What a scorer says of a stored output, as {@link scoreOutput} does, on the calling thread and without a judge.
  *
- * @returns null where the judge decides
+ * @returns null if the judge decides
  */
 export function recheckOutput(
   { parts, output, thoughts, reasoning, defaultPrompts }: StoredCheck,

@@ -28,8 +28,8 @@ const TEXT_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
 const TEXTS = RESULT_FIELD_LIST.filter(({ kind }) => TEXT_KINDS.has(kind));
 
 /**
- * A scored result as it is stored: known secrets are replaced in its texts, and counted. One whose texts take too much
- * time or memory fails without them.
+ * A scored result as it is stored: its texts hold no known secrets, and it counts the replaced ones. A result fails
+ * without its texts if they take too much time or memory.
  *
  * @throws the signal's reason when it is aborted
  */
@@ -47,7 +47,7 @@ export async function redactResult(
       const isWhole = kind === 'string' || kind === 'scores';
       const { value, count } = await redact(text, isWhole ? unpackValue : unpackSmall, deps, signal);
       redacted += count;
-      // A name that holds a secret is none.
+      // A name that holds a secret is no name.
       if (count > 0) replaced[name] = kind === 'name' ? null : value;
     }
   } catch (error) {

@@ -45,11 +45,11 @@ export class RunError extends Error {
   readonly attempts: number | null;
   /** What the provider says about it, without secrets; null if it says nothing. */
   readonly providerMessage: string | null;
-  /** What failed answers of the provider have used, as far as they say; null if unknown. */
+  /** What failed answers of the provider used, as far as they say; null if unknown. */
   readonly usage: JsonObject | JsonText | null;
-  /** The tokens of each of them that is to be paid for. */
+  /** The tokens of each answer that is to be paid for. */
   readonly answers: readonly TokenCounts[];
-  /** What a judge without a verdict has used; null if unknown. */
+  /** What a judge without a verdict used; null if unknown. */
   readonly judgeUsage: JsonObject | JsonText | null;
 
   constructor(

@@ -25,7 +25,7 @@ export interface RunItemOptions {
 
 /**
  * Does one repetition of one item: messages, completion, score. An error of the item becomes its result, `failed`. A
- * thread reads a large item. An item that brings its outputs along is only scored.
+ * thread reads a large item. An item that brings its outputs is only scored.
  *
  * @throws RunError with `endsRun` if every item would fail in the same way; the signal's reason when it is aborted
  */
@@ -77,7 +77,7 @@ function reusable(result: RunResult, requestHash: Uint8Array | null): RunResult 
   return result.status === 'failed' || result.finishReason === 'length' ? result : { ...result, requestHash };
 }
 
-/** The scorers without those that have scored an output; null if all have. */
+/** The scorers that have not scored an output yet; null if all have. */
 function scorersDue({ main, others, areNamed }: Scorers, have: readonly string[]): Scorers | null {
   const [first, ...rest] = [main, ...others].filter(({ name }) => !have.includes(name));
   return first === undefined ? null : { main: first, others: rest, areNamed };

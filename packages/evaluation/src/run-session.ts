@@ -31,13 +31,13 @@ export interface StoredOutput {
   readonly failure: RunFailure | null;
   readonly finishReason: string | null;
   readonly latencyMs: number | null;
-  /** Null where another run has counted it. */
+  /** Null if another run counted it. */
   readonly usage: JsonObject | null;
   readonly omittedAssets: readonly string[] | null;
   readonly traceId: string | null;
   /** Keys that were replaced in it. */
   readonly redacted: number;
-  /** Names of scorers that have scored it, and need not again. Default: none. */
+  /** Names of scorers that have scored it already. Default: none. */
   readonly scoredBy?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export type RunResultStatus = RunResult['status'];
 
 /** Why a result or a run failed, for people. It holds no secret. */
 export interface RunFailure {
-  /** A `RunErrorCode`, or that of the run whose outputs are scored again. */
+  /** A `RunErrorCode`, or a code of the run whose outputs are scored again. */
   readonly code: string;
   readonly message: string;
   /** What the provider says about it, without secrets; absent if it says nothing. */
@@ -67,7 +67,7 @@ export interface RunFailure {
 
 /** The result of one repetition of one item. */
 export interface RunResult extends ResultValues<JsonText> {
-  /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
+  /** The cause behind the error `internal`, if it is neither the item nor its provider; for the log, not stored. */
   readonly cause?: unknown;
   /** The error of a result that ends the run; not stored as such. */
   readonly endsRun?: RunError;
@@ -95,12 +95,12 @@ export interface RunSession {
    * @throws RunError `asset_missing` if its content is gone; what the store throws
    */
   readAsset(file: LinkedFile, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /**
-   * The answers of an earlier run to requests with these hashes, in their order; null for one that has none. Absent if the
-   * run takes no outputs of another one.
-   */
-  /** Names of the scorers that score, when a run gets further ones; absent for all. */
+  /** Names of the scorers that score, if a run gets further ones; absent for all. */
   readonly scorers?: readonly string[] | undefined;
+  /**
+   * The answers of an earlier run to requests with these hashes, in their order; null for a request without one. Absent if
+   * the run takes no outputs of another.
+   */
   readonly findAnswers?:
     | ((hashes: readonly Uint8Array[], signal: AbortSignal) => Promise<readonly (EarlierAnswer | null)[]>)
     | undefined;

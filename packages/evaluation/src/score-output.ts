@@ -24,7 +24,7 @@ export interface Scorer {
   readonly reasoning: ReasoningMode;
 }
 
-/** The scorers of a run: that of `score` and the others. */
+/** The scorers of a run: the scorer of `score`, and the others. */
 export interface Scorers {
   readonly main: Scorer;
   readonly others: readonly Scorer[];
@@ -57,7 +57,7 @@ export async function scoreOutput(
   return await scoreAll(deps, marked, facts, scorers, signal);
 }
 
-/** Scores an output by every scorer. What goes wrong with another one than the main one is an error of its score. */
+/** Scores an output by every scorer. An error of a scorer other than the main one becomes an error of its score. */
 export async function scoreAll(
   deps: ScoreOutputDeps,
   marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
@@ -124,7 +124,7 @@ async function score(
   signal: AbortSignal,
 ): Promise<RunResult> {
   const { output } = facts;
-  // Only a judge is told it.
+  // Only a judge learns the reasoning.
   const thoughts = judge === null ? null : facts.reasoning;
   const parts = withChecker(marked.parts, checker);
   let known = facts;

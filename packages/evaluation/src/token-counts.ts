@@ -1,7 +1,7 @@
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { JsonText } from './json-text.ts';
 
-/** Tokens of one completion; null where the provider reported no number. */
+/** Tokens of one completion; null if the provider reported no number. */
 export interface TokenCounts {
   readonly input: number | null;
   readonly output: number | null;
@@ -12,7 +12,7 @@ const MAX_TOKENS = 2_147_483_647;
 
 /**
  * The tokens in a provider's usage: `prompt_tokens` and `completion_tokens` of chat completions, else `input_tokens`
- * with those that were read from and written to a cache, and `output_tokens`, of Anthropic messages.
+ * with the tokens read from and written to a cache, and `output_tokens`, of Anthropic messages.
  */
 export function tokenCounts(usage: JsonObject | JsonText | null): TokenCounts {
   if (usage === null || usage instanceof JsonText) return { input: null, output: null };

@@ -6,7 +6,7 @@ import type { WireFormat } from '../provider.ts';
 /** The assets of an item as parts of a message. */
 export interface AssetParts {
   readonly parts: readonly JsonObject[];
-  /** Names of those for which the provider's API has no part: of an entry of a list, its index. */
+  /** Names of the assets that the provider's API has no part for; an entry of a list is named by its index. */
   readonly omitted: readonly string[];
 }
 
@@ -65,7 +65,7 @@ function anthropicPart({ mimeType, data, url }: Content): JsonObject | null {
   return { type: isImage ? 'image' : 'document', source };
 }
 
-/** What an entry holds, or where it is; null for neither. */
+/** What an entry holds, or where it is; null if it has neither. */
 function contentOf({ name, entry }: LocatedAsset): Content | null {
   const stated = getMember(entry, 'url');
   const data = getMember(entry, 'data');

@@ -4,10 +4,7 @@ import { filesOfPart, type ItemParts, type LinkedFile, layoutPart } from '@svc/j
 /** Reads the content of a file in pieces. */
 export type ReadFile = (file: LinkedFile, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
-/**
- * Files whose base64 text a request to a provider contains. They are read while it is sent: until then, a mark is in
- * place of each text.
- */
+/** Files whose base64 text a request contains. They are read while it is sent; until then, marks stand for them. */
 export interface MarkedFiles {
   /** How each mark begins: letters and digits that no item can contain, because they are new for each. */
   readonly mark: string;
@@ -35,7 +32,7 @@ export function markFiles(
   };
 }
 
-/** The same of an item whose files are not read. */
+/** Writes the marks without reading the files of the item. */
 export function withMarks({
   parts,
   linkedFiles = [],

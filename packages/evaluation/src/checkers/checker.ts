@@ -45,7 +45,7 @@ export function passedOrNot(passed: boolean, explanation: string | null = null):
   return { status: 'ok', score: passed ? 1 : 0, passed, explanation };
 }
 
-/** What results explain whose output has nothing that can be compared with the answer. */
+/** What a result explains if its output has nothing to compare with the answer. */
 export const UNREADABLE = {
   choice: 'The output picks none of the choices',
   json: 'The output is not JSON',

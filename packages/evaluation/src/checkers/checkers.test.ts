@@ -7,7 +7,7 @@ import { RunError } from '../run-error.ts';
 import { CHECKER_DOCS, CHECKERS } from './checkers.ts';
 import type { UnscorableReason } from './declaration.ts';
 
-/** What runs say of an item: whether a result is scored, unscored, or fails because of its options. */
+/** Whether runs score an item, leave it unscored, or fail because of its options. */
 function statusOf(name: string, item: Item, options: JsonObject): string {
   try {
     return CHECKERS.get(name)?.check({ output: '', item, options }).status ?? 'unknown';
@@ -17,7 +17,7 @@ function statusOf(name: string, item: Item, options: JsonObject): string {
   }
 }
 
-/** What plans say. */
+/** What plans say of the item. */
 function reasonOf(name: string, item: Item, options: JsonObject): UnscorableReason | string | null {
   try {
     return CHECKERS.get(name)?.unscorableReason(item, options, (_, decide) => decide()) ?? null;

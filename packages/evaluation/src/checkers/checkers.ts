@@ -24,5 +24,5 @@ export const CHECKERS: ReadonlyMap<string, CheckerDeclaration> = new Map(
   DECLARATIONS.map((one) => [one.name, one]),
 );
 
-/** What can be named as `checker.type`, the judge last. */
+/** The values of `checker.type`, the judge last. */
 export const CHECKER_DOCS: readonly CheckerDocs[] = [...DECLARATIONS, JUDGE];

@@ -14,9 +14,9 @@ import type { CheckerDeclaration, UnscorableReason } from './declaration.ts';
 type AnswerResolver = (value: JsonValue) => number | undefined;
 
 /**
- * Makes what finds the choice that an answer means: by its text, its label (also in another case) or its letter, else by
- * its index from 0. The item's own labels come before texts, and letters that this service chose after them. The first of
- * equal choices counts. An object counts by its `label`, else by its `text`.
+ * Makes the function that finds the choice that an answer means: by its text, its label (also in another case) or its
+ * letter, else by its index from 0. The item's own labels come before texts, and letters that this service chose after
+ * them. The first of equal choices counts. An object counts by its `label`, else by its `text`.
  */
 function createAnswerResolver({ choices, ownLabels }: LabelledChoices): AnswerResolver {
   const labels = firstOf(choices, ({ label }) => alike(label));
@@ -77,11 +77,7 @@ function choicesOfValue(output: JsonValue, resolve: AnswerResolver): ReadonlySet
   return new Set(values.map(resolve).filter((one) => one !== undefined));
 }
 
-/**
- * The choices that are the answer of an item, or why there are none.
- *
- * @throws RunError `checker_limit`
- */
+/** The choices that are the answer of an item, or why there are none. @throws RunError `checker_limit` */
 function choicesMeant(item: Item):
   | {
       readonly listed: LabelledChoices;

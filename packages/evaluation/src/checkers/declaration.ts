@@ -22,10 +22,10 @@ export type UnscorableReason =
   | 'unknown_checker'
   | 'invalid_pattern';
 
-/** Decides once for all items with the same key: for what takes more than a few steps. */
+/** Decides what takes more than a few steps, once for all items with the same key. */
 export type DecideOnce = (key: string, decide: () => UnscorableReason | null) => UnscorableReason | null;
 
-/** What people and clients are told of a checker: OpenAPI, the console and docs/checkers.md follow from it. */
+/** What people and clients learn of a checker: OpenAPI, the console and docs/checkers.md follow from it. */
 export interface CheckerDocs {
   /** `checker.type` of items and configurations. */
   readonly name: string;
@@ -46,7 +46,7 @@ export interface CheckerDeclaration extends CheckerDocs {
    * Why `check` would leave every output of an item unscored, or `invalid_pattern` if it would fail; null if outputs can
    * be scored.
    *
-   * @throws RunError where `check` throws for every output
+   * @throws RunError if `check` throws for every output
    */
   unscorableReason(item: Item, options: JsonObject, once: DecideOnce): UnscorableReason | null;
 }

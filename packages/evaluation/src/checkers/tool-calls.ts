@@ -15,7 +15,7 @@ import { type CheckerDeclaration, option } from './declaration.ts';
 
 /** Calls of the answer times calls of the output: each pair may be compared. */
 const MAX_PAIRS = 250_000;
-/** Calls that an explanation names, and characters of the arguments of each. */
+/** Calls that an explanation names, and characters that it quotes of the arguments of each. */
 const MAX_NAMED_CALLS = 3;
 const MAX_NAMED_CHARS = 120;
 
@@ -25,7 +25,7 @@ const EXTRAS = ['fail', 'allow'] as const;
 
 /** A call of a tool. */
 interface ToolCall {
-  /** Null for an element of an output that is no call. */
+  /** Null if an element of an output is no call. */
   readonly name: string | null;
   /** An absent or empty value is an empty object; a text that is not JSON stays a text. */
   readonly args: JsonValue;
@@ -143,8 +143,8 @@ function contains(value: JsonValue, wanted: JsonValue): boolean {
 }
 
 /**
- * Pairs as many calls as can be, each with one other (Kuhn's algorithm). Taking the first that fits would not do: a call
- * may have several that it is meant by, and only one of them fits another.
+ * Pairs as many calls as possible, each with one other (Kuhn's algorithm). Taking the first match would not do: several
+ * expected calls may mean a call, and one of them may fit no other.
  */
 function unmatched(
   expected: readonly ToolCall[],
@@ -152,7 +152,7 @@ function unmatched(
   isMeant: IsMeant,
 ): { readonly missing: readonly ToolCall[]; readonly extra: readonly ToolCall[] } {
   const fitting = expected.map((one) => given.flatMap((other, at) => (isMeant(one, other) ? [at] : [])));
-  /** By the index of a given call, that of the expected one that it is paired with. */
+  /** For each given call, the index of the expected call that it is paired with. */
   const pairs = new Map<number, number>();
   const isPaired = (index: number, tried: Set<number>): boolean =>
     (fitting[index] ?? []).some((at) => {

@@ -10,7 +10,7 @@ const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stre
 const HEADER_NAME = /^(?:anthropic|openai|x)-[a-z0-9-]{1,100}$/i;
 /** Visible ASCII with single blanks. */
 const HEADER_VALUE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
-/** What Azure and others send keys as, besides the names that `findSecrets` knows. */
+/** Names that Azure and others send keys under, besides the names that `findSecrets` knows. */
 const SECRET_QUERY = /^(?:key|sig|signature|code|subscription-key|ocp-apim-subscription-key)$/i;
 
 /**

@@ -4,7 +4,7 @@ import { canonicalJson, isJsonObject, type JsonValue, jsonPointer } from '@svc/j
 export interface ConfigDifference {
   /** JSON Pointer into the configuration. */
   readonly path: string;
-  /** Absent where the configuration has no such member; the beginning of a long text, or of the JSON text of another long value. */
+  /** Absent if the configuration has no such member; the beginning of a long text, or of the JSON text of another long value. */
   readonly value?: JsonValue;
   readonly other_value?: JsonValue;
 }

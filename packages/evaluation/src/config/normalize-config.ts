@@ -27,7 +27,7 @@ function withProviderObject(config: JsonObject): JsonObject {
 /** Members in which null may have a meaning. */
 const KEPT: ReadonlySet<string> = new Set(['params', 'checker']);
 
-/** Omits null members, except in those. */
+/** Omits null members, except in {@link KEPT} ones. */
 function withoutNulls(config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config)

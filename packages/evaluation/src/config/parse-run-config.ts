@@ -82,9 +82,10 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
 }
 
 /**
- * Parses what scores the outputs of a run again, and puts it into the configuration of that run: the checker applies to
- * every item, and the judge replaces the run's. Both take the place of the run's scorers, added ones too, as other scorers
- * do. Without any of them, the run's own score again. Its cost limit holds for the new run too, unless another is stated.
+ * Parses what scores the outputs of a run again, and puts it into the configuration of that run. The checker applies to
+ * every item, and the judge replaces the run's judge. Both replace the run's scorers, also the added ones, as other
+ * scorers do. Without any of them, the run's own scoring applies again. Its cost limit holds for the new run too, unless
+ * the request states another.
  *
  * @param request a checker, a judge, or both, or scorers, and `max_cost`, as a run configuration has them
  * @throws RunError `invalid_request`
@@ -97,7 +98,7 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   const limit = maxCost === null ? {} : { max_cost: maxCost, ...(price && { price: { ...price } }) };
   const asked = { provider: 'echo', ...stated, ...limit };
   const { provider: _, ...scoring } = parse(asked, '', MAX_PARAM_TEXT_CHARS);
-  // It is not about outputs that are there already.
+  // `reuse` is not about outputs that exist already.
   const { reuse: _reuse, max_cost: before, ...others } = source;
   const kept = request['max_cost'] === undefined ? before : scoring.max_cost;
   const whole: RunConfig = { ...others, ...(kept && { max_cost: kept }) };
@@ -127,8 +128,8 @@ export interface AddedScorers {
 }
 
 /**
- * Parses scorers that are added to a run. Those that its configuration has already, in the same words, stay as they are:
- * such a request continues an earlier one.
+ * Parses scorers that are added to a run. Scorers that its configuration already has, in the same words, stay as they
+ * are: such a request continues an earlier one.
  *
  * @throws RunError `invalid_request`
  */
@@ -206,7 +207,7 @@ function judgesAt(config: RunConfig): [JudgeConfig, Steps][] {
   );
 }
 
-/** A limit of what is not known would not be one. */
+/** Without prices, a limit of the cost would limit nothing. */
 function checkBudget(config: RunConfig, problems: ConfigProblems): void {
   if (config.max_cost === undefined) return;
   if (config.price === undefined) problems.add('needs `price`', ['max_cost']);

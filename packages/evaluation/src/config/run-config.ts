@@ -54,11 +54,11 @@ export type RunConfig = Omit<
   readonly checker?: JsonValue;
   /** The first is the main one. */
   readonly scorers?: readonly ScorerConfig[];
-  /** Further ones, which a finished run was given. */
+  /** Further ones, which were added to the finished run. */
   readonly added_scorers?: readonly ScorerConfig[];
 };
 
-/** One of several scorers: by a checker, by a judge, or as the items say. */
+/** One of several scorers: it scores by a checker, by a judge, or as the items say. */
 export interface ScorerConfig {
   readonly name: string;
   readonly checker?: JsonValue;

@@ -39,8 +39,8 @@ export function promptsFor(parts: ItemParts, { system, template }: RunPrompts): 
  * 4. in the last user message, after its text: the choices, one per line as `A. text`, then the parts of
  *    {@link assetParts}, which are in the format of the provider.
  *
- * A system prompt of the run replaces the first one of 1 and those of 2. A template of the run makes the text of 3, or of
- * the last user message if there is no prompt; it may place the choices.
+ * A system prompt of the run replaces the system prompts of 1 and 2. A template of the run makes the text of 3, or of the
+ * last user message if there is no prompt; it may place the choices.
  *
  * @throws RunError `item_without_prompt` if the item has no prompt, no messages, no choices and no asset that is sent;
  * `field_missing`, `item_too_large` for a template
@@ -80,7 +80,7 @@ export function buildMessages(
 
 const NO_PROMPTS: ItemPrompts = { system: null, template: null };
 
-/** Replaces the text of the last user message by that of the template, or adds it as a user message. */
+/** Replaces the text of the last user message by the template's text, or adds that as a user message. */
 function fillQuestion(messages: ChatMessage[], template: FilledTemplate, choices: string | undefined): void {
   const last = messages.at(-1);
   const question = last !== undefined && last.role === 'user' ? last : undefined;

@@ -4,9 +4,9 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
 import { countValues, findMembers, readCanonicalText, type TextRange } from './canonical-text.ts';
 
-/** Characters of an item, an output or a response: up to here, posting to a thread costs more than reading inline. */
+/** Characters of an item, an output or a response. Up to here, posting to a thread costs more than reading inline. */
 export const MAX_INLINE_TEXT_CHARS: number = 64 * 1024;
-/** Values at any depth in what a run reads of a large item. */
+/** Values, at any depth, that a run reads of a large item. */
 const MAX_ITEM_VALUES = 250_000;
 
 /** What a run reads of the payload of an item, ... */

@@ -4,7 +4,7 @@ import { readCanonicalText } from './canonical-text.ts';
 import { plainText } from './plain-text.ts';
 import { textAt } from './text-at.ts';
 
-/** Prompts of a run, which take the place of those of its items. */
+/** Prompts of a run, which replace the prompts of its items. */
 export interface RunPrompts {
   /** Replaces the system prompt of each item; null keeps it. */
   readonly system: string | null;
@@ -14,7 +14,7 @@ export interface RunPrompts {
 
 /** A prompt template with the values of one item in the place of its fields. */
 export interface FilledTemplate {
-  /** The template's texts and values in order, but for `{prompt}` and `{choices}`. */
+  /** The template's texts and values in order, except `{prompt}` and `{choices}`. */
   readonly pieces: readonly (string | { readonly field: 'prompt' | 'choices' })[];
 }
 

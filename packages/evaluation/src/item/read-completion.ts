@@ -20,7 +20,7 @@ export function withCalls(text: string, calls: readonly JsonValue[]): JsonValue 
   return text === '' ? { tool_calls: [...calls] } : { content: text, tool_calls: [...calls] };
 }
 
-/** The reason of a completion to end. A text that does not look like a name is none. */
+/** Why a completion ended. A text that does not look like a name is no reason. */
 export function readReason(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
-/** An error in the body of a response, whatever the status of the response is. */
+/** An error in the body of a response, whatever the status of the response. */
 export interface ResponseFailure {
   /** The status that the error states, 400 to 599; null if it states none. */
   readonly statusCode: number | null;
@@ -66,7 +66,7 @@ export function failureOf(body: JsonObject): ResponseFailure | null {
   const isFiltered =
     Array.isArray(choices) && !isJsonObject(getMember(choice, 'message')) && namesFilter(body);
   if (isFiltered) return describe('content_filter');
-  // An empty one in place of an answer.
+  // An empty error takes the place of an answer.
   return isAnswer(body) || ofBody === null ? null : describe(ofBody);
 }
 

@@ -1,7 +1,7 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /**
- * What a model thought, where a server sends it with the answer: as `reasoning_content` (DeepSeek, llama.cpp, vLLM),
+ * What a model thought, if a server sends it with the answer: as `reasoning_content` (DeepSeek, llama.cpp, vLLM),
  * `reasoning` (OpenRouter, Ollama, vLLM), `reasoning_details` (OpenRouter), or in parts of its content (Mistral).
  *
  * @param message of a chat completion
@@ -20,7 +20,7 @@ export function isThought(part: JsonValue): part is JsonObject {
   return typeof type === 'string' && /^(?:thinking$|reasoning)/.test(type);
 }
 
-/** The texts of the thoughts among parts; null without any. What a provider has encrypted or hidden is none. */
+/** The texts of the thoughts among parts; null without any. Thoughts that a provider encrypts or hides do not count. */
 export function thoughtsIn(parts: JsonValue | undefined): string | null {
   if (!Array.isArray(parts)) return null;
   const texts = parts.filter(isThought).map((part) => {
@@ -30,7 +30,7 @@ export function thoughtsIn(parts: JsonValue | undefined): string | null {
   return texts.filter((text) => text !== '').join('\n\n') || null;
 }
 
-/** A text, or that of parts. */
+/** A text, or the texts of parts. */
 function textOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return '';

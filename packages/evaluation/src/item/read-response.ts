@@ -55,9 +55,9 @@ function toCall(block: JsonObject): JsonObject {
   return { id: getMember(block, 'id') ?? null, type: 'function', function: call };
 }
 
-/** Characters that are read of a message; what is shown is much shorter. */
+/** Characters that are read of a message; the service shows far fewer. */
 const MAX_CHARS = 20_000;
-/** Problems that are read of a list of them. */
+/** Problems that are read of a list. */
 const MAX_PROBLEMS = 10;
 
 /**
@@ -115,7 +115,7 @@ export interface ResponseBody {
   readonly failure: Pick<ResponseFailure, 'statusCode' | 'code'> | null;
   /** What the provider says about an error, as it was sent; null without it, or with a completion. */
   readonly errorText: string | null;
-  /** What the answer has used, as it was reported; null without it. */
+  /** What the answer used, as the provider reported it; null without it. */
   readonly usage: JsonObject | null;
   /** The tokens of an answer, with or without a completion; null if the body is no answer. */
   readonly tokens: TokenCounts | null;
@@ -126,8 +126,8 @@ const NO_NUMBER = '\0NaN\0';
 
 /**
  * Reads the body of a response. Of chat completions, the output is the text of the first choice; without one, the
- * refusal or the tool calls. Usage stays as it was reported. `NaN` and `Infinity`, which are no JSON, are null where
- * nothing uses them.
+ * refusal or the tool calls. Usage stays as the provider reported it. `NaN` and `Infinity`, which are no JSON, are null
+ * if nothing uses them.
  *
  * @param bytes UTF-8; never throws, whatever they contain
  */
@@ -168,7 +168,7 @@ function parseOnce(text: string): JsonValue {
   }
 }
 
-/** An answer with a repeated key has been paid for: as other clients do, this keeps the last of its members. */
+/** An answer with a repeated key has been paid for. Like other clients, this keeps the last of its members. */
 function parseRepeated(text: string): JsonValue {
   try {
     return parseJson(JSON.stringify(JSON.parse(text)));

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { RunConfig } from '../config/run-config.ts';
 
-/** What of a configuration decides what a model is asked about an item. */
+/** The members of a configuration that decide what a model is asked about an item. */
 type Asking = Pick<RunConfig, 'provider' | 'system_prompt' | 'prompt_template'>;
 
 /** Whether two runs ask a model the same about equal items. */

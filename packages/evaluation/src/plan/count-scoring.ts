@@ -8,7 +8,7 @@ import { packValue } from '../scoring/packed-value.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 import type { PlanCounts } from './describe-plan.ts';
 
-/** How long patterns of items may be tried, in all. */
+/** How long patterns of items may be tried in total. */
 const TRIES_MS = 5_000;
 /** Batches that are read and decided at the same time. */
 const BATCHES = 2;
@@ -23,9 +23,9 @@ export interface ScoringFacts {
 }
 
 /**
- * Counts how the items of a run would be scored, by what workers do: checkers decide on a thread, a batch at a time.
+ * Counts how the items of a run would be scored, as workers do it: checkers decide on a thread, a batch at a time.
  *
- * @param batches of each item, what decides: see `PlanTask`
+ * @param batches what decides, of each item: see `PlanTask`
  */
 export async function countScoring(
   batches: AsyncIterable<readonly ItemParts[]>,

@@ -8,7 +8,7 @@ import type { RunItem } from '../run-session.ts';
 import { runCost } from '../statistics/run-cost.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 
-/** What the requests of a run to its model are expected to take, as the API shows it. The judge's are not in it. */
+/** What a run's requests to its model are expected to take, as the API shows it. It excludes the judge's requests. */
 export interface RunEstimate {
   readonly input_tokens: number;
   /** Null if neither an earlier run nor `max_tokens` says how long outputs are. */

@@ -24,7 +24,7 @@ export interface ChoiceNames {
   /** Labels of one letter or a number, by their own spelling, and in lower case. */
   readonly labels: ReadonlyMap<string, number>;
   readonly anyCase: ReadonlyMap<string, number>;
-  /** Other labels, which are found as texts are. */
+  /** Other labels, which are searched for like texts. */
   readonly wordLabels: ReadonlyMap<string, number>;
   /** By texts in lower case; the first of equal ones. */
   readonly texts: ReadonlyMap<string, number>;
@@ -173,7 +173,7 @@ const previous = (text: string, at: number): string => {
   return at === 0 ? '' : text.slice(at - (isLow ? 2 : 1), at);
 };
 
-/** What may follow the article `a` at no place, so that it is a label there. */
+/** Words that cannot follow the article `a`, so that it is a label before them. */
 const AFTER_LABEL = ['is', 'was', 'because'] as const;
 const isEnd = (word: Word | undefined): boolean =>
   word === undefined || (word.isMark && !"'".includes(word.text));

@@ -11,7 +11,7 @@ export interface Conclusion {
   /** Indexes of the first unit of its words and after its last one. */
   readonly start: number;
   readonly end: number;
-  /** Whether it praises a choice, as "A is correct" does: another one may be praised too. */
+  /** Whether it praises a choice, as "A is correct" does: it may praise another one too. */
   readonly isPraise: boolean;
   /** Whether it adds to the one before it, as "or perhaps B" does. */
   readonly isGuess: boolean;
@@ -187,7 +187,7 @@ class ConclusionReader {
     return this.#endsStatement(list.end) ? this.#conclusion(list.of, index, list.end) : null;
   }
 
-  /** Whether a phrase ends here, after its verb in languages where that follows: "उत्तर B है", "정답은 B입니다". */
+  /** Whether a phrase ends here, after its verb in languages that put it there: "उत्तर B है", "정답은 B입니다". */
   #endsStatement(at: number): boolean {
     if (this.#endsPhrase(at)) return true;
     const isVerbLast =
@@ -195,7 +195,7 @@ class ConclusionReader {
     return isVerbLast && this.#endsPhrase(skipFillers(this.#statement, at, ['is', 'pick']));
   }
 
-  /** What stands at a place as the answer: the names of a list. */
+  /** The names of the list that a place states as the answer. */
   #readAt(from: number): { readonly of: ReadonlySet<number>; readonly end: number } | null {
     let at = from;
     for (let steps = 0; steps < MAX_SUBJECT_UNITS; steps += 1) {
@@ -224,7 +224,7 @@ class ConclusionReader {
     return null;
   }
 
-  /** The only label in the rest of a sentence, if there is one, and before a reason. */
+  /** The only label before a reason in the rest of a sentence, if there is one. */
   #only(index: number, from: number, sentenceEnd: number): Conclusion | null {
     let only: Name | null = null;
     let end = from;
@@ -296,7 +296,7 @@ class ConclusionReader {
     return false;
   }
 
-  /** "Is right above", "is correct that": what is praised is another thing. */
+  /** "Is right above", "is correct that": the praise is about another thing. */
   #isBoundPraise(at: number): boolean {
     return ['to', 'about', 'if', 'only', 'in', 'above', 'below'].includes(this.#units[at]?.text ?? '');
   }
@@ -312,7 +312,7 @@ class ConclusionReader {
     return (['because', 'so', 'but', 'no', 'that'] as const).some((role) => roles.has(role));
   }
 
-  /** Whether a verb is that of the model: "many pick A" states nothing. */
+  /** Whether the verb's subject is the model: "many pick A" states nothing. */
   #isOwnPick(index: number): boolean {
     const before = this.#units[index - 1];
     if (

@@ -1,5 +1,5 @@
 /*
- * One file: what a number is depends on what stands on both sides of it, and each of these rules is a few lines.
+ * One file: what stands on both sides of a number decides what it is, and each of these rules is a few lines.
  */
 
 import { checkerLimit } from '../check-limits.ts';
@@ -17,7 +17,7 @@ export interface Quantity {
   readonly start: number;
   /** Index after the number, its unit signs and multipliers. */
   readonly end: number;
-  /** Null where it is part of what is no number: a root, a power, a date, a range. */
+  /** Null if it is part of something that is no number: a root, a power, a date, a range. */
   readonly value: Rational | null;
   /** Whether it is a part of a name, such as `CO2` or `item5`, and says nothing. */
   readonly isInName: boolean;
@@ -153,7 +153,7 @@ class Scanner {
     return { value: this.#fraction(value) };
   }
 
-  /** `{3}{2}` or `32` after `\frac`; null for anything else in it, whose end is then the end of the braces. */
+  /** `{3}{2}` or `32` after `\frac`; null for anything else in it. The end is then the end of the braces. */
   #latexFraction(): Rational | null {
     const parts: (Rational | null)[] = [];
     for (let part = 0; part < 2; part += 1) {
@@ -308,7 +308,7 @@ class Scanner {
     return value;
   }
 
-  /** What stands before the number: a sign, a currency, or what it is a part of. */
+  /** What stands before the number: a sign, a currency, or what the number is part of. */
   #before(limit: number): {
     readonly start: number;
     readonly isNegative: boolean;

@@ -90,7 +90,7 @@ function wordsBetween({ clean, statement: { units } }: Read, from: number, to: n
   return quoted(clean.source, start, (clean.at[last] ?? clean.source.length) + 1);
 }
 
-/** Texts of choices that are words of every text, such as "is": they pick a choice only where an answer is stated. */
+/** Texts of choices that are words of every text, such as "is". They pick a choice only where an answer is stated. */
 function weakTexts({ sought }: ChoiceNames, grammar: Grammar): ReadonlyMap<string, number> {
   const weak = new Map<string, number>();
   for (const [index, { folded }] of sought.entries()) {

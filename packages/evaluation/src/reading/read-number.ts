@@ -23,8 +23,8 @@ export interface ReadNumber {
 }
 
 /**
- * Reads the number of an output, as docs/scoring.md describes: that of the last `\boxed{}`, else after the last `####`,
- * else of the last conclusion, else the last one.
+ * Reads the number of an output, as docs/scoring.md describes: the number in the last `\boxed{}`, else after the last
+ * `####`, else of the last conclusion, else the last one.
  *
  * @returns undefined if there is none, or what stands there is no number: a range, a root, two numbers
  * @throws RunError `checker_limit` for over 10,000 digits
@@ -129,7 +129,7 @@ const MAX_UNIT_WORDS = 6;
 /** Characters around the only number of a text. */
 const MAX_AROUND_CHARS = 200;
 
-/** The number of a text that says nothing else; with what it is equal to, if `isOutput`. */
+/** The number of a text that says nothing else, except what it is equal to if `isOutput`. */
 function onlyNumber(
   text: string,
   decimal: DecimalSign,

@@ -13,7 +13,7 @@ export interface ScoredOutput {
   readonly isOnlyReasoning: boolean;
 }
 
-/** Takes from an output what is scored. Only texts have reasoning. */
+/** Takes the part of an output that is scored. Only texts have reasoning. */
 export function scoredOutput(output: JsonValue, mode: ReasoningMode): ScoredOutput {
   if (typeof output !== 'string' || mode === 'score') {
     return { scored: output, reasoning: null, isOnlyReasoning: false };
@@ -22,7 +22,7 @@ export function scoredOutput(output: JsonValue, mode: ReasoningMode): ScoredOutp
   return { scored: text, reasoning, isOnlyReasoning: reasoning !== null && text === '' };
 }
 
-/** What an output says: of one that calls tools too, its text. */
+/** What an output says: its text, also if it calls tools too. */
 export function saidIn(output: JsonValue): JsonValue {
   if (!isJsonObject(output) || !Array.isArray(getMember(output, 'tool_calls'))) return output;
   const content = getMember(output, 'content');
@@ -31,7 +31,7 @@ export function saidIn(output: JsonValue): JsonValue {
 
 const FENCE_LINE = /^[ \t]{0,3}(`{3,}|~{3,})[^`\n]*$/;
 
-/** What is inside of a fenced block of Markdown, if the text is nothing but that block; else the text. */
+/** The inside of a fenced block of Markdown if the text is nothing else; else the text. */
 export function unfenced(text: string): string {
   const lines = text.trim().split('\n');
   const fence = FENCE_LINE.exec((lines[0] ?? '').trimEnd())?.[1];

@@ -40,7 +40,7 @@ export interface Statement {
 
 const SENTENCE_END = new Set(['.', '!', '?', ';', '\n', '。', '।']);
 const CLAUSE_END = new Set([...SENTENCE_END, ':', '—', '→']);
-/** How far the words after a name are looked at for a denial. */
+/** How many words after a name may deny it. */
 const MAX_LOOK_AHEAD = 14;
 /** Words of a noun after a choice's text. */
 const MAX_NOUN_WORDS = 2;
@@ -248,7 +248,7 @@ function isDeniedAtEnd(rolesAt: Statement['rolesAt'], from: number): boolean {
   return false;
 }
 
-/** Whether a name is what the words before it say of something: "the answer is A". */
+/** Whether the words before a name make it what they say of something: "the answer is A". */
 function followsVerb({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
   for (let at = index - 1; at >= Math.max(0, index - 4); at -= 1) {
     const unit = units[at] as Unit;

@@ -125,7 +125,7 @@ function phrasesOf(language: Language): [string, Role[]][] {
 
 const MAX_UNSPACED_CHARS = 12;
 
-/** The words of scripts without blanks, without those that have blanks themselves. */
+/** The words of scripts without blanks, except phrases with blanks. */
 const UNSPACED_WORDS: ReadonlySet<string> = new Set(
   LANGUAGES.flatMap((language) => phrasesOf(language).map(([phrase]) => phrase)).filter(
     (phrase) => isUnspaced(characterAt(phrase, 0)) && !phrase.includes(' '),
@@ -162,10 +162,10 @@ export interface Grammar {
 }
 
 /**
- * The grammar of a text: that of English, of the languages in other scripts, and of the one in Latin script that has most
- * of its words.
+ * The grammar of a text: of English, of the languages in other scripts, and of the one in Latin script that has most of
+ * its words.
  *
- * @param words those of the text, or what stands in their place
+ * @param words of the text, or what stands in their place
  */
 export function grammarOf(words: readonly { readonly text: string }[]): Grammar {
   const { counting, main } = languagesOf(words);
@@ -196,7 +196,7 @@ export function grammarOf(words: readonly { readonly text: string }[]): Grammar 
   };
 }
 
-/** The languages whose words count in a text, and those that it is written in. */
+/** The languages whose words count in a text, and the languages of the text itself. */
 function languagesOf(words: readonly { readonly text: string }[]): {
   readonly counting: readonly Language[];
   readonly main: readonly Language[];

@@ -13,7 +13,7 @@ import { type RequestBody, requestBody, requestText } from './request-body.ts';
 export interface RebuiltRequest extends ModelRequest {
   /** The bytes that are sent. */
   readonly body: RequestBody;
-  /** The same as text, with a link in place of the content of each file. */
+  /** The body as text, with a link in place of the content of each file. */
   linked(urlOf: (file: LinkedFile) => string): string;
 }
 

@@ -6,7 +6,7 @@ import type { ModelConfig } from '../config/run-config.ts';
 import { wireConversation } from '../item/wire-conversation.ts';
 import type { ProviderRequest, WireFormat } from '../provider.ts';
 
-/** The Messages API wants a limit; without one in `params`, this is it. */
+/** The limit that the Messages API requires, if `params` has none. */
 const DEFAULT_ANTHROPIC_TOKENS = 4096;
 
 /** The body of a request, which each attempt sends again: in memory, or read while it is sent. */
@@ -116,7 +116,7 @@ function bodyText(
     return Buffer.from(conversationJson.buffer, conversationJson.byteOffset, conversationJson.byteLength);
   }
   delete members['messages'];
-  // two objects as one: the first without its closing brace, the second without its opening one
+  // Joins two objects: the first without its closing brace, the second without its opening one.
   return Buffer.concat([
     conversationJson.subarray(0, -1),
     Buffer.from(`,${canonicalJson(members).slice(1)}`),

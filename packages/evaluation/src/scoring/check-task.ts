@@ -13,7 +13,7 @@ export interface CheckTask {
   readonly chars: number;
   /** What of the output is scored. */
   readonly output: PackedValue;
-  /** Whether that is nothing, since the output ends in its reasoning: it fails. Default: false. */
+  /** Whether the output ends in its reasoning, so that nothing is scored: it fails. Default: false. */
   readonly isOnlyReasoning?: boolean;
   readonly answer: PackedValue;
   readonly choices: PackedValue;

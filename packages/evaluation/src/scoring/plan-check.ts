@@ -89,7 +89,7 @@ export function planCheck({ output, item, reasoning: mode, thoughts, judge }: Pl
   if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
   const { checker, options } = chosen;
   const reference = referenceAnswer(item) ?? null;
-  // An answer that has calls beside its text is compared with all of the output.
+  // If an answer has calls beside its text, all of the output is compared with it.
   const isWhole = checker === TOOL_CALLS || saidIn(reference) !== reference;
   const read = isWhole ? output : saidIn(output);
   const { scored, reasoning, isOnlyReasoning } = scoredOutput(read, mode);

@@ -11,13 +11,13 @@ export interface AgreementCells {
   readonly false_fail: number;
 }
 
-/** How a judge agrees with a person. Without outputs that it is about, a number is null. */
+/** How a judge agrees with a person. A number is null if it is about no outputs. */
 export interface Agreement {
   readonly n: number;
   readonly cells: AgreementCells;
   /** Share of the outputs with equal verdicts. */
   readonly agreement: number | null;
-  /** Cohen's kappa; null where chance agreement is 1. */
+  /** Cohen's kappa; null if chance agreement is 1. */
   readonly kappa: number | null;
   readonly kappa_ci95: Interval | null;
   /** Share of the outputs passed by the judge that the person fails. */
@@ -60,7 +60,7 @@ function intervalOf(count: number, of: number): Interval | null {
  * Cohen's kappa (1960) with the 95 % interval by the standard error of Fleiss, Cohen and Everitt, "Large sample standard
  * errors of kappa and weighted kappa" (1969), formula 13, cut to [-1, 1].
  *
- * @returns null where chance agreement is 1, or without outputs
+ * @returns null if chance agreement is 1, or without outputs
  */
 function kappaOf(
   { both_pass: bothPass, both_fail: bothFail, false_pass: falsePass, false_fail: falseFail }: AgreementCells,
@@ -79,7 +79,7 @@ function kappaOf(
     const marginals = (judge[index] ?? 0) + (person[index] ?? 0);
     return sum + share * (1 - chance - marginals * (1 - observed)) ** 2;
   }, 0);
-  // The marginals of a cell off the diagonal change places: person's of the judge's verdict, judge's of the person's.
+  // Off the diagonal, a cell takes the person's marginal of the judge's verdict, and the judge's of the person's.
   const unequal =
     (falsePass / n) * (person[0] + judge[1]) ** 2 + (falseFail / n) * (person[1] + judge[0]) ** 2;
   const rest = observed * chance - 2 * chance + observed;

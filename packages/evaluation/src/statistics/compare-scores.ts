@@ -36,15 +36,15 @@ export interface ComparedScores {
   readonly ties: number;
   /** McNemar's exact test over the pairs that have passed or failed in both runs; null without one. */
   readonly p_value: number | null;
-  /** Only where too few pairs say anything, whatever the interval; else the interval says how the runs differ. */
+  /** Set only if there are too few pairs, whatever the interval; else the interval says how the runs differ. */
   readonly verdict?: 'undecided';
 }
 
 const SCALE: Interval = [-1, 1];
 
 /**
- * Fewer pairs, or clusters of them, decide nothing: two that differ alike by chance have an interval of no width. Of runs of
- * one model that passes half the time, that is 1 comparison in 8, and with three pairs 1 in 32.
+ * Fewer pairs, or clusters of them, decide nothing: the interval of two that differ alike by chance has no width. Between
+ * runs of one model that passes half the time, this happens in 1 comparison of 8, and with three pairs in 1 of 32.
  */
 const MIN_CLUSTERS = 3;
 

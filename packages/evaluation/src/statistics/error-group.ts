@@ -8,7 +8,7 @@ const HEXADECIMAL = /^(?:0x)?[0-9a-f]+$/i;
 
 /**
  * A message without what differs each time: identifiers become `<id>`, and numbers `<n>`. An identifier is a UUID, or has
- * digits among its letters and ten characters or more, or four or more that are all hexadecimal.
+ * digits among its letters and either ten characters or more, or four or more that are all hexadecimal.
  */
 export function foldMessage(message: string): string {
   return message
@@ -21,14 +21,14 @@ export function foldMessage(message: string): string {
 const isIdentifier = (word: string): boolean =>
   /\d/.test(word) && /[A-Za-z]/.test(word) && (word.length >= 10 || HEXADECIMAL.test(word));
 
-/** What an error says: the words of the provider, else those of the service. */
+/** What an error says: the provider's words, else the service's. */
 export function errorWords({ message, provider_message }: RunFailure): string {
   return provider_message ?? message;
 }
 
 /**
- * The name of the group of an error: equal for errors of one code whose messages are equal once they are folded. Some of the
- * identifiers in them may have no letters, and so look like numbers.
+ * The name of the group of an error: equal for errors of one code with equal folded messages. Identifiers without letters
+ * look like numbers.
  */
 export function errorGroup(error: RunFailure): string {
   const text = `${error.code}\n${foldMessage(errorWords(error)).replaceAll('<id>', '<n>')}`;

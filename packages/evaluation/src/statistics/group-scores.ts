@@ -11,7 +11,7 @@ export interface ResultSums {
   /** Results with a score, and the sum of their scores. */
   readonly scored: number;
   readonly scoreSum: number;
-  /** Scored results that have passed, and those that have failed: a score between 0 and 1 alone does neither. */
+  /** Scored results that passed, and scored results that failed: a score between 0 and 1 alone does neither. */
   readonly passed: number;
   readonly wrong: number;
   /** Whether all scores are 0 or 1. */
@@ -20,7 +20,7 @@ export interface ResultSums {
   readonly scoredItems: number;
   /** How the scores spread. */
   readonly scoreSpread: Spread;
-  /** How passed results spread: among those that have passed or failed and failed requests, and without these. */
+  /** How passed results spread: among passed, failed and failed requests, and without failed requests. */
   readonly dueSpread: Spread;
   readonly scoredSpread: Spread;
   readonly passCounts: readonly PassCount[];
@@ -43,13 +43,10 @@ export interface GroupScores {
   readonly wrong: number;
   /** Failed requests. */
   readonly no_output: number;
-  /**
-   * Passed of those that have passed or failed, and of failed requests. Null where there are scores, and none of them has
-   * passed or failed.
-   */
+  /** Passed of passed, failed and failed requests. Null if there are scores, and none of them has passed or failed. */
   readonly pass_rate: number | null;
   readonly pass_rate_ci95: Interval | null;
-  /** Passed of those that have passed or failed. */
+  /** Passed of passed and failed. */
   readonly pass_rate_scored: number | null;
   readonly pass_rate_scored_ci95: Interval | null;
   /** By k from 1 to the repetitions. */

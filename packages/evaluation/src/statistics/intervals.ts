@@ -21,7 +21,7 @@ const LEAST_ERROR = 1e-12;
 
 /**
  * The standard error of the mean of clustered values: sqrt(G / (G - 1) · Σ over clusters (Σ over values (x - mean))²) / n
- * with G clusters and n values. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. Where each value
+ * with G clusters and n values. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. If each value
  * is a cluster, it is the sample standard deviation over the square root of n.
  *
  * @returns null below two clusters
@@ -50,7 +50,7 @@ export function meanInterval(
 }
 
 /**
- * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; where they are
+ * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; if they are
  * clustered, over the number of independent results that would have the same standard error.
  *
  * @param share of the results

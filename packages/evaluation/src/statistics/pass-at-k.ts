@@ -12,7 +12,7 @@ export interface PassCount {
  * the mean over items of the chance that at least one of k of their n tries passes, 1 - C(n - c, k) / C(n, k).
  *
  * @param maxK the repetitions of the run
- * @returns by k from 1; only those for which some item has as many tries
+ * @returns by k from 1, up to the most tries of an item
  */
 export function passAtK(counts: readonly PassCount[], maxK: number): Readonly<Record<string, number>> {
   return byK(counts, maxK, ({ tries, passed }, k) => 1 - chanceOfAll(tries, tries - passed, k));
@@ -48,7 +48,7 @@ function byK(
   return result;
 }
 
-/** The chance that k of n tries are all of those `chosen`. As a product, since the binomial coefficients would overflow. */
+/** The chance that k of n tries are all among the `chosen`. It is a product, since the binomial coefficients overflow. */
 function chanceOfAll(tries: number, chosen: number, k: number): number {
   if (chosen < k) return 0;
   let chance = 1;

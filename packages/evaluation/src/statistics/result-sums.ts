@@ -3,11 +3,11 @@ import type { Spread } from './intervals.ts';
 
 /** Items that are alike in the counts of their results by one scorer. */
 export interface AlikeItems {
-  /** Of each item: results that have passed or failed and failed requests, those that have passed, and those that have failed. */
+  /** For each item: the results that passed, failed or are failed requests; the passed ones; and the failed ones. */
   readonly tries: number;
   readonly passes: number;
   readonly wrong: number;
-  /** Of each item: results with a score. */
+  /** For each item: results with a score. */
   readonly scored: number;
   readonly items: number;
   readonly results: number;
@@ -21,7 +21,7 @@ export interface AlikeItems {
   readonly scoreVariance: number | null;
 }
 
-/** How results spread where items are clustered: scores, passed ones of those that are due, and of those that have passed or failed. */
+/** How results spread if items are clustered: scores, passed ones of the due ones, and of those that passed or failed. */
 export type ClusteredSpreads = {
   readonly [Name in `${'score' | 'due' | 'share'}${'Values' | 'Clusters' | 'Squares'}`]: number;
 };
@@ -29,9 +29,9 @@ export type ClusteredSpreads = {
 const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scoreSum'] as const;
 
 /**
- * The sums of a group from those of its parts.
+ * Adds up the sums of the parts of a group.
  *
- * @param clustered how its results spread where items are clustered; undefined where each is on its own
+ * @param clustered how its results spread if items are clustered; undefined if each is on its own
  */
 export function addUp(rows: readonly AlikeItems[], clustered: ClusteredSpreads | undefined): ResultSums {
   const sumOf = (of: (row: AlikeItems) => number): number => rows.reduce((sum, row) => sum + of(row), 0);

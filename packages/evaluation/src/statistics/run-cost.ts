@@ -1,12 +1,12 @@
 import type { Price } from '../config/run-config.ts';
 
-/** What the providers of a run charge, the first judge with a price; null if unknown. All are in one currency. */
+/** What the model of a run and its first judge with a price charge; null if unknown. All are in one currency. */
 export interface RunPrices {
   readonly model: Price | null;
   readonly judge: Price | null;
 }
 
-/** What a run, or a result, has taken. */
+/** What a run, or a result, used. */
 interface Taken {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -14,7 +14,7 @@ interface Taken {
   readonly judgeCost: number;
 }
 
-/** What a run costs: the tokens of the model, if it has a price, and its judges. Null without a price of either. */
+/** What a run costs: the tokens of the model, if it has a price, and its judges. Null if neither has a price. */
 export function runCost(
   { model, judge }: RunPrices,
   { inputTokens, outputTokens, judgeCost }: Taken,
@@ -24,7 +24,7 @@ export function runCost(
   return { amount: roundCost(costOf(model, inputTokens, outputTokens) + judgeCost), currency };
 }
 
-/** The prices of a stored configuration, from the JSON texts of its members. That of an imported run may be any object. */
+/** The prices of a stored configuration, from the JSON texts of its members. In an imported run they may be any objects. */
 export function readPrices(model: string | null, judge: string | null): RunPrices {
   return { model: readPrice(model), judge: readPrice(judge) };
 }
@@ -35,7 +35,7 @@ export function costOf(price: Price | null, inputTokens: number, outputTokens: n
   return roundCost((inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6);
 }
 
-/** To 12 significant digits: without what sums of binary fractions add behind them, such as 0.30000000000000004. */
+/** To 12 significant digits, without the noise of binary sums such as 0.30000000000000004. */
 export const roundCost = (amount: number): number => Number(amount.toPrecision(12));
 
 interface StatedPrice {

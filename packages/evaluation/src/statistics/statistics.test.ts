@@ -70,7 +70,7 @@ print(json.dumps([t.ppf(0.975, n) for n in range(1, 3001)]))`;
   });
 });
 
-/** How values spread that belong to these clusters. */
+/** The spread of values in these clusters. */
 function spreadOf(values: readonly number[], clusters: readonly number[]): Spread {
   const mean = meanOf(values);
   const sums = new Map<number, number>();
@@ -118,7 +118,7 @@ describe('standardError', () => {
     expect(standardError(alone(values))).toBeCloseTo(deviationOf(values) / 2, 14);
     expect(standardError(spreadOf(values, [1, 1, 1, 1]))).toBeNull();
     expect(standardError(alone([0.3]))).toBeNull();
-    // three equal copies of each item: the copies say nothing
+    // Three equal copies of each item add nothing.
     const copies = values.flatMap((value) => [value, value, value]);
     const clusters = values.flatMap((_, index) => [index, index, index]);
     expect(standardError(spreadOf(copies, clusters))).toBeCloseTo(deviationOf(values) / 2, 14);

@@ -1,6 +1,6 @@
 import { normalQuantile } from './normal-quantile.ts';
 
-/** Of every interval that says nothing else. */
+/** The confidence of every interval that states no other. */
 export const CONFIDENCE = 0.95;
 
 /** The 97.5 % quantile of the normal distribution. */
@@ -14,8 +14,9 @@ export const normalWithin = (confidence: number): number =>
 const MIN_ASYMPTOTIC = 100;
 
 /**
- * A quantile of Student's t distribution: half the width of an interval in standard errors. Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root
- * of the finite series 26.7.3 and 26.7.4.
+ * A quantile of Student's t distribution: half the width of an interval in standard errors. Abramowitz and Stegun,
+ * "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root of the
+ * finite series 26.7.3 and 26.7.4.
  *
  * @param freedom degrees of freedom, a positive integer
  */

@@ -5,8 +5,8 @@ import { normalQuantile } from './normal-quantile.ts';
 export type Verdict = 'not_worse' | 'worse' | 'undecided';
 
 /**
- * The verdict of a gate: "not worse" if the interval of the difference is above the drop that is allowed, "worse" if it is
- * below, "undecided" if it contains that drop, or if there is no interval. docs/gate.md says how often that is wrong.
+ * The verdict of a gate: "not worse" if the interval of the difference is above the allowed drop, "worse" if it is below,
+ * "undecided" if it contains the drop, or if there is no interval. docs/gate.md says how often that is wrong.
  *
  * @param interval 95 % interval of the run's score minus the baseline's
  * @param maxDrop from 0 to 1

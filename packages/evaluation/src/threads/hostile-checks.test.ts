@@ -11,7 +11,7 @@ const repeat = (text: string, count: number): string => text.repeat(count);
 const choices = (count: number): string[] => Array.from({ length: count }, (_, i) => `choice ${i}`);
 const marks = repeat('\u0301', 60_000) + repeat('\u0323', 60_000);
 
-/** Without threads there is no deadline: what a check takes is all its own. */
+/** Without threads there is no deadline, so that only the check itself takes time. */
 const checks = createCheckRunner({ threads: 0 });
 
 const CASES: readonly (readonly [string, Item, JsonValue])[] = [

@@ -17,14 +17,14 @@ import { chooseCheck } from '../scoring/plan-check.ts';
 /** Finds out which of some items can be scored. */
 export interface PlanTask {
   readonly kind: 'plan';
-  /** Of each, what decides: `payload` needs no more than that, and no texts of prompts. */
+  /** What decides, for each item: `payload` holds no more than that, and no texts of prompts. */
   readonly items: readonly ItemParts[];
   readonly checker: RunChecker | null;
   /** Null if the run has no judge. */
   readonly judge: { readonly defaultPrompts: PackedValue } | null;
   /** What items are asked with; null if outputs come without asking. */
   readonly prompts: RunPrompts | null;
-  /** Time for what is decided once for many items: what is left then counts as usable. */
+  /** Time for decisions that serve many items: the rest then counts as usable. */
   readonly triesMs: number;
 }
 
@@ -36,9 +36,9 @@ export interface PlannedScoring {
   readonly judged: number;
   /** Why others cannot be scored, and how many. */
   readonly unscorable: ReadonlyMap<UnscorableReason, number>;
-  /** Those with an answer whose checker is `choice`, ... */
+  /** Items with an answer whose checker is `choice`, ... */
   readonly chosen: number;
-  /** ... and those of them whose answers may count the choices from 1, see {@link countsFromOne}. */
+  /** ... and how many of their answers may count the choices from 1, see {@link countsFromOne}. */
   readonly fromOne: number;
   /** What the tries took. */
   readonly spentMs: number;
@@ -98,7 +98,7 @@ function scoringOf(
     if (checker === CHOICE) note(item);
     return checker.unscorableReason(item, options, once) ?? 'scored';
   } catch (error) {
-    // Results of damaged items, and those beyond a limit, fail: they are not unscored.
+    // Damaged items, and items beyond a limit, fail: they are not unscored.
     if (error instanceof JsonlError) return 'scored';
     if (!(error instanceof RunError)) throw error;
     return error.code === 'item_without_prompt' ? error.code : 'scored';
@@ -107,7 +107,7 @@ function scoringOf(
 
 /**
  * Whether the answer of an item with n choices may count them from 1, although it is read as an index from 0: it is a bare
- * number from 1 to n, or a list of these, that is no choice's own label or text.
+ * number from 1 to n, or a list of these, but no choice's own label or text.
  */
 function countsFromOne(item: Item): boolean {
   const answer = getMember(item, 'answer') ?? null;
