@@ -19,7 +19,7 @@ export interface PackageErrorOptions {
   /** The location in the entry; by default only its name. */
   readonly location?: SourceLocation;
   readonly cause?: unknown;
-  /** The first 100 errors, the one itself included, where several were looked for. */
+  /** The first 100 errors, including this one, if several were looked for. */
   readonly errors?: readonly PackageError[];
   /** The number of all of them. */
   readonly errorsTotal?: number;
@@ -70,9 +70,9 @@ const LINE_CODES: Partial<Record<JsonlErrorCode, PackageErrorCode>> = {
 };
 
 /**
- * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long
- * and for an import beyond its limits,
- * `package_missing_file` for an asset outside the archive, otherwise `package_invalid_line`. It keeps the location, with `file` if that has no file. Returns other errors unchanged.
+ * Converts the error of a line to a `PackageError`: `package_limit` for a line that is too long and for an import beyond
+ * its limits, `package_missing_file` for an asset outside the archive, otherwise `package_invalid_line`. It keeps the
+ * location, with `file` if that has no file. Returns other errors unchanged.
  */
 export function toPackageError(error: unknown, file: string): unknown {
   if (!(error instanceof JsonlError)) return error;

@@ -37,12 +37,12 @@ export const DEFAULT_LIMITS: PackageLimits = {
 /** Bytes of an entry that may expand without a limit: they do no harm, and small repetitive files are common. */
 export const RATIO_FREE_BYTES: number = MiB;
 
-/** The same for the archive as a whole. */
+/** Bytes of the whole archive that may expand without a limit. */
 export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
 
 /**
- * Uncompressed to compressed size of the entries that a writer writes, at most. It is far below the default limit of
- * readers, so that an archive is accepted whatever its content repeats.
+ * The highest ratio of uncompressed to compressed size that a writer writes. It is far below the default limit of
+ * readers, so that they accept an archive however repetitive its content is.
  */
 export const MAX_WRITTEN_EXPANSION: number = 200;
 

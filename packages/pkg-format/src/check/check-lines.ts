@@ -27,9 +27,10 @@ export interface CheckLinesOptions {
 
 /**
  * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Holds one line in memory.
+ * An invalid line does not throw: it has errors.
  *
  * @returns how the file begins and ends
- * @throws the error of the source, and the signal's reason; an invalid line does not throw, it has errors
+ * @throws the error of the source, and the signal's reason
  */
 export async function* checkLines(
   source: AsyncIterable<Uint8Array>,

@@ -30,7 +30,7 @@ export class ErrorList {
     return this.#first.some(({ location }) => location.file === file);
   }
 
-  /** Replaces the errors of a damaged entry: they are consequences. */
+  /** Replaces the errors of a damaged entry, which the damage caused. */
   damaged(error: PackageError): void {
     const kept = this.#first.filter(({ location }) => location.file !== error.location.file);
     this.#total -= this.#first.length - kept.length;

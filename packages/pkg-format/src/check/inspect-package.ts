@@ -142,7 +142,7 @@ async function* inspectSection(
   return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
 }
 
-/** Some tools decompose accents in names; no two names of a package differ in that alone. */
+/** Some tools decompose accents in names; no two names of a package differ in accents alone. */
 const composed = (name: string): string => name.normalize('NFC');
 
 /** The hash of an item with its files embedded; null if a file cannot be read. Reads all of them. */

@@ -15,13 +15,13 @@ import { parseItemAt, splitJsonItems } from './split-json-items.ts';
 
 /** An item of a legacy archive, not checked, and its location. */
 export interface LegacyItem {
-  /** Index in the file's `sections`; null where the file is one section. */
+  /** Index in the file's `sections`; null if the file is one section. */
   readonly section: number | null;
   /** The item, or why it cannot be read. */
   readonly item: JsonObject | PackageError;
   /** In a JSON file with the index of the item in its list as `row`. */
   readonly location: SourceLocation;
-  /** Its text in the file; its location has the JSON Pointer of the item in a JSON file, and none for a line. */
+  /** Its text in the file; the location has the JSON Pointer of the item in a JSON file, and none for a line. */
   readonly source: LocatedText;
 }
 
@@ -31,7 +31,7 @@ export interface UpgradedLines {
   readonly lines: PlainLines;
 }
 
-/** Keys that `upgradeItem` looks at; values that it removes or changes have types that an item may not have. */
+/** Keys that `upgradeItem` looks at. Values that it removes or changes have types that an item may not have. */
 export const LEGACY_KEYS: ConstructorParameters<typeof PlainLineCollector>[0] = {
   item: [
     'assets',
@@ -69,8 +69,8 @@ export function readLegacyItems(
 }
 
 /**
- * Reads the items of a legacy file as {@link readLegacyItems} does, but lines that need no upgrade as they
- * are written into a package: where no prompts of the dataset are added to its items.
+ * Reads the items of a legacy file as {@link readLegacyItems} does, but yields lines that need no upgrade as they are
+ * written into a package, if no prompts of the dataset are added to its items.
  */
 export function readUpgradedLines(
   archive: Pick<Archive, 'limits' | 'read'>,
@@ -89,7 +89,7 @@ async function* readItems<Lines extends UpgradedLines>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LegacyItem | Lines> {
   const { maxLineBytes, maxDepth } = archive.limits;
-  // JSON is cut into items of several chunks; of lines, everything is copied.
+  // JSON is cut into items of several chunks; lines are copied.
   const bytes = archive.read(file, { isTransient: kind === 'jsonl', ...(signal && { signal }) });
   if (kind === 'json') {
     const options = { file, maxValueBytes: maxLineBytes, maxDepth };
@@ -122,8 +122,8 @@ async function* readItems<Lines extends UpgradedLines>(
 }
 
 /**
- * The location in the file of a value in an item; that of the innermost array or object around it, if an upgrade moved or
- * made it.
+ * The location in the file of a value in an item. If an upgrade moved or made the value, it is the location of the
+ * innermost array or object around it.
  *
  * @param path JSON Pointer of the value in the upgraded item
  */

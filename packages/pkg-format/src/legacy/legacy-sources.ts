@@ -10,7 +10,7 @@ import { splitJsonItems } from './split-json-items.ts';
 export interface LegacySection {
   readonly file: string;
   readonly kind: 'jsonl' | 'json';
-  /** Index in the file's `sections`; null where the file is one section. */
+  /** Index in the file's `sections`; null if the file is one section. */
   readonly index: number | null;
   readonly name: string;
   /** Metadata of the file on this section and on all its items, the most specific first. */

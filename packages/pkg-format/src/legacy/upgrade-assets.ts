@@ -48,8 +48,8 @@ const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename']
  *
  * @param resolveFile finds the file of the archive that a reference means; null if there is none
  * @param location with the file of the item
- * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded, with those of all
- *   entries in `errors`
+ * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded; `errors` has the
+ *   errors of all entries
  */
 export function upgradeAssets(
   assets: JsonValue,

@@ -14,9 +14,9 @@ import { zipStream } from './zip/zip-stream.ts';
 
 /** Options of `convertLegacyFile`. */
 export interface ConvertOptions {
-  /** The name of the dataset; by default that in the archive, or else `fallbackName`. */
+  /** The name of the dataset; by default the name in the archive, or else `fallbackName`. */
   readonly name?: string | undefined;
-  /** Its name where the archive has none; by default that of the file without its extension. */
+  /** The name of the dataset if the archive has none; by default the name of the file without its extension. */
   readonly fallbackName?: string;
   /** The file to write; by default `legacyOutputPath(input)`. */
   readonly output?: string | undefined;
@@ -29,8 +29,8 @@ export interface ConvertOptions {
   /** Receives the progress. Files that are read twice keep it at the end for a while. */
   readonly onRead?: OnRead;
   /**
-   * Is awaited before bytes are written to the disk, with how many the output and the temporary files will then have
-   * together; what it throws ends the conversion.
+   * Called before bytes are written to the disk, with the size that the output and the temporary files will then have
+   * together. The conversion waits for it; what it throws ends the conversion.
    */
   readonly makeRoom?: MakeRoom;
 }

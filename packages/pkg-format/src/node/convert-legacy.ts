@@ -76,8 +76,8 @@ interface ConvertedSection {
  * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file,
  * compressed as it will be in the package, so that memory stays flat however large the archive is.
  *
- * Goes on after an error, to find all of them. What items become is limited as in an import: prompts of the dataset are in
- * each of them.
+ * Continues after an error, to find all of them. The size of converted items is limited as in an import, because each
+ * of them holds the dataset's prompts.
  *
  * @throws PackageError with entry and location, and all errors in `errors`; `package_limit` immediately
  */
@@ -248,8 +248,8 @@ async function convertSection(
 }
 
 /**
- * The error of an item, with its column and its JSON Pointer in the file instead of the one in the item. Further errors have the
- * line of the item, and no column: to look for each of them would read a long item a hundred times.
+ * The error of an item, with its column and JSON Pointer in the file instead of in the item. Further errors have the line
+ * of the item, and no column: to look for each of them would read a long item a hundred times.
  */
 function errorInFile(error: unknown, legacy: LegacyItem, file: string): unknown {
   const found = toPackageError(error, file);

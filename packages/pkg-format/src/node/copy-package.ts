@@ -23,7 +23,7 @@ import type { Conversion } from './convert-legacy.ts';
  * Copies a package of this format, with the version of this generator and perhaps a new name in its manifest. Reads and
  * verifies the package first, so that a broken package is not copied.
  *
- * @throws PackageError those of `openPackage` and `checkPackage`, all of these in `errors`
+ * @throws PackageError as `openPackage` and `checkPackage`, with all errors in `errors`
  */
 export async function copyPackage(
   archive: Archive,
@@ -90,7 +90,7 @@ export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Prom
   }
 }
 
-/** The paths in the order of package-format section 3, then those of other files. */
+/** The paths in the order of package-format section 3, then the paths of other files. */
 export function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
   const first = [META_FILE, ...RUN_FILES].filter((path) => files.has(path));
   const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);

@@ -7,13 +7,13 @@ export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
 
-/** Reads up to this size that are no further apart than this share one buffer. */
+/** Reads of up to this size share one buffer if they are no further apart than this. */
 const NEAR_BYTES = 64 * 1024;
 const WINDOW_BYTES = 512 * 1024;
 
 /**
- * Opens a file for random access. Small reads that follow each other, as those of the headers and contents of many small
- * entries, take one read of the file together. The bytes of `read` are views of a window, which they keep in memory.
+ * Opens a file for random access. Small consecutive reads, such as the headers and contents of many small entries, share
+ * one read of the file. The bytes of `read` are views of a window, which they keep in memory.
  *
  * @throws errors of the file system
  */

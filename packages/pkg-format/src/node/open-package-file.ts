@@ -8,7 +8,7 @@ import { openFileSource } from './file-source.ts';
 /**
  * Opens a package in a file. Memory does not grow with the archive: its directory is held, and files are streamed.
  *
- * @throws PackageError those of `openPackage`; errors of the file system
+ * @throws PackageError as `openPackage`; errors of the file system
  * @example
  * await using pkg = await openPackageFile('dataset.pkg.zip');
  */

@@ -12,7 +12,7 @@ export interface StreamedDataset {
   readonly notes?: string | null;
   /** The provenance of the items, written to `meta.json`; or what gives it once all items were read. */
   readonly schema?: JsonObject | (() => JsonObject);
-  /** In order. Each one's items are read to the end before those of the next. */
+  /** In order. The items of each section are read to the end before the next section's. */
   readonly sections: readonly {
     readonly name: string;
     readonly items: AsyncIterable<ItemInput> | Iterable<ItemInput>;

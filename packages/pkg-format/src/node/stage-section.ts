@@ -7,7 +7,7 @@ import { mayEmbedFiles } from '../write/embedded-files.ts';
 import { encodeText } from '../write/encode-text.ts';
 import type { ExportSection } from '../write/export-dataset.ts';
 
-/** Small batches are read, written and forgotten before they count as old. */
+/** Small batches are read, written and forgotten before the garbage collector counts them as old. */
 const BATCH_BYTES = 64 * 1024;
 
 /** Where the line of an item is in a staging file. */

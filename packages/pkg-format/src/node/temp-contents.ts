@@ -7,7 +7,7 @@ import { BlockBuffer } from './zip/block-buffer.ts';
 const PIECE_BYTES = 128 * 1024;
 
 /**
- * Contents of any number in one temporary file, from which they are read in any order: a file for each would cost more than
+ * Any number of contents in one temporary file, from which they are read in any order: a file for each would cost more than
  * the content. Memory holds one block.
  */
 export class TempContents implements AsyncDisposable {
@@ -25,7 +25,7 @@ export class TempContents implements AsyncDisposable {
     this.#roomFor = roomFor;
   }
 
-  /** Adds a content, whose bytes must not change. Add the next one when this one is added. */
+  /** Adds a content, whose bytes must not change. Wait for the end before you add the next one. */
   async add(bytes: Uint8Array): Promise<PackedBytes> {
     const start = this.#blocks.position;
     this.#blocks.add(bytes);

@@ -13,7 +13,7 @@ import { createDeflater } from './zip/create-deflater.ts';
 /** A temporary file that is compressed, and the size and hash of what it holds. */
 export interface PackedFile extends FileDigest, PackedBytes {}
 
-/** Is awaited before bytes are written, with how many all files will then have together. */
+/** Called before bytes are written, with the size that all files will then have together; the writer waits for it. */
 export type MakeRoom = (bytes: number) => Promise<void>;
 
 /** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */

@@ -22,7 +22,7 @@ export async function writeOutput<T>(
   return result;
 }
 
-/** The name of an archive without its extension; that of a folder. */
+/** The name of an archive without its extension, or of a folder. */
 export function archiveName(path: string): string {
   const bare = basename(path)
     .replace(/\.zip$/i, '')

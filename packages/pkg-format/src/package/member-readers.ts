@@ -62,7 +62,7 @@ export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
   failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
 };
 
-/** A text of another form is unknown, and so null. */
+/** A text of another form is unknown, and therefore null. */
 function known(pattern: RegExp): MemberReader {
   return {
     read: (member) => (typeof member === 'string' && pattern.test(member) ? member : null),

@@ -23,7 +23,7 @@ export interface ReadOptions {
   /** Whether the bytes are only checked, not returned: they do not count towards the total. */
   readonly uncounted?: boolean;
   readonly signal?: AbortSignal;
-  /** Whether a chunk may be freed when the next one is asked for, as it suits a reader that copies what it keeps. */
+  /** Whether a chunk may be freed when the next one is asked for; for a reader that copies what it keeps. */
   readonly isTransient?: boolean;
 }
 

@@ -9,8 +9,9 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a package in memory, in a `File` or `Blob`, or behind any source of byte ranges; runs anywhere, browsers included. Memory does not grow
- * with the archive: its directory is held, and files are unpacked while they are read. A source stays yours to close.
+ * Opens a package in memory, in a `File` or `Blob`, or behind any source of byte ranges; runs anywhere, browsers included.
+ * Memory does not grow with the archive: its directory is held, and files are unpacked while they are read. A source stays
+ * yours to close.
  *
  * The whole structure is checked first.
  *

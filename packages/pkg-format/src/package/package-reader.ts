@@ -80,8 +80,8 @@ export interface PackageReader extends AsyncDisposable {
    */
   readEntry(path: string, options?: SignalOptions): AsyncIterable<Uint8Array>;
   /**
-   * Reads the run that the package holds: `results.jsonl`, `run_config.json` and `run` of the manifest, of which only the
-   * first is required. Null without it.
+   * Reads the run that the package holds: `results.jsonl`, and if they exist `run_config.json` and `run` of the manifest.
+   * Null without `results.jsonl`.
    *
    * @throws PackageError `package_invalid_json` for the configuration, or for `run` of a manifest of this format
    */
@@ -91,7 +91,6 @@ export interface PackageReader extends AsyncDisposable {
    * file checksum that reading has not checked.
    *
    * @param found counts and hashes of all items
-   *
    * @throws PackageError for the first of {@link mismatches}
    */
   verify(found: FoundVersion, options?: SignalOptions): Promise<void>;
@@ -333,10 +332,7 @@ function mismatch(message: string, pointer: string, entry: string = MANIFEST_FIL
   });
 }
 
-/**
- * The error to report for an error of a line. A damaged file usually fails with an invalid line first, so this reads the
- * whole file and reports damage if there is any; otherwise it converts the error with `toPackageError`.
- */
+/** The error to report for an error of a line, see {@link PackageReader.explain}; converted with `toPackageError`. */
 async function explainLineError(
   archive: Archive,
   error: unknown,

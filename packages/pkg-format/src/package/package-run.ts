@@ -31,7 +31,7 @@ type ReadLines<R extends ResultKey> = (
   options: ResultLineOptions,
 ) => Promise<readonly LocatedResult<R>[]>;
 
-/** The run that a package holds. It has finished: one that had not when it was exported is cancelled. */
+/** The run that a package holds. It has ended: a run that was exported before its end is cancelled. */
 export interface PackageRun extends PackagedRun {
   /** Without secrets; empty if the package has none. */
   readonly config: JsonObject;
@@ -41,7 +41,7 @@ export interface PackageRun extends PackagedRun {
   readonly total: number | null;
   /** Canonical text of what it had to reach; null without a bar. */
   readonly bar: string | null;
-  /** What the package says of that; null if it says nothing. */
+  /** What the package says of the bar; null if it says nothing. */
   readonly verdict: JsonObject | null;
   /**
    * Reads the results in item order, a batch of lines at a time.
@@ -53,7 +53,7 @@ export interface PackageRun extends PackagedRun {
    */
   results(sections: CountedSections, options?: SignalOptions): AsyncGenerator<readonly PackageResult[]>;
   /**
-   * The same with another way to read a batch of lines, such as {@link readResultLines} on a thread.
+   * Reads the results with another way to read a batch of lines, such as {@link readResultLines} on a thread.
    *
    * @throws as `results`, and what `read` throws
    */

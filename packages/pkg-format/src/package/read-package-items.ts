@@ -7,7 +7,7 @@ import type { PackageReader, PackageSection } from './package-reader.ts';
  * lines is in memory at a time.
  *
  * @throws PackageError `package_invalid_line` with file, line, column and JSON Pointer; `package_limit`, also for an item
- *   that is longer than a line with its files; `package_corrupt`; for files, those of `PackageReader.readFile`
+ *   that is longer than a line with its files; `package_corrupt`; for files, as `PackageReader.readFile`
  */
 export async function* readPackageItems(
   pkg: PackageReader,

@@ -19,7 +19,7 @@ export interface RecognisedArchive {
 
 export interface RecogniseOptions {
   readonly limits?: Partial<PackageLimits> | undefined;
-  /** Whether the files of an archive are tables, also those that could be items of an older archive. */
+  /** Whether the files of an archive are tables, also files that could be items of an older archive. */
   readonly areTables: boolean;
   readonly signal: AbortSignal;
 }
@@ -65,7 +65,7 @@ export async function archiveKind(archive: Archive, signal?: AbortSignal): Promi
   return paths.includes(MANIFEST_FILE) ? 'package' : 'files';
 }
 
-/** Whether the first item of a file becomes one with a prompt; a line that is longer than the beginning may. */
+/** Whether the first item of a file becomes an item with a prompt. A line that is longer than the beginning may. */
 async function hasItems(archive: Archive, path: string, signal: AbortSignal | undefined): Promise<boolean> {
   const kind = /\.json$/i.test(path) ? 'json' : 'jsonl';
   const resolveReference = createReferenceResolver(archive.files);

@@ -66,7 +66,7 @@ function readResult(line: JsonObject, location: SourceLocation, maxLineBytes: nu
   return result;
 }
 
-/** Makes what reads parsed lines of `results.jsonl` and places their results. The parameters are as for the parts. */
+/** Makes a reader of parsed lines of `results.jsonl`, which places their results. It takes what its parts take. */
 export function createResultReader(
   sections: CountedSections,
   { maxLineBytes }: Pick<PackageLimits, 'maxLineBytes'>,
@@ -82,7 +82,7 @@ export function createResultReader(
 export type SectionFinder = (result: ResultKey, location: SourceLocation) => number;
 
 /**
- * Makes what finds the sections of results, which must be in item order, so that no result occurs twice.
+ * Makes a finder of the sections of results. The results must be in item order, so that none occurs twice.
  *
  * @param maxRepetitions how often the run executed each item at most
  */
@@ -153,7 +153,7 @@ function readFields(line: JsonObject, location: SourceLocation): StatedResult {
   return { ...(result as Omit<StatedResult, 'labels'>), labels };
 }
 
-/** What a field must be if the fields before it leave null alone; undefined for others. */
+/** What a field must be if the earlier fields allow null alone; undefined for others. */
 function mustBeNull(
   name: StatedName,
   { status, score }: { readonly [Name in StatedName]?: unknown },

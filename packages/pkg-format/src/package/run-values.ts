@@ -27,7 +27,7 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
   if (code.length + message.length > MAX_ERROR_LENGTH) return undefined;
   if (typeof words !== 'string') return { code, message };
-  // Earlier versions do not know it: what is too long is left out, as they do.
+  // Earlier versions do not know it. Like them, this leaves out what is too long.
   return words.length > 2 * MAX_PROVIDER_MESSAGE
     ? { code, message }
     : { code, message, provider_message: words };

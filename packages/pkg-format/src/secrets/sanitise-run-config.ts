@@ -32,15 +32,15 @@ import { redactNamedSecrets, redactSecretForms } from './secret-texts.ts';
  * `max_tokens`. In prompts, checkers, selections and descriptions, and for the names of properties in a JSON Schema, the
  * name of a secret means nothing: there it looks for what has the form of a secret, and for known secrets.
  *
- * @param secrets known to the process; those of fewer than 16 characters are left alone, because words are as short
+ * @param secrets known to the process. Secrets of fewer than 16 characters stay, because words are as short.
  */
 export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[] = []): JsonObject {
   return sanitiseObject(config, 'config', newSearch(secrets));
 }
 
 /**
- * Where a run's configuration holds what {@link sanitiseRunConfig} would remove or replace, as JSON Pointers: at most
- * {@link MAX_FOUND}, none of which contains a secret.
+ * Where a run's configuration holds what {@link sanitiseRunConfig} would remove or replace: at most {@link MAX_FOUND}
+ * JSON Pointers, which contain no secret.
  *
  * @param secrets known to the process
  */
@@ -81,8 +81,8 @@ function addFound({ found, steps }: Search): void {
 }
 
 /**
- * What a value is: the whole configuration, an object whose names are those of properties, prose, in which the name of a
- * secret is a word like any other, or anything else.
+ * What a value is: the whole configuration, an object whose members are named like properties, prose, in which the name
+ * of a secret is a word like any other, or anything else.
  */
 type Kind = 'config' | 'properties' | 'prose' | 'other';
 

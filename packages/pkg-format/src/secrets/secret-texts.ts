@@ -41,7 +41,7 @@ const ASSIGNMENT =
  */
 const QUOTED_MEMBER = /(["'])([\w-]{1,60})(\\{0,15}["']\s*[:=]\s*)(\\{0,15}["'])[\s\S]*?\4/g;
 
-/** Replaces what has the form of a secret in a text, whatever its name. */
+/** Replaces what looks like a secret in a text, whatever its name. */
 export function redactSecretForms(text: string): string {
   let result = text;
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);

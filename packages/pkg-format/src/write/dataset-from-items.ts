@@ -33,8 +33,8 @@ export interface ItemsDataset {
  * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
  *
- * @throws PackageError with the codes of a reader: `package_invalid_line` for a value that is not an item, with the section as the
- *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; with the same location
+ * @throws PackageError with the codes of a reader: `package_invalid_line` for a value that is not an item, with the section
+ *   as the location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; with the same location
  *   `package_missing_file` for an asset or checker whose content the item does not embed, `package_limit` for an item
  *   longer and `package_invalid_line` for one deeper than the limits of a reader; `package_no_sections`,
  *   `package_invalid_json` for an invalid or duplicate name; TypeError for a member that does not exist
@@ -85,12 +85,12 @@ function checkLine(encoded: EncodedItem, location: SourceLocation): void {
   try {
     checkItemSize(encoded.byteLength, 0, { maxItemBytes: maxLineBytes, location });
     const { payload, answer, checker, assets } = encoded;
-    // Only an item with more brackets than that can be so deep, and few have them: they are parsed.
+    // Only an item with more brackets can be too deep, and few have so many: they are parsed.
     if (bracketsOf([payload, answer, checker, assets], maxDepth) < maxDepth) return;
     parseJson(joinItem(encoded), { maxDepth, location });
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    // Its line and column are those of a text that the caller never saw.
+    // The error's line and column are in a text that the caller never saw.
     const located = new JsonlError(error.code, error.message, location, { cause: error });
     throw toPackageError(located, location.file ?? '');
   }

@@ -20,8 +20,8 @@ export function* encodeText(text: string): Generator<Uint8Array> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * Encodes a text that comes in pieces, each of which is well-formed, as UTF-8 in chunks of some 64 Ki code units. A long piece
- * is not joined with others, which would copy it.
+ * Encodes well-formed pieces of a text as UTF-8 in chunks of some 64 Ki code units. A long piece is not joined with
+ * others, which would copy it.
  */
 export function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];

@@ -52,7 +52,7 @@ export interface ExportDataset {
   /** In order. */
   readonly sections: readonly ExportSection[];
   /**
-   * Reads the content of a linked file; needed only if there are some. Returns content that is already in memory without a promise.
+   * Reads the content of a linked file; needed only if there are some. Returns content in memory without a promise.
    *
    * @param following the files that are read next, for a store that reads some of them together
    */
@@ -85,7 +85,7 @@ type ProofMember = 'run_hash' | 'scoring' | 'bar_hash';
 
 /** A run to write with its dataset: what its manifest states, and its content. */
 export type ExportRun = { readonly [Member in Exclude<PackagedRunMember, ProofMember>]: JsonValue } & {
-  /** `run_hash` is computed anew where the run has ended, and its items have a known version. */
+  /** `run_hash` is computed anew if the run has ended, and its items have a known version. */
   readonly [Member in ProofMember]?: JsonValue;
 } & {
   /** Canonical text of the bar; absent or null without one. */

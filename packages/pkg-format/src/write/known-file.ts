@@ -12,7 +12,7 @@ export interface KnownFile {
   extension: string;
   /** The different `path` members of its entries: mostly none or one. */
   ownPaths: readonly string[] | Set<string>;
-  /** The path in the package: the one that lines so far were written with, until all items are known. */
+  /** The path in the package. Until all items are known, lines are written with a guess. */
   path: string;
   /** Index of the first section that embeds it. */
   readonly section: number;

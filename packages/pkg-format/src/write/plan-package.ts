@@ -120,7 +120,7 @@ function metaText({ description, notes, schema, run }: PackageContent): string {
 }
 
 /**
- * The canonical text of the manifest. Its first member is the one that may be long: the list of files.
+ * The canonical text of the manifest. Its first member, the list of files, may be long.
  *
  * @param paths of the sections
  * @param first the entries before the files

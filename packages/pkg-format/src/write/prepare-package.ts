@@ -47,7 +47,7 @@ import {
 
 /** The entries of a package, and their bytes. */
 export interface PackagePlan {
-  /** Bytes that a reader returns again: those of files, for each reference after the first. */
+  /** Bytes that a reader returns again: the bytes of files, for each reference after the first. */
   readonly repeatedBytes: number;
   /** They can be read several times. */
   readonly entries: Iterable<PlannedEntry>;
@@ -170,7 +170,7 @@ async function keepNothing(bytes: AsyncIterable<Uint8Array>): Promise<null> {
 
 interface ResultsDigest extends FileDigest {
   readonly count: number;
-  /** Null for a run that goes on, or whose items are of no known version. */
+  /** Null for a run that continues, or whose items have no known version. */
   readonly runHash: string | null;
 }
 
@@ -243,7 +243,7 @@ async function* embeddedBytes(
   yield* interruptible(piecesOf(bytes));
 }
 
-/** Files that a store may read together with the one that is asked for. */
+/** Files that a store may read together with the requested one. */
 const READ_AHEAD_FILES = 512;
 
 const toContent = ({ sha256, bytes }: FileDigest): LinkedContent => ({ sha256, byteLength: bytes });
@@ -303,7 +303,7 @@ async function* redactedResults(
   }
 }
 
-/** A result without known secrets, which counts those that were replaced before as well. */
+/** A result without known secrets. It also counts the secrets that were replaced before. */
 function countedRedactions({ value, count }: Redacted<JsonObject>): JsonObject {
   const before = value['redacted'];
   return count === 0 ? value : { ...value, redacted: (typeof before === 'number' ? before : 0) + count };

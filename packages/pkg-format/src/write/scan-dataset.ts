@@ -28,7 +28,7 @@ export interface DatasetScan {
   readonly sections: readonly ScannedSection[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
   readonly files: readonly PackageFile[];
-  /** Bytes that a reader returns again: those of files, for each reference after the first. */
+  /** Bytes that a reader returns again: the bytes of files, for each reference after the first. */
   readonly repeatedBytes: number;
   /** The path of a file that was found; undefined for another one. */
   pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;

@@ -17,7 +17,7 @@ const MAX_ENTRIES = 0xfffe;
 
 /**
  * Writes a dataset, with a run or without, as a package in memory. Runs anywhere. The entries, their order and their
- * content are those of `writePackageStream`; the deflate data may differ.
+ * content are as in `writePackageStream`; the deflate data may differ.
  *
  * @throws PackageError `package_no_sections`, `package_invalid_json` for a name, `package_limit` for more entries than an
  *   archive without zip64 can have and for what a reader with the default limits would refuse; errors of the dataset's

@@ -7,8 +7,8 @@ export interface ByteSource {
   /** The bytes from `start` up to, not including, `end`. */
   read(start: number, end: number): Promise<Uint8Array>;
   /**
-   * The same for small reads that follow each other, where that can cost less: the bytes are valid until the next call, and
-   * only one call may be pending.
+   * Like `read`, for small consecutive reads, if that can cost less: the bytes are valid until the next call, and only one
+   * call may be pending.
    */
   view?(start: number, end: number): Promise<Uint8Array>;
 }

@@ -4,12 +4,12 @@ import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { entryError } from '../errors.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
-/** Not the size of the pool from which small buffers are cut: a chunk that fills its buffer is alone in it. */
+/** Differs from the size of the pool that small buffers share: a chunk that fills its buffer is alone in it. */
 const CHUNK_BYTES = 128 * 1024;
-/** Chunks one by one: a stream of bytes would join those that wait. The types know only options of zlib. */
+/** Returns chunks one by one: a stream of bytes would join waiting ones. The types know only options of zlib. */
 const INFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, readableObjectMode: true, readableHighWaterMark: 2 };
 
-/** An error of zlib. */
+/** zlib throws for a smaller size of chunks. */
 const MIN_CHUNK_BYTES = 64;
 
 /** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */
@@ -61,8 +61,8 @@ export async function* inflateRaw(
 }
 
 /**
- * Inflates a small entry synchronously, without a thread: null where it is not exactly one valid deflate stream of at most
- * `maxBytes`, for {@link inflateRaw} to find out why.
+ * Inflates a small entry synchronously, without a thread. Null unless it is exactly one valid deflate stream of at most
+ * `maxBytes`; {@link inflateRaw} then finds out why.
  */
 export function inflateSmall(packed: Uint8Array, maxBytes: number): Uint8Array | null {
   try {

@@ -6,7 +6,7 @@ import type { ZipEntry } from './zip-entry.ts';
 
 /** A record of the central directory, not yet checked against its local header. */
 export interface CentralRecord extends Omit<ZipEntry, 'dataStart'> {
-  /** As it is stored; the bytes where they are not UTF-8. */
+  /** The name as it is stored; its bytes if they are not UTF-8. */
   readonly storedName: string | Uint8Array;
   readonly unicodeName: string | null;
   readonly flags: number;
@@ -120,9 +120,9 @@ function parseCentralRecord(record: DataView, allowsZstd: boolean): CentralRecor
 }
 
 /**
- * The name of an entry. With flag bit 11 it is UTF-8 (appendix D). Without it, it is that of a valid Unicode Path field
- * (section 4.6.9), or else the bytes, which must be UTF-8 (as ASCII is): many tools write UTF-8 without the flag, and a
- * guessed code page would give a wrong name.
+ * The name of an entry. With flag bit 11 it is UTF-8 (appendix D). Without it, it is the name in a valid Unicode Path
+ * field (section 4.6.9), or else the bytes, which must be UTF-8 (as ASCII is): many tools write UTF-8 without the flag,
+ * and a guessed code page would give a wrong name.
  */
 function entryName(
   rawName: Uint8Array,
@@ -170,8 +170,7 @@ function checkFileType(name: string, attributes: number, size: number): boolean 
 /**
  * Refuses names that some file system takes for one name.
  *
- * @param isCaseSensitive whether names are never those of files
- *
+ * @param isCaseSensitive whether no name becomes the name of a file
  * @throws PackageError `package_unsafe_entry`
  */
 export function refuseEqualNames(records: readonly CentralRecord[], isCaseSensitive: boolean): void {
@@ -212,8 +211,8 @@ export interface EntrySizes {
 }
 
 /**
- * Replaces those sizes whose 32 bits are all set by the 64-bit values of the zip64 field, which has them in this order
- * (section 4.5.3).
+ * Replaces each size whose 32 bits are all set by its 64-bit value in the zip64 field, which has the values in this
+ * order (section 4.5.3).
  *
  * @throws PackageError `package_corrupt`
  */

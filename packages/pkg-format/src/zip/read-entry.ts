@@ -98,7 +98,7 @@ export async function readSmallEntry(
   options.signal?.throwIfAborted();
   const bytes = unpackSmall(packed, entry, check);
   if (bytes === null) return null;
-  // Short buffers of the inflater are cut from larger ones, all of which a view would keep in memory.
+  // The inflater cuts short buffers from larger ones. A view would keep all of a larger one in memory.
   const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
   return isView ? new Uint8Array(bytes) : bytes;
 }

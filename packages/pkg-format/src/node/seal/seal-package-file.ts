@@ -28,7 +28,7 @@ import { zipFolder } from './zip-folder.ts';
 
 /** Options of `sealPackageFile`. */
 export interface SealOptions {
-  /** The name of the dataset; by default that of the manifest, or else that of the file or folder. */
+  /** The name of the dataset; by default the name in the manifest, or else of the file or folder. */
   readonly name?: string | undefined;
   /** The file to write; by default `sealedOutputPath(input)`. */
   readonly output?: string | undefined;
@@ -190,10 +190,7 @@ async function countResults(archive: Archive): Promise<number> {
 /** What a manifest states about the files next to it. */
 const STATED = ['version_hash', 'hash_spec', 'files', 'sections'];
 
-/**
- * A manifest without what an edit makes wrong: hashes, sizes and counts. The names of sections stay, except of those whose
- * file is gone.
- */
+/** A manifest without what an edit invalidates: hashes, sizes and counts. Sections whose file exists keep their names. */
 function unsealedManifest(manifest: JsonObject, files: ArchiveFiles): JsonObject {
   const rest: JsonObject = {};
   for (const [key, value] of Object.entries(manifest)) if (!STATED.includes(key)) rest[key] = value;

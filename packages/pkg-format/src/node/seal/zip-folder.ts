@@ -9,9 +9,9 @@ import { packagePlan } from '../../write/prepare-package.ts';
 import { zipStream } from '../zip/zip-stream.ts';
 
 /**
- * The files of a folder as an archive, without those of macOS. An empty manifest represents a missing one.
+ * The files of a folder as an archive, except files that macOS adds. An empty manifest represents a missing one.
  *
- * @throws PackageError `package_unsafe_entry` for what is neither a file nor a folder, such as a symbolic link; errors of
+ * @throws PackageError `package_unsafe_entry` for anything but a file or folder, such as a symbolic link; errors of
  *   the file system; the signal's reason
  */
 export async function* zipFolder(folder: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {

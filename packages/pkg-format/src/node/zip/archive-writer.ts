@@ -24,7 +24,7 @@ export class ArchiveWriter extends BlockBuffer {
   #entryCount = 0;
   #entry = { name: Buffer.alloc(0), isDeflated: false, start: 0, dataStart: 0 };
 
-  /** Begins an entry, whose bytes follow as the archive holds them. */
+  /** Begins an entry. Its bytes follow as the archive holds them. */
   begin(path: string, isDeflated: boolean): void {
     const [name, start] = [Buffer.from(path), this.position];
     this.add(localHeader(name, isDeflated));

@@ -15,7 +15,7 @@ function deflate(content: Uint8Array, chunkBytes: number): Promise<Uint8Array> {
   return collectBytes(Readable.from(chunks(), { objectMode: false }).pipe(createDeflater()));
 }
 
-/** Text of which a share is new. */
+/** Text, a share of which is new. */
 function text(bytes: number, newShare: number): Uint8Array {
   const content = Buffer.alloc(bytes, 'the same words again and again, ');
   for (let at = 0; at < bytes; at += KIB) randomBytes(Math.ceil(KIB * newShare)).copy(content, at);

@@ -12,9 +12,9 @@ const EMPTY_BLOCK = [0, 0, 0, 0xff, 0xff];
 const LAST_EMPTY_BLOCK = [1, 0, 0, 0xff, 0xff];
 
 /**
- * Deflates a large entry of a package on another thread. What would expand more than `MAX_WRITTEN_EXPANSION` times is
- * padded with empty blocks: a reader refuses archives that expand too much. The result does not depend on how the bytes
- * are cut into chunks.
+ * Deflates a large entry of a package on another thread. Empty blocks pad content that would expand more than
+ * `MAX_WRITTEN_EXPANSION` times: a reader refuses archives that expand too much. The result does not depend on how the
+ * bytes are cut into chunks.
  */
 export function createDeflater(): Transform {
   const deflate = createDeflateRaw({ level: DEFLATE_LEVEL, chunkSize: CHUNK_BYTES });
@@ -28,13 +28,13 @@ export function createDeflater(): Transform {
       deflate.write(chunk, done);
     },
     flush(done) {
-      // Some bytes are still to come, so this is true of most entries.
+      // Some bytes are still to come, so this applies to most entries.
       if (inputBytes <= Math.max(UNPADDED_BYTES, outputBytes * MAX_WRITTEN_EXPANSION)) {
         deflate.once('end', done);
         deflate.end();
         return;
       }
-      // All that was taken comes out, up to a whole byte, and the stream stays open for more blocks.
+      // Everything so far comes out, up to a whole byte, and the stream stays open for more blocks.
       deflate.flush(constants.Z_SYNC_FLUSH, () => {
         this.push(padding(Math.ceil(inputBytes / MAX_WRITTEN_EXPANSION) - outputBytes));
         done();

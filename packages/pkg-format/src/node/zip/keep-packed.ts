@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { Pack } from '../../write/scan-dataset.ts';
 import { createDeflater } from './create-deflater.ts';
 
-/** Some 40 MB of lines that embed files: those of 200,000 items with a file each. */
+/** Enough for some 40 MB of lines that embed files: 200,000 items with a file each. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** Keeps files deflated in memory, as long as all of them together are small. */
@@ -23,7 +23,7 @@ export function createPack(): Pack {
     let writing = Promise.resolve();
     try {
       for await (const chunk of source) {
-        // What has no room is read to its end here, and again for the archive.
+        // A file without room is read to its end here, and again for the archive.
         if (leftBytes < 0) continue;
         sum.crc32 = crc32(chunk, sum.crc32);
         sum.bytes += chunk.byteLength;
