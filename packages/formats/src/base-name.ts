@@ -1,7 +1,7 @@
 import { toDatasetName } from '@svc/jsonl-v23/internal';
 import type { ToolFile } from './tool.ts';
 
-/** The name of the first file without its extension and control characters: one that datasets may have. */
+/** The name of the first file without its extension and control characters, which datasets may have. */
 export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
   return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
 }

@@ -46,7 +46,7 @@ const READERS: Readonly<Record<Tool, Reader>> = {
 const MAX_SAMPLES = 10_000_000;
 
 export interface ConvertToolOptions {
-  /** The package to write: that of the first run. */
+  /** The package to write for the first run. */
   readonly output: string;
   /**
    * Names the package of each further run, which is written in addition. Without it, files of several runs are refused
@@ -57,7 +57,7 @@ export interface ConvertToolOptions {
   readonly further?: (prompt: number) => string | Promise<string>;
   /** Number of the only run to read: `promptIdx` of a pair of a prompt and a provider of promptfoo, or the place of a run in a dump. */
   readonly prompt?: number | undefined;
-  /** Name of the dataset; by default that of the task, or else of the first file. */
+  /** Name of the dataset; by default the name of the task, or else of the first file. */
   readonly name?: string | undefined;
   /** Whether items keep the row that the tool read them from, as `meta.source_row`. */
   readonly keepSource?: boolean;
@@ -69,7 +69,7 @@ export interface ConvertToolOptions {
   readonly generator?: PackageGenerator;
   readonly limits?: Partial<PackageLimits>;
   readonly signal?: AbortSignal;
-  /** Is awaited before bytes are written, with how many there will then be. */
+  /** Called before bytes are written, with how many there will then be; the conversion waits for it. */
   readonly makeRoom?: (bytes: number) => Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export interface ToolReport extends WrittenPackage {
   readonly name: string;
   /** Where the package is. */
   readonly output: string;
-  /** Number of the run: 0 where the files have one. */
+  /** Number of the run: 0 if the files have one. */
   readonly prompt: number;
   /** Results of the run; 0 if the files hold none. */
   readonly resultCount: number;
@@ -97,10 +97,10 @@ interface Part {
 }
 
 /**
- * Makes a package of files of another tool: a dataset, with a run if they hold results. Files of several runs make a package
- * of each. What has no place is in the report, and in `schema.lost` and the configuration of the run. Packages appear when
- * they are complete; until then a hidden folder next to the first has the temporary files. Memory holds one sample, and about
- * 150 bytes for each.
+ * Makes a package of files of another tool: a dataset, with a run if they hold results. Each run of the files becomes a
+ * package. The report, `schema.lost` and the configuration of the run list what has no place. Packages appear when they are
+ * complete; until then a hidden folder next to the first has the temporary files. Memory holds one sample, and about 150
+ * bytes for each.
  *
  * @returns a report of each package, in the order of the runs
  * @throws TypeError for wrong options; PackageError with file, line and JSON Pointer: `package_invalid_line`,

@@ -22,11 +22,7 @@ import type { ToolFile } from './tool.ts';
 export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>
   readRange(source, 0, source.byteLength, signal);
 
-/**
- * The text of a file that is read whole, without the byte order mark that it may begin with.
- *
- * @throws PackageError `package_limit`
- */
+/** The text of a file that is read whole, without its byte order mark. @throws PackageError `package_limit` */
 export async function wholeText(
   file: ToolFile,
   maxBytes: number,
@@ -62,7 +58,7 @@ export async function nextValue(json: JsonStream, { maxDepth }: PackageLimits): 
   return parsePythonJson(text, location, maxDepth);
 }
 
-/** Values and characters that members of one object may still take together, where it is held whole. */
+/** Values and characters that members of one object may still take together, if it is held whole. */
 export class ValueBudget {
   readonly #limits: PackageLimits;
   readonly #maxLength: number;
@@ -147,11 +143,11 @@ export function invalidLine(problem: string, location: SourceLocation, path?: st
   });
 }
 
-/** A member, and null where there is none. */
+/** A member; null if there is none. */
 export const memberOf = (value: JsonValue | undefined, key: string): JsonValue =>
   isJsonObject(value) ? (getMember(value, key) ?? null) : null;
 
-/** The members of an object; none of another value. */
+/** The members of an object; none for another value. */
 export const membersOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 export const textOf = (value: JsonValue | undefined): string | null =>
@@ -160,11 +156,11 @@ export const textOf = (value: JsonValue | undefined): string | null =>
 export const numberOf = (value: JsonValue | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
-/** The elements of an array; none of another value. */
+/** The elements of an array; none for another value. */
 export const elementsOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? value : [];
 
-/** A time in ISO 8601; null for one that is none. */
+/** A time in ISO 8601; null for an invalid one. */
 export const isoTime = (time: Date): string | null =>
   Number.isNaN(time.getTime()) ? null : time.toISOString();
 

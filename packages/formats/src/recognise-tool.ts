@@ -11,8 +11,7 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const MAX_MEMBERS = 1000;
 
 /**
- * Finds out whether files are those of a tool, by their beginnings; null if they are not. Several files must be of one
- * tool.
+ * Finds out by their beginnings which tool files belong to; null for none. Several files must belong to one tool.
  *
  * @throws errors of the sources
  */
@@ -20,7 +19,7 @@ export async function recogniseTool(files: readonly ToolFile[]): Promise<Tool | 
   const found: (Tool | null)[] = [];
   for (const file of files) found.push(await toolOf(file));
   const [first = null] = found.filter((tool) => tool !== null);
-  // The results of lm-evaluation-harness say what their samples do not; alone they are refused by its reader, which says so.
+  // The results of lm-evaluation-harness hold what their samples lack. Its reader refuses them alone, and says so.
   if (first === null) return (await areResults(files)) ? 'lm-eval' : null;
   const isWhole = found.every(
     (tool, index) => tool === first || (first === 'lm-eval' && isResults(files[index])),
@@ -151,8 +150,8 @@ async function firstLine({ source }: ToolFile, head: string): Promise<string | n
 }
 
 /**
- * The members of a line, if it is an object: texts and objects are empty, and other values null. What has more members than
- * any tool writes is none.
+ * The members of a line, if it is an object: texts and objects are empty, and other values null. An object with more
+ * members than any tool writes counts as no object.
  */
 function outline(text: string): JsonObject | null {
   try {

@@ -19,7 +19,7 @@ export class ScoreList {
   /**
    * Adds what a scorer says.
    *
-   * @param passed the verdict of the tool; without one, 1 has passed, 0 has failed, and what is between has neither
+   * @param passed the verdict of the tool; without one, 1 has passed, 0 has failed, and a score between has neither
    * @param isFromZero whether the scale of the scorer begins with 0
    */
   add(
@@ -44,7 +44,7 @@ export class ScoreList {
   }
 }
 
-/** The verdict that a score alone is. */
+/** The verdict that a score alone gives. */
 export function passedBy(score: JsonValue | undefined): boolean | null {
   const value = typeof score === 'boolean' ? Number(score) : score;
   return value === 1 ? true : value === 0 ? false : null;

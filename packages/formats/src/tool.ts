@@ -43,7 +43,7 @@ export interface ToolScore {
   readonly score: number | null;
   /** Why the value is no score of a package; null if it is one. */
   readonly problem: string | null;
-  /** The verdict of the tool; null where it has none. */
+  /** The verdict of the tool; null if it has none. */
   readonly passed: boolean | null;
   readonly explanation: string | null;
 }
@@ -56,7 +56,7 @@ export interface ToolResult {
   readonly part?: { readonly source: number; readonly name: string };
   /** Null for none. */
   readonly output: JsonValue;
-  /** What the model thought before it, where the tool keeps it apart. */
+  /** What the model thought before it, if the tool keeps it apart. */
   readonly reasoning?: string | null;
   readonly error: string | null;
   /** By name; the first is the main one, unless the run names another. */
@@ -74,22 +74,22 @@ export interface ToolSample {
   readonly item: JsonObject;
   /** Whether the item was written for the tool by this program: it stays as it is. */
   readonly isOwn?: boolean;
-  /** Whether the sample has nothing but the key of its item: it belongs to the one with that key. */
+  /** Whether the sample has nothing but a key: it belongs to the item with that key. */
   readonly hasKeyOnly?: boolean;
-  /** Whether the item must be there: a result of an unknown one has no place. */
+  /** Whether the item must exist: a result of an unknown item has no place. */
   readonly isKnown?: boolean;
   /** The row that the tool read the item from. */
   readonly sourceRow: JsonValue | undefined;
   readonly result: ToolResult | null;
-  /** Which run of the file the sample belongs to; 0 where it has one. */
+  /** Which run of the file the sample belongs to; 0 if it has one. */
   readonly run?: number;
   readonly location: SourceLocation;
 }
 
-/** The run that the results belong to, as far as the tool says; what it does not is null or left out. */
+/** The run that the results belong to. What the tool does not say is null or left out. */
 export interface ToolRun {
   readonly name: string | null;
-  /** What tells its items apart from those of other runs of the file; null where all are the same. */
+  /** What tells its items apart from items of other runs of the file; null if all are the same. */
   readonly part?: string | null;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly startedAt: string | null;
@@ -97,9 +97,9 @@ export interface ToolRun {
   readonly error: string | null;
   /** Such as the model and its parameters. */
   readonly config: JsonObject;
-  /** The scorer that the tool shows first, where it says so. */
+  /** The scorer that the tool shows first, if it says so. */
   readonly mainScorer?: string | null;
-  /** The mean of a scorer that the files state; undefined where they do not. */
+  /** The mean of a scorer that the files state; undefined if they do not. */
   readonly statedMean?: (section: string, scorer: string) => number | undefined;
 }
 
@@ -117,7 +117,7 @@ export interface ReadContext {
   readonly limits: PackageLimits;
   /** Counts what has no place. */
   readonly lost: LostCounter;
-  /** The same for one of several runs of a file. */
+  /** Counts what has no place of one of several runs of a file. */
   lostOf(run: number): LostCounter;
   readonly signal: AbortSignal | undefined;
 }

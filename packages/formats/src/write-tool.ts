@@ -10,7 +10,7 @@ import { batchRequests, batchResponses, fitsOneBatch } from './write/write-opena
 import { promptfooResults, promptfooTests } from './write/write-promptfoo.ts';
 
 export interface WriteToolOptions {
-  /** The model of the requests of a batch (see {@link needsModel}); of responses, by default that of the run. */
+  /** The model of the requests of a batch (see {@link needsModel}); for responses, by default the model of the run. */
   readonly model?: string;
 }
 
@@ -26,18 +26,18 @@ export interface ToolExport {
   lost(): readonly Lost[];
 }
 
-/** Whether a format has a form for runs, besides that for datasets. */
+/** Whether a format has a form for runs, besides the one for datasets. */
 export const writesRuns = (tool: WrittenTool): boolean => tool !== 'lm-eval';
 
 /** Whether a format has a form for datasets without a run. */
 export const writesDatasets = (tool: WrittenTool): boolean => tool !== 'every-eval-ever';
 
-/** Whether what is written has requests, which name a model. */
+/** Whether the output has requests, which name a model. */
 export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>): boolean =>
   tool === 'openai-batch' && run === null;
 
 /**
- * Writes a dataset for a tool, or its run where it has one. Items and results are read as fast as the files are.
+ * Writes a dataset for a tool, or its run if it has one. Items and results are read as fast as the files are.
  *
  * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}), for a
  *   dataset in one that has none (see {@link writesDatasets}), and for requests without a model; what the source throws

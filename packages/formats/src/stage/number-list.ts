@@ -17,7 +17,7 @@ export class NumberList {
     this.#length += 1;
   }
 
-  /** The number at an index; 0 where there is none. */
+  /** The number at an index; 0 if there is none. */
   at(index: number): number {
     return this.#numbers[index] ?? 0;
   }

@@ -23,7 +23,7 @@ import { WindowReader } from './window-reader.ts';
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
 const MAX_SECTIONS = 1_000;
-/** Bytes of the hash of an item that are compared, where keys are equal. */
+/** Bytes of the hash of an item that are compared if keys are equal. */
 const HASH_BYTES = 6;
 const BATCH_RESULTS = 100;
 /** Results that are sorted in well under a millisecond. */
@@ -37,7 +37,7 @@ export interface StageOptions {
   readonly lost: LostCounter;
   /** Whether items keep the row that the tool read them from. */
   readonly keepSource: boolean;
-  /** Is awaited with the bytes of a line before it is written. */
+  /** Called with the bytes of a line before it is written; the stage waits for it. */
   readonly addBytes?: ((bytes: number) => Promise<void>) | undefined;
 }
 
@@ -59,7 +59,7 @@ export class SampleStage implements AsyncDisposable {
   readonly #keys = new KeyNumbers();
   /**
    * Five values for each item: its section, its position there, its number of results so far, the beginning of its hash, and
-   * its number among the items with its key; for the first of them, how many there are.
+   * its number among the items with its key. For the first of them, the last value is their count.
    */
   readonly #itemSections = new NumberList();
   readonly #itemOrders = new NumberList();
@@ -168,7 +168,7 @@ export class SampleStage implements AsyncDisposable {
     if (batch.length > 0) yield batch;
   }
 
-  /** The scorer whose scores are those of the results, where all sections have the same. */
+  /** The scorer that gives the results their scores, if it is the same in all sections. */
   get mainScorer(): string | null {
     const mains = new Set(
       Array.from(this.#sections.values(), ({ name }) => this.#mainOf(this.#scorers.takenIn(name))),
@@ -178,7 +178,7 @@ export class SampleStage implements AsyncDisposable {
     return second === undefined ? main : null;
   }
 
-  /** The scorer whose scores are those of the results of a section: a task has its own. */
+  /** The scorer that gives the results of a section their scores: a task has its own. */
   #mainOf(taken: ReadonlySet<string>): string | null {
     const [first = null] = taken;
     return this.#namedMain !== null && taken.has(this.#namedMain) ? this.#namedMain : first;
@@ -191,7 +191,7 @@ export class SampleStage implements AsyncDisposable {
     return count;
   }
 
-  /** The repetitions of items in the order of a package, each with the numbers of the results that it is put together from. */
+  /** The repetitions of items in the order of a package, each with the numbers of the results that make it up. */
   async *#ordered(): AsyncGenerator<{
     readonly item: number;
     readonly repetition: number;
@@ -216,8 +216,8 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /**
-   * The results of an item by repetition. Those that state a repetition have it, unless an earlier one does; all others get
-   * the next free one. The parts of one source stay together, until one of them is repeated.
+   * The results of an item by repetition. Results that state a repetition have it, unless an earlier one does; all
+   * others get the next free one. The parts of one source stay together, until one of them is repeated.
    */
   #repetitionsOf(results: readonly number[]): ReadonlyMap<number, Repetition> {
     const found = new Map<number, Repetition>();
@@ -377,7 +377,7 @@ export class SampleStage implements AsyncDisposable {
   }
 }
 
-/** One repetition of an item: its results by part, and the source of those that are parts, else -1. */
+/** One repetition of an item: its results by part, and the source of the parts, or -1 without parts. */
 interface Repetition {
   readonly source: number;
   readonly parts: Map<number, number>;

@@ -4,7 +4,7 @@ import type { ToolScore } from '../tool.ts';
 
 /** Scorers of one run; a package has no more. */
 const MAX_SCORERS = 16;
-/** Scorers that are looked at before it is known which of them are left. */
+/** Scorers that are looked at before the rest of them is known. */
 const MAX_CANDIDATES = 256;
 /** Means of a tool are sums of doubles in another order. */
 const TOLERANCE = 1e-6;
@@ -17,13 +17,13 @@ interface Candidate {
   count: number;
   sum: number;
   problem: string | null;
-  /** Where the first score is that has a problem. */
+  /** Where the first score with a problem is. */
   problemAt: SourceLocation;
 }
 
 /**
- * Decides which scorers a run has. The scorer of a section is taken or left as a whole: the mean of some of its scores would
- * be a number that nobody has measured.
+ * Decides which scorers a run has. It takes or leaves the scorer of a section as a whole: nobody has measured the mean of
+ * some of its scores.
  */
 export class StagedScorers {
   readonly #lost: LostCounter;
@@ -36,7 +36,7 @@ export class StagedScorers {
     this.#lost = lost;
   }
 
-  /** Counts the scores of a sample, and gives those of scorers that may be taken. */
+  /** Counts the scores of a sample, and returns the scores of scorers that may be taken. */
   add(
     section: string,
     scores: ReadonlyMap<string, ToolScore>,

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 const WINDOW_BYTES = 64 * 1024;
-/** A log with several filters has as many places that are read next. */
+/** A log with several filters has as many places to read next. */
 const MAX_WINDOWS = 32;
 
-/** Reads small ranges of a file, which are near those before or near each other. Holds 2 MiB. */
+/** Reads small ranges of a file, which are near earlier ones or near each other. Holds 2 MiB. */
 export class WindowReader implements AsyncDisposable {
   readonly #file: FileHandle;
   /** The least recently used first. */

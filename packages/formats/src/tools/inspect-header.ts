@@ -2,7 +2,7 @@ import { type JsonObject, type JsonStream, setMember } from '@svc/jsonl-v23/json
 import type { PackageLimits } from '@svc/pkg-format';
 import { ValueBudget } from '../read-json.ts';
 
-/** Characters of what is read of a header. */
+/** Characters that are read of a header. */
 const MAX_HEADER_LENGTH = 1024 * 1024;
 /** Members of a header that say something of a run; `eval` comes first. */
 const OF_HEADER: ReadonlySet<string> = new Set(['version', 'status', 'eval', 'results', 'stats', 'error']);
@@ -24,7 +24,7 @@ export class HeaderReader {
     this.#ids = ids;
   }
 
-  /** Reads the next value, that of a member. */
+  /** Reads the next value, which is a member's. */
   async read(json: JsonStream, key: string): Promise<void> {
     if (!OF_HEADER.has(key)) return;
     if (key !== 'eval' || (await json.peek()) !== 'object') {
@@ -40,13 +40,13 @@ export class HeaderReader {
     setMember(this.header, key, spec);
   }
 
-  /** A dataset may have any number of ids: only those are kept that the archive has. */
+  /** A dataset may have any number of ids: only ids of the archive are kept. */
   async #readDataset(json: JsonStream): Promise<void> {
     if ((await json.peek()) !== 'object') return;
     for await (const name of json.members()) {
       if (name !== 'sample_ids' || this.#ids.size === 0 || (await json.peek()) !== 'array') continue;
       for await (const index of json.items()) {
-        // What has been found needs no more of them, which are passed over.
+        // Once all are found, further ones are passed over.
         if (this.order.size === this.#ids.size) continue;
         const { text } = await json.text(MAX_ID_VALUES);
         const id = text.startsWith('"') ? String(JSON.parse(text)) : text;

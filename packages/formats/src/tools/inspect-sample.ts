@@ -93,7 +93,7 @@ function toItem(
   };
 }
 
-/** The answer: of choices, those that letters name. */
+/** The answer; among choices, the ones that letters name. */
 function answerOf(target: JsonValue, choices: readonly JsonValue[]): JsonValue {
   if (Array.isArray(target)) return target.map((one) => answerOf(one, choices));
   const index = choices.findIndex((_, at) => choiceLetter(at) === target);
@@ -132,7 +132,7 @@ function toResult(
     if (explanation !== null && answer !== null && answer !== explanation)
       lost.add(`answer of ${name}`, location);
     const value = memberOf(score, 'value');
-    // What is no number was not scored: the log has it in no mean either.
+    // A value that is no number was not scored: no mean of the log includes it either.
     if (value === null) lost.add(`missing score of ${scorerName(name)}`, location);
     else list.add(name, toScore(value), explanation ?? answer);
   }

@@ -29,7 +29,7 @@ const READ: ReadonlySet<string> = new Set([
   ...['id', 'epoch', 'input', 'choices', 'target', 'metadata', 'output', 'messages', 'scores', 'attachments'],
   ...['model_usage', 'error', 'started_at', 'completed_at', 'total_time', 'working_time', 'uuid', 'limit'],
 ]);
-/** Members that say nothing more than those that are read. */
+/** Members that only repeat the ones that are read. */
 const REPEATED: ReadonlySet<string> = new Set([
   'role_usage',
   'turn_count',
@@ -50,7 +50,7 @@ export async function readInspect(files: readonly ToolFile[], context: ReadConte
     : await readDocument(file, context);
 }
 
-/** Opens an archive whose entries may be compressed as those of a log are. @throws PackageError */
+/** Opens an archive whose entries may be compressed as in a log. @throws PackageError */
 export const openLog = ({ source }: ToolFile, limits?: ReadContext['limits']): Promise<Archive> =>
   openArchive(source, limits, () => Promise.resolve(), inflateZstd);
 
@@ -194,7 +194,7 @@ async function readHeader(archive: Archive, path: string, context: ReadContext):
   return reader;
 }
 
-/** Reads the next value of a document, a sample, but for the members that have no place. */
+/** Reads the next value of a document, a sample, except members that have no place. */
 async function readSample(
   json: JsonStream,
   file: string,
@@ -206,7 +206,7 @@ async function readSample(
     for await (const key of json.members()) {
       const { location } = json;
       if (READ.has(key)) {
-        // An infinite score is one, and differs from NaN, which is none.
+        // An infinite score is a score; NaN is none.
         sample[key] = await budget.next(json, key === 'scores' ? '1e999' : 'null');
       } else if (!REPEATED.has(key)) {
         const kind = await json.peek();
@@ -256,7 +256,7 @@ function toRun(header: JsonObject): ToolRun {
     name: textOf(spec['model']),
     mainScorer: mainOf(stated),
     statedMean: (_section, scorer) => meanOf(stated, scorer),
-    // A log without an end is that of a task that did not get there.
+    // A log without an end belongs to a task that did not get there.
     status: status === 'success' ? 'completed' : status === 'error' ? 'failed' : 'cancelled',
     startedAt: timeOf(stats['started_at']) ?? timeOf(spec['created']),
     finishedAt: timeOf(stats['completed_at']),
@@ -285,7 +285,7 @@ const nameOf = (score: JsonValue): string | null => {
 const mainOf = (scores: readonly JsonValue[]): string | null =>
   scores[0] === undefined ? null : nameOf(scores[0]);
 
-/** The mean of a scorer, which the log has for each way to bring the epochs of a sample together. */
+/** The mean of a scorer, which the log has for each way to combine the epochs of a sample. */
 function meanOf(scores: readonly JsonValue[], scorer: string): number | undefined {
   const ofScorer = scores.filter((score) => nameOf(score) === scorer);
   const byMean = ofScorer.find((score) => {

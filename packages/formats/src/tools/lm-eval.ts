@@ -38,7 +38,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['doc_hash', 'prompt_hash', 'target_hash', 'schema'],
 ]);
 
-/** Characters of what is read of `results_<time>.json`. */
+/** Characters that are read of `results_<time>.json`. */
 const MAX_RESULTS_LENGTH = 1024 * 1024;
 /** Its members that say something of the run. */
 const OF_RESULTS: ReadonlySet<string> = new Set([
@@ -103,7 +103,7 @@ async function* samples(
   };
 }
 
-/** The filter of a sample. Older logs do not name it: the same responses to the same requests are another filter's then. */
+/** The filter of a sample. Older logs do not name it: equal responses to equal requests then belong to another filter. */
 function filterOf(sample: JsonObject, unnamed: Occurrences): string {
   const stated = textOf(getMember(sample, 'filter'));
   if (stated !== null) return stated;
@@ -148,7 +148,7 @@ function toItem(
   const inputs = promptOf(shared, lost, location);
   const index = typeof target === 'string' && /^\d{1,4}$/.test(target) ? Number(target) : target;
   const chosen = choices !== null && typeof index === 'number' ? choices[index] : undefined;
-  // What all choices end with names none of them.
+  // An ending that all choices share names none of them.
   const isNamed = typeof target === 'string' && choices?.includes(target.trim()) === true;
   const isShared = shared !== context && chosen === undefined && !isNamed;
   if (isShared) lost.add('targets that name no choice', location);
@@ -197,7 +197,7 @@ function choicesOf(
   return { context: `${first.context.slice(0, start)}_${shared}`, choices };
 }
 
-/** The length of what all texts begin with, up to the end of a word. */
+/** The length of the beginning that all texts share, up to the end of a word. */
 function commonStart(texts: readonly string[]): number {
   const [first = ''] = texts;
   let length = first.length;

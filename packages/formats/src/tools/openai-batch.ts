@@ -93,7 +93,7 @@ function customIdOf(line: JsonObject, location: SourceLocation): string {
   return id;
 }
 
-/** The item of a request: what it is told apart by, and its id. */
+/** The key and the id of a request's item. */
 function itemOf(id: string): { readonly key: string; readonly itemId: string } {
   const [, hash, , number] = OWN_ID.exec(id) ?? [];
   return hash === undefined
@@ -125,7 +125,7 @@ function toResult(line: JsonObject, id: string, lost: LostCounter, location: Sou
       ? messages.map((one) => contentText(memberOf(one, 'content'))).join('')
       : (memberOf(message, 'content') ?? memberOf(message, 'refusal') ?? memberOf(choice, 'text'));
   const reason = reasonOf(body, choice);
-  // An answer that ended with an error is none, whatever its status is; nor is one without a choice, which was filtered.
+  // An answer that ended with an error is none, whatever its status, nor is one without a choice, which was filtered.
   const isNone = reason === 'error' || (choice === null && Array.isArray(memberOf(body, 'choices')));
   const hasFailed = problem !== null || isNone || (status !== null && status >= 400);
   const usage = memberOf(body, 'usage');

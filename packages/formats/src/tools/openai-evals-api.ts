@@ -33,7 +33,7 @@ import { promptOf } from './promptfoo.ts';
 
 /** Characters of all evals and runs together, which are held while their output items are read. */
 const MAX_FACTS_LENGTH = 16 * 1024 * 1024;
-/** The scorer that is the verdict on the whole output item. */
+/** The scorer for the verdict on the whole output item. */
 const STATUS = 'status';
 const OUTPUT_ITEM = 'eval.run.output_item';
 const UUID = /^-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -148,7 +148,7 @@ async function* samples(
   );
 }
 
-/** The objects of a file: one, those of lists, or one after another. */
+/** The objects of a file: one, the objects of lists, or one after another. */
 async function* readObjects(file: ToolFile, context: ReadContext): AsyncGenerator<Line> {
   const { limits, signal } = context;
   const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
@@ -167,7 +167,7 @@ async function* objectsOf(json: JsonStream, context: ReadContext): AsyncGenerato
   for await (const _ of json.items()) yield* readObject(json, context);
 }
 
-/** An object, or those of a list of the API. Items that a run brought with itself come back in its output items. */
+/** An object, or the objects of a list of the API. Items that a run brought along are in its output items. */
 async function* readObject(json: JsonStream, context: ReadContext): AsyncGenerator<Line> {
   const kind = await json.peek();
   const { location } = json;
@@ -219,7 +219,7 @@ function toGrader(criterion: JsonValue): Grader {
   };
 }
 
-/** What an output item is read with. */
+/** The context in which an output item is read. */
 interface Place {
   readonly graders: readonly Grader[];
   readonly lost: LostCounter;
@@ -254,7 +254,7 @@ function checkOf(row: JsonObject, { graders, lost, location }: Place): JsonObjec
   return check ?? {};
 }
 
-/** A template with the values of an item; undefined where it has something else. */
+/** A template with the values of an item; undefined if it has something else. */
 function rendered(template: string, row: JsonObject): string | undefined {
   let isWhole = true;
   const text = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, inner: string) => {
@@ -327,7 +327,7 @@ function toRun(found: FoundRun, run: JsonObject, ofEval: JsonObject, part: strin
     name: textOf(run['name']) ?? model,
     part,
     mainScorer: STATUS,
-    // A run that was still at work when it was read is one that did not get there.
+    // A run that was still at work when it was read did not get there.
     status: status === 'completed' || status === 'failed' ? status : 'cancelled',
     startedAt: created === null ? null : isoTime(new Date(created * 1000)),
     finishedAt: null,

@@ -27,7 +27,7 @@ async function* samples(
         ...(ideal === null ? {} : { answer: ideal }),
         ...(metadata === undefined || metadata === null ? {} : { meta: { metadata } }),
       };
-      // A row stays one of its own: files of the same name are one section.
+      // Each row stays an item of its own: files of the same name are one section.
       const key = `${index}:${String(location.line)}`;
       yield { section, key, item, sourceRow: value, result: null, location };
     }

@@ -17,7 +17,7 @@ const CHECKERS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
 const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-graded-closedqa']);
 
 /**
- * Answer, checker and criteria of an item, for assertions; those without an equivalent are counted.
+ * Answer, checker and criteria of an item, for assertions; it counts assertions without an equivalent.
  *
  * @param vars with which the tool renders the values of assertions
  */
@@ -53,7 +53,7 @@ function listed(type: string, value: JsonValue): JsonValue {
   return value.split(',').map((one) => one.trim());
 }
 
-/** A value with its templates rendered; undefined where one is more than a variable. */
+/** A value with its templates rendered; undefined if one is more than a variable. */
 function renderedValue(value: JsonValue, vars: JsonObject): JsonValue | undefined {
   if (typeof value === 'string') return rendered(value, vars);
   if (!Array.isArray(value)) return value;
@@ -65,7 +65,7 @@ function renderedValue(value: JsonValue, vars: JsonObject): JsonValue | undefine
 const PIECE =
   /\{\{-?\s*(?:([A-Za-z_]\w*)|"([^"\\{}%#]*[{%#]*)"|'([^'\\{}%#]*[{%#]*)')\s*-?\}\}|\{%-?\s*raw\s*-?%\}([\s\S]*?)\{%-?\s*endraw\s*-?%\}|\{(?![{%#])|[^{]+|\{/gy;
 
-/** A text as promptfoo renders it with the variables of a test; undefined where that takes more than their values. */
+/** A text as promptfoo renders it with the variables of a test; undefined if that takes more than their values. */
 function rendered(text: string, vars: JsonObject): string | undefined {
   if (!/\{[{%#]/.test(text)) return text;
   let result = '';

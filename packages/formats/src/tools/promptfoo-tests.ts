@@ -56,7 +56,7 @@ export async function* readTests(file: ToolFile, context: ReadContext): AsyncGen
 /** The most tests that the lists of one test's variables make. */
 const MAX_EXPANDED = 10_000;
 
-/** The tests that a test is: one for each combination of the elements of its variables that are lists. */
+/** The tests that a test stands for: one for each combination of elements of its variables that are lists. */
 function* expanded(test: JsonObject, location: SourceLocation): Generator<JsonObject> {
   const vars = membersOf(test['vars']);
   const lists = Object.entries(vars).filter(
@@ -91,7 +91,7 @@ async function* readYaml(file: ToolFile, { lost, signal }: ReadContext): AsyncGe
     const count = Array.isArray(member) ? member.length : 1;
     if (isFilled(member)) lost.add(`${name} of the configuration`, { file: file.name }, count);
   }
-  // The address of a file.
+  // A text is the address of a file.
   if (isFilled(defaultTest) && !isJsonObject(defaultTest)) {
     lost.add('defaultTest of the configuration', { file: file.name });
   }
@@ -130,7 +130,7 @@ async function parse(text: string, file: string): Promise<JsonValue> {
   }
 }
 
-/** Columns are variables, but for those whose names begin with two underscores. Every cell is a text, as for the tool. */
+/** Columns are variables, except names that begin with two underscores. Every cell is a text, as for the tool. */
 async function* readCsv(file: ToolFile, { signal }: ReadContext): AsyncGenerator<Line> {
   let row = 0;
   try {
@@ -175,11 +175,11 @@ function toTest(cells: JsonObject): JsonObject {
   return test;
 }
 
-/** The elements of a cell: a comma separates them, and `\\,` is one. */
+/** The elements of a cell: a comma separates them, and `\\,` is a comma. */
 const listOf = (text: string): JsonValue[] =>
   text === '' ? [] : text.split(/(?<!\\),/).map((one) => one.trim().replaceAll('\\,', ','));
 
-/** What a cell expects: `type(threshold): value`, each part but the type optional, or the very text. */
+/** What a cell expects: `type(threshold): value`, each part but the type optional, or the text itself. */
 function toAssertion(text: string): JsonObject {
   const [, stated, rest] = ASSERTION.exec(text) ?? [];
   if (stated === undefined) return { type: 'equals', value: text };

@@ -47,7 +47,7 @@ export async function readPromptfoo(files: readonly ToolFile[], context: ReadCon
 }
 
 async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGenerator<ToolSample, null> {
-  // The tests of all files: those of the same name are one section.
+  // The tests of all files: files of the same name are one section.
   let index = 0;
   for (const file of files) {
     const section = sectionName(files, file);
@@ -213,7 +213,7 @@ function toResult(result: JsonObject, lost: LostCounter, location: SourceLocatio
   };
 }
 
-/** Whether a result has passed. One that has not, for no reason, is ours: it was not scored, or has neither passed nor failed. */
+/** Whether a result has passed. A failure without a reason is ours: it was not scored, or has neither passed nor failed. */
 function verdictOf({ success = null, failureReason = null }: JsonObject): boolean | null {
   if (typeof success !== 'boolean') return null;
   return success || failureReason !== NO_REASON ? success : null;
@@ -221,7 +221,7 @@ function verdictOf({ success = null, failureReason = null }: JsonObject): boolea
 
 const NO_REASON = 0;
 
-/** @param prompt its number among those of the file, from 1; null for the only one @param runs of the file */
+/** @param prompt its number in the file, from 1; null for the only one @param runs of the file */
 function toRun(
   facts: JsonObject,
   { model, prompt: label }: Pair,

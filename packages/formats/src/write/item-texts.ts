@@ -39,7 +39,7 @@ export const letteredChoices = (item: JsonObject): string[] =>
 /** The texts of the choices of an item. */
 export const choiceTexts = (item: JsonObject): string[] => labelledChoices(item).map(({ text }) => text);
 
-/** Which choices the answer of an item means, by their indexes; null for each that is none of them. */
+/** The indexes of the choices that the answer of an item means; null for each value that means none. */
 export function answeredChoices(item: JsonObject): readonly (number | null)[] {
   const { answer = null } = item;
   const choices = labelledChoices(item);
@@ -79,7 +79,7 @@ export function askedMessages(item: JsonObject): readonly JsonObject[] {
   return [...others, { ...question, content: parts }];
 }
 
-/** What is counted for a member that a format does not write; any other one is counted by its own name. */
+/** The names under which members that a format does not write are counted; others count under their own. */
 const COUNTED_AS: ReadonlyMap<string, string> = new Map([
   ['answer', 'answers'],
   ['checker', 'checkers'],
@@ -104,7 +104,7 @@ export function countUnwritten(
 }
 
 /**
- * Puts images after what the user says last, or in a message of the user where the last message is not one, as runs do.
+ * Puts images after what the user says last, or in a message of the user if the last message is another's, as runs do.
  *
  * @param partOf the image as a part of content
  */
@@ -131,16 +131,13 @@ export function modelOf(run: SourceRun | null): string {
   );
 }
 
-/** The name of the main scorer of a run; null where it has no names. */
+/** The name of the main scorer of a run; null if it has no names. */
 export function mainScorerOf(run: SourceRun | null): string | null {
   const { scorers = null, main_scorer: stated = null } = run?.config ?? {};
   return textOf(memberOf(elementsOf(scorers)[0], 'name')) ?? textOf(stated);
 }
 
-/**
- * The scores of a result by the names of their scorers, that of the main one first. A scorer without a name is called
- * `score`.
- */
+/** The scores of a result by their scorers, the main one first. A scorer without a name is called `score`. */
 export function namedScores(
   { scores = null, score = null, passed = null, explanation = null }: ExportResult,
   main: string | null,
@@ -156,7 +153,7 @@ export function namedScores(
   return [...all.filter(isMain), ...all.filter((one) => !isMain(one))];
 }
 
-/** Tokens by the names that providers give them; 0 where they are not known. */
+/** Tokens by the names that providers give them; 0 if unknown. */
 export function tokensOf(usage: JsonValue): {
   readonly input: number;
   readonly output: number;

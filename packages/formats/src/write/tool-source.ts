@@ -62,7 +62,7 @@ export async function* itemLines(
   }
 }
 
-/** An item and its results; none where the run has none of it. */
+/** An item and its results; no results if the run has none of the item. */
 export interface SourceSample extends SourceItem {
   readonly results: readonly ExportResult[];
 }

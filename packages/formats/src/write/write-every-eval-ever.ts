@@ -76,7 +76,7 @@ function identify({ name, versionHash, run }: ToolSource, { model }: WriteContex
   const digest = createHash('sha256')
     .update(canonicalJson([run?.id ?? '', versionHash, model]))
     .digest('hex');
-  // A number of version 4, which a further export of the run has again.
+  // A number of version 4, which repeats if the run is exported again.
   const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-4${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
   return {
     evaluationId: `${collection}/${developer}_${modelName}/${run?.id || digest.slice(0, 32)}`,
@@ -199,7 +199,7 @@ function toLine(
       raw: output === null ? [] : [plainText(output)],
       reasoning_trace: typeof reasoning === 'string' ? [reasoning] : null,
     },
-    // What of an output was read stands in the explanation, in words.
+    // The explanation says in words what of the output was read.
     ...{ answer_attribution: [], evaluation: { score, is_correct: passed } },
     ...(isFilled(usage)
       ? { token_usage: { input_tokens: input, output_tokens: written, total_tokens: total } }

@@ -73,7 +73,7 @@ function sampleText({ scores = null, ...sample }: JsonObject): string {
   return `{"scores":{${ordered.join(',')}},${canonicalJson(sample).slice(1)}`;
 }
 
-/** The same log as one JSON document. */
+/** A log as one JSON document. */
 export async function* inspectDocument(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const metrics = new Metrics();
   const { status } = endOf(source, metrics);
@@ -274,7 +274,7 @@ class SampleIds {
       .replaceAll('..', '_');
     let unique = text === '' ? String(this.#count) : text;
     if (this.#keys.numberOf(unique).isNew) return typeof id === 'number' ? id : unique;
-    // What gets a suffix may be the id of another item, too.
+    // An id with a suffix may be the id of another item, too.
     do unique = `${unique}-${this.#count}`;
     while (!this.#keys.numberOf(unique).isNew);
     return unique;

@@ -12,7 +12,7 @@ import {
   type WrittenFile,
 } from './tool-source.ts';
 
-/** What one file of a batch may have. */
+/** Requests that one file of a batch may have. */
 const MAX_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
 
@@ -37,7 +37,7 @@ export async function* batchRequests(source: ToolSource, context: WriteContext):
   }
 }
 
-/** Whether the requests fit into one file. Reads the source to its end: one that is left in the middle cannot be read again. */
+/** Whether the requests fit into one file. Reads the source to its end: it cannot be read again after half of it. */
 export async function fitsOneBatch(source: ToolSource, context: WriteContext): Promise<boolean> {
   if (source.itemCount > MAX_REQUESTS) return false;
   let bytes = 0;

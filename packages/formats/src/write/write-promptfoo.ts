@@ -8,8 +8,8 @@ import { askedMessages, letteredChoices, modelOf, tokensOf } from './item-texts.
 import { itemLines, type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
 
 /**
- * A text that promptfoo takes as it is, neither as a template nor as the address of a file: what begins a template is the
- * value of one. A raw block would end where the text says so.
+ * A text that promptfoo takes as it is, neither as a template nor as the address of a file: the value of a template holds
+ * what would begin one. A raw block would end where the text says so.
  */
 export function literal(text: string): string {
   return text
