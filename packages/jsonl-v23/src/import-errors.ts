@@ -6,7 +6,7 @@ export interface LocatedError extends Error {
   readonly location: SourceLocation;
 }
 
-/** Several errors that end one import. Code, message and location are those of the first. */
+/** Several errors that end one import. It has the code, message and location of the first. */
 export class ImportErrors<E extends LocatedError> extends Error {
   override readonly name = 'ImportErrors';
   readonly code: E['code'];

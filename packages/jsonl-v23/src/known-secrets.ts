@@ -8,8 +8,8 @@ export const REDACTED = '[redacted]';
 export type KnownSecrets = RegExp | null;
 
 /**
- * Keys of the service have this length at least. Shorter texts are passwords that people choose, and words: they occur in
- * ordinary text by chance.
+ * Keys of the service have at least this length. Shorter texts are words, or passwords that people choose: they occur
+ * in ordinary text by chance.
  */
 export const MIN_SECRET_LENGTH = 16;
 

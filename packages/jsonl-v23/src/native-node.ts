@@ -1,4 +1,4 @@
-/** What Node does faster than code that runs everywhere, which `native-portable.ts` has under the same names. */
+/** Functions that Node does faster than portable code, which `native-portable.ts` has under the same names. */
 import { Buffer, isUtf8 as isUtf8Buffer } from 'node:buffer';
 import { createHash, type Hash, hash } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-/** What `native-node.ts` does, in browsers. */
+/** The functions of `native-node.ts`, for browsers. */
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { validUtf8Length } from './json/bytes.ts';
 import { ALPHABET, countPadding } from './media/base64.ts';

@@ -29,7 +29,7 @@ export function checkText(name: string, value: unknown): void {
   throw new TypeError(`${name} must be a string, got a value of the type ${typeof value}.`);
 }
 
-/** The given members over the defaults; a member that is undefined has its default. */
+/** The given members over the defaults; an undefined member has its default. */
 export function withDefaults<T extends object>(defaults: T, given: Partial<T> | undefined): T {
   const defined = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(defined) };

@@ -1,4 +1,4 @@
-/** A `ReadableStream`, of a browser, of Node or of a library, as far as it is needed to read it. */
+/** A `ReadableStream` of a browser, of Node or of a library, as far as reading needs it. */
 export interface WebStream<T> {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: T | undefined }>;

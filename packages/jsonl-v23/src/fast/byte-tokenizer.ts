@@ -11,14 +11,14 @@ const { MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
 const { PLAIN, END, ESCAPE } = BYTE_CLASS;
 const classes = BYTE_CLASSES;
 
-/** Instead of the kind of a value: the reference path must read it. */
+/** Stands for the kind of a value that the reference path must read. */
 export const FALLBACK = 0;
 const { string: STRING, integer: INTEGER, number: NUMBER } = KIND;
 
 const INITIAL_BYTES = 1024 * 1024;
 /** Room after the last line for its line feed and for reading four bytes at a time. */
 const SPARE_BYTES = 16;
-/** A buffer that grew beyond this, for a long line, is not kept. */
+/** A buffer that grew larger, for a long line, is not kept. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** Integers up to 1e21 have no exponent in ECMAScript, nor do fractions from 1e-6. */
@@ -33,8 +33,8 @@ const CANONICAL_ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Reads the tokens of JSON lines in UTF-8 and makes them canonical. A token that is canonical as it is written, which
- * most are, is a range of the line; any other is written after the lines, in the same buffer.
+ * Reads the tokens of JSON lines in UTF-8 and makes them canonical. A token that is canonical as written, as most are,
+ * is a range of the line; any other is written after the lines, in the same buffer.
  *
  * The encoder extends this class, for the reason given at `JsonTokenizer`.
  */
@@ -77,7 +77,7 @@ export abstract class ByteTokenizer {
     this.bytes = grown;
   }
 
-  /** The position after the white space (RFC 8259 section 2) at `start`, at most that of the line feed. */
+  /** The position after the white space (RFC 8259 section 2) at `start`, at most the line feed. */
   protected skipWhitespace(start: number): number {
     const { bytes } = this;
     for (let position = start; ; position++) {
@@ -152,8 +152,8 @@ export abstract class ByteTokenizer {
   }
 
   /**
-   * Reads a number (RFC 8259 section 6), and makes it what `canonicalNumber` does. A plain decimal below 1e21, and from 1e-6
-   * on, stays as it is but for zeros at its end, however many digits it has: the canonical text of such a value has no
+   * Reads a number (RFC 8259 section 6), and makes it what `canonicalNumber` does. A plain decimal from 1e-6 to below
+   * 1e21 stays as it is except zeros at its end, however many digits it has: the canonical text of such a value has no
    * exponent, whether a double holds it exactly or not.
    */
   protected readNumber(start: number): number {
@@ -232,7 +232,7 @@ function readUnicodeEscape(bytes: Uint8Array, position: number): number {
   return isEscape ? readHex(bytes, position + 2) : -1;
 }
 
-/** The value of four hexadecimal digits; -1 if they are none. */
+/** The value of four hexadecimal digits; -1 for anything else. */
 function readHex(bytes: Uint8Array, start: number): number {
   let value = 0;
   for (let position = start; position < start + 4; position++) {

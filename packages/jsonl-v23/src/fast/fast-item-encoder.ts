@@ -16,8 +16,8 @@ const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
  */
 const MAX_FAST_DEPTH = 100;
 /**
- * What the known keys of all nodes may take, roughly; then they are forgotten. Keys that are data, in objects whose keys are data,
- * are as many as their numbers multiplied: from then on they share what is known about their values.
+ * About how much memory the known keys of all nodes may take before they are forgotten. Nested objects whose keys are
+ * data have as many keys as their numbers multiplied: from then on they share what is known about their values.
  */
 const MAX_KEY_BYTES = 4 * 1024 * 1024;
 /** Memory of a key besides its text. */
@@ -27,15 +27,15 @@ const KEY_OVERHEAD = 512;
  * Encodes items straight from the bytes of their lines to canonical bytes, without making values of them.
  *
  * **What it is.** A second parser, validator and canonicaliser of items next to the reference path: `parseJson`,
- * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes those to the same bytes. A text
- * that is canonical as it is written is not copied: it is a range of the line. Keys are compared with those that came
- * before at the same node of their shape (see `ShapeNode`), so that objects with the keys of the one before are neither decoded nor
- * sorted, and others are sorted by numbers.
+ * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes them to the same bytes. It does
+ * not copy a text that is canonical as written: that is a range of the line. It compares keys with earlier ones at the
+ * same node of their shape (see `ShapeNode`). So it neither decodes nor sorts objects with the keys of the object
+ * before, and sorts others by numbers.
  *
  * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
  * that have to be normalised, or whose content is embedded or a file; keys that need an escape in canonical text; objects
- * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); more than 4 MB of different keys in one line; a line
- * that begins with anything but an object, and so a blank one.
+ * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 4 MB of different keys in one line; a
+ * line that begins with anything but an object, blank lines included.
  *
  * **What it gains, and what falling back costs:** docs/decisions/second-item-parser.md.
  *
@@ -129,7 +129,7 @@ export class FastItemEncoder extends ByteTokenizer {
 
   /**
    * Reads the members of the object that opens at `open` onto the stack. Returns their order; null to fall back. `start`
-   * is then `open` if the text is canonical but for the order of the members.
+   * is then `open` if only the order of the members may not be canonical.
    */
   #readMembers(open: number, node: ShapeNode, depth: number): KeyOrder | null {
     const members = this.#members;
@@ -199,7 +199,7 @@ export class FastItemEncoder extends ByteTokenizer {
     }
   }
 
-  /** Whether the last value, of this kind, needs nothing but to be written. */
+  /** Whether the last value, of this kind, only needs to be written. */
   #keepsRule(rule: FastRule, kind: number): boolean {
     if ((rule.kinds & kind) === 0) return false;
     if (rule.hasAssets === true) this.#assetCount = this.#entryCount;
@@ -293,7 +293,7 @@ export class FastItemEncoder extends ByteTokenizer {
     item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
   }
 
-  /** Writes the item without its other parts: one copy if those are its first members, as they mostly are. */
+  /** Writes the item without its other parts: one copy if these are its first members, as they mostly are. */
   #writePayload(
     { itemStart, itemEnd }: ItemRanges,
     { indexes, others, othersCount, othersRank }: KeyOrder,

@@ -2,7 +2,7 @@ import { ITEM_SCHEMA } from '../item/item-schema.ts';
 import { compileRule, KIND, type ValueRule } from '../item/value-rule.ts';
 import type { FastRule } from './known-keys.ts';
 
-/** A kind of no value: whatever has this rule is left to the reference path. */
+/** A kind that no value has: the reference path reads whatever has this rule. */
 const NOTHING: FastRule = { ...compileRule({}), kinds: 0 } as FastRule;
 
 function withMembers(rule: ValueRule, members: Readonly<Record<string, FastRule>>): FastRule {
@@ -20,7 +20,7 @@ const ASSET: FastRule = withMembers(compileRule({ type: 'object' }), {
   path: NOTHING,
 });
 
-/** The schema's rule, where nothing is allowed that the reference path has to normalise. */
+/** The schema's rule, without anything that the reference path has to normalise. */
 export const ITEM_RULE: FastRule = (() => {
   const rule = compileRule(ITEM_SCHEMA) as FastRule;
   const { assets, checker } = Object.fromEntries(rule.members);
@@ -49,7 +49,7 @@ export interface RefusedKeys {
   readonly checker: readonly string[];
 }
 
-/** The rule of items where none of these keys is allowed. */
+/** The rule of items, with none of these keys allowed. */
 export function itemRuleWithout(refused: RefusedKeys): FastRule {
   const without = (rule: FastRule | undefined, keys: readonly string[]): FastRule =>
     withMembers(rule ?? ITEM_RULE, Object.fromEntries(keys.map((key) => [key, NOTHING])));

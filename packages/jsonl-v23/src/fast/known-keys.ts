@@ -3,9 +3,9 @@ import { KeyOrder, type MemberRanges, type OrderRule, type RankedKey } from './m
 
 /** Objects with more keys are left to the reference path. */
 export const MAX_OBJECT_KEYS = 256;
-/** Keys that are known of one node. Where there are more, keys are data, such as ids, and knowing them is of no use. */
+/** Known keys of one node. With more, keys are data, such as ids, and knowing them is of no use. */
 const MAX_NODE_KEYS = 256;
-/** Slots that are looked at for a key, so that keys which are made to collide cost no more than others. */
+/** Slots that are searched for a key, so that keys which are made to collide cost no more than others. */
 const MAX_PROBES = 16;
 const INITIAL_SLOTS = 16;
 
@@ -16,7 +16,7 @@ export interface FastRule extends ValueRule, OrderRule {
   readonly items: FastRule | null;
   /** The rule of an object's other members. */
   readonly others?: FastRule | undefined;
-  /** Whether it is a URL, which the reference path reads where it is a data: URI, or may be a link to a file of a service. */
+  /** Whether it is a URL. The reference path reads a data: URI, and what may be a link to a file of a service. */
   readonly isUrl?: boolean | undefined;
   /** Whether its entries are assets, which are counted. */
   readonly hasAssets?: boolean | undefined;
@@ -46,9 +46,10 @@ export class KnownKey implements RankedKey {
 }
 
 /**
- * What is known about one node of the shape of items, such as `/meta` or the items of `/tags`: the rule for its values, the keys
- * of its objects so far, and the order of the last object's. Objects mostly have the keys of the object before, in the
- * same sequence: then each key is compared with one other, and the order is known. Any other key is found by its hash.
+ * What is known about one node of the shape of items, such as `/meta` or the items of `/tags`: the rule for its values,
+ * the keys of its objects so far, and the order of the last object's. Objects mostly have the keys of the object
+ * before, in the same sequence: then each key is compared with one other, and the order is known. Any other key is
+ * found by its hash.
  */
 export class ShapeNode {
   readonly rule: FastRule | null;
@@ -62,7 +63,7 @@ export class ShapeNode {
   /** Indexes of keys plus one by their hashes; 0 for a free slot. */
   #slots: Uint16Array = NO_SLOTS;
   #areKeysData = false;
-  /** Whether the keys that the rule does not name have one node for their values, so that knowing keys costs no more at depth. */
+  /** Whether keys that the rule does not name share a node for their values, so that knowing keys costs no more at depth. */
   readonly #isShared: boolean;
   #others: ShapeNode | null = null;
 
@@ -83,7 +84,7 @@ export class ShapeNode {
     return this.#others;
   }
 
-  /** Whether the keys of its objects are data: then only those that the rule names are known, and members are sorted by their keys' bytes. */
+  /** Whether the keys of its objects are data: then only the keys of the rule are known, and members are sorted by bytes. */
   get areKeysData(): boolean {
     return this.#areKeysData;
   }
@@ -104,8 +105,8 @@ export class ShapeNode {
   }
 
   /**
-   * Adds a key by its canonical text, which has no escapes; null if there are too many keys: then all but those that the rule
-   * names are forgotten, and from then on keys count as data.
+   * Adds a key by its canonical text, which has no escapes. Null if there are too many keys: then it forgets all keys
+   * that the rule does not name, and keys count as data from then on.
    */
   add(quoted: Uint8Array): KnownKey | null {
     const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));

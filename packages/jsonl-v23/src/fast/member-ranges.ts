@@ -156,16 +156,16 @@ export interface OrderRule {
 export class KeyOrder {
   /** For each member its index in the order in which it is written; the first `count` are valid. */
   indexes: Int32Array = NONE;
-  /** The same of all members but `answer`, `assets` and `checker`. */
+  /** The indexes of all members but `answer`, `assets` and `checker`. */
   others: Int32Array = NONE;
   count = 0;
   othersCount = 0;
-  /** Such an index for the parts of an item; -1 if the key is absent. */
+  /** The index of each part of an item; -1 if the key is absent. */
   type = -1;
   answer = -1;
   assets = -1;
   checker = -1;
-  /** The canonical position from which on all members are others; -1 if they are not the last ones. */
+  /** The canonical position after which all members are others; -1 if they are not the last ones. */
   othersRank = -1;
   /** Whether the members are written in canonical order. */
   isSorted = true;
@@ -212,9 +212,7 @@ export class KeyOrder {
     return true;
   }
 
-  /**
-   * Does the same by the texts of the keys, which have no escapes, where only the keys that the rule names are known.
-   */
+  /** Sorts as {@link sort} by the texts of the keys, which have no escapes, if only the rule's keys are known. */
   sortByText(
     members: MemberRanges,
     bytes: Uint8Array,

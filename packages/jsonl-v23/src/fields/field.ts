@@ -9,7 +9,7 @@ export interface ScorerScore {
   readonly explanation: string | null;
   /** What gave the score; null without one. */
   readonly scored_by: 'checker' | 'judge' | 'client' | 'label' | null;
-  /** Why there is no score; absent where nothing went wrong. */
+  /** Why there is no score; absent without an error. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 

@@ -52,7 +52,7 @@ export function labelMembers({ by, verdict, note, types, createdAt, updatedAt }:
   };
 }
 
-/** Reads the labels of a result line; undefined for anything that {@link labelMembers} does not write. */
+/** Reads the labels of a result line; undefined unless {@link labelMembers} can have written it. */
 export function readLabels(value: JsonValue | undefined): readonly ResultLabel[] | undefined {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length > MAX_OUTPUT_LABELS) return undefined;

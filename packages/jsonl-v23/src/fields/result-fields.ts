@@ -2,7 +2,7 @@ import type { Field, FieldText, FieldValue } from './field.ts';
 
 /** A field of a result. */
 export interface ResultField extends Field {
-  /** What a line of a package means that lacks the field; null without it. */
+  /** The meaning of a package's line without the field; null without one. */
   readonly default?: number | boolean;
   /** Whether only the store knows it: neither packages, nor tables, nor the API have it. */
   readonly isInternal?: boolean;
@@ -53,16 +53,16 @@ export const RESULT_FIELDS = {
   },
   /** Token counts as the provider reported them. */
   usage: { wire: 'usage', kind: 'object', description: 'as the provider reported it' },
-  /** Those of the judge. */
+  /** The judge's token counts. */
   judgeUsage: { wire: 'judge_usage', kind: 'object', description: 'the same of the judge' },
-  /** What judges charged for it, as far as they have a price; null without one. */
+  /** What judges with a price charged for it; null without one. */
   judgeCost: {
     wire: 'judge_cost',
     kind: 'number',
     minimum: 0,
     description: 'what its judges charged, a part of `cost`',
   },
-  /** Whether the output is that of an earlier run, which asked the same. */
+  /** Whether an earlier run, which asked the same, gave the output. */
   reused: {
     wire: 'reused',
     kind: 'boolean',
@@ -104,7 +104,7 @@ export const RESULT_FIELDS = {
     isDerived: true,
     description: 'of its tokens, in the currency of the run’s `cost`',
   },
-  /** Names of the item's assets that the provider, or the judge, was not sent; null if unknown. */
+  /** Names of the item's assets that the provider or the judge did not get; null if unknown. */
   omittedAssets: {
     wire: 'omitted_assets',
     kind: 'names',
@@ -117,7 +117,7 @@ export const RESULT_FIELDS = {
     values: ['checker', 'judge', 'client', 'label'],
     description: 'what gave the score',
   },
-  /** What each scorer says, if the run names scorers; else null. The first one is that of `score`. */
+  /** What each scorer says, if the run names scorers; else null. The first one gives `score`. */
   scores: { wire: 'scores', kind: 'scores', description: 'what each scorer says, by its name' },
   /** Trace of the client that sent the result; null without one. */
   traceId: { wire: 'trace_id', kind: 'title', description: 'of the client that sent the result' },
@@ -137,7 +137,7 @@ type Fields = typeof RESULT_FIELDS;
 /** The names of the fields. */
 export type ResultName = keyof Fields;
 
-/** Those that the store does not find out itself. */
+/** The fields that the store does not find out itself. */
 export type StatedName = {
   [Name in ResultName]: Fields[Name] extends { readonly isDerived: true } ? never : Name;
 }[ResultName];
@@ -157,7 +157,7 @@ export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultN
   RESULT_FIELDS,
 ).map(([name, field]) => ({ ...field, name: name as ResultName }));
 
-/** Those that packages, tables and the API have. */
+/** The fields that packages, tables and the API have. */
 export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(
   ({ isInternal = false }) => !isInternal,
 );

@@ -169,7 +169,7 @@ export const RUN_FIELDS = {
   hasSelection: { wire: 'has_selection', kind: 'boolean', isRequired: true, isInternal: true },
   /** Names of its scorers, in the order of their numbers in results; null without any. */
   scorerNames: { wire: 'scorer_names', kind: 'names', isInternal: true, maxBytes: 4_096 },
-  /** Those that a worker adds to it; null without any. */
+  /** Names of scorers that a worker adds to it; null without any. */
   addingScorers: {
     wire: 'adding_scorers',
     kind: 'names',
@@ -193,7 +193,7 @@ export const RUN_FIELDS = {
   isTrial: { wire: 'is_trial', kind: 'boolean', isRequired: true, isInternal: true },
   /** What its judges charged for its results. */
   judgeCost: { wire: 'judge_cost', kind: 'number', isRequired: true, isInternal: true },
-  /** What its requests have cost so far, those of replaced results too, in the currency of the price. */
+  /** What its requests have cost so far, also for replaced results, in the currency of the price. */
   spent: { wire: 'spent', kind: 'number', isRequired: true, isInternal: true },
   retries: {
     wire: 'retries',
@@ -202,10 +202,10 @@ export const RUN_FIELDS = {
     minimum: 0,
     description: 'how often it was retried',
   },
-  /** `price` of the configuration, and that of its first judge with one. */
+  /** `price` of the configuration, and of its first judge with one. */
   price: { wire: 'price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
   judgePrice: { wire: 'judge_price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
-  /** Results that were ever written, and those that are still to be written. */
+  /** Results that were ever written, and results that are still to be written. */
   resultsWritten: { wire: 'results_version', kind: 'count', isRequired: true, isInternal: true },
   resultsLeft: { wire: 'results_left', kind: 'count', isRequired: true, isInternal: true, isDerived: true },
 } as const;
@@ -218,13 +218,13 @@ export type RunName = keyof Fields;
 type NamesOf<Facts> = { [Name in RunName]: Fields[Name] extends Facts ? Name : never }[RunName];
 type Texts<Names extends RunName> = { readonly [Name in Names]: FieldText<Fields[Name]> };
 
-/** Those that the store computes. */
+/** The fields that the store computes. */
 export type DerivedRunName = NamesOf<{ readonly isDerived: true }>;
 
 /** A run as it is stored: JSON values are texts. */
 export type RunRow = Texts<RunName>;
 
-/** The same with its groups. */
+/** A {@link RunRow} with its groups. */
 export type RunTexts = Texts<Exclude<RunName, NamesOf<{ readonly group: RunGroup }>>> & {
   readonly [Group in RunGroup]: Texts<NamesOf<{ readonly group: Group }>>;
 };
@@ -234,7 +234,7 @@ export type RunColumns = {
   readonly [Name in Exclude<RunName, DerivedRunName>]?: FieldText<Fields[Name]> | undefined;
 };
 
-/** What the manifest of a package states of its run; null where it does not. */
+/** What the manifest of a package states of its run; null if it does not. */
 export type PackagedRun = {
   readonly [Name in NamesOf<{ readonly isPackaged: true }>]: Name extends 'status'
     ? 'completed' | 'failed' | 'cancelled' | 'stopped'
@@ -249,7 +249,7 @@ export const RUN_FIELD_LIST: readonly (RunField & { readonly name: RunName })[] 
   RUN_FIELDS,
 ).map(([name, field]) => ({ ...field, name: name as RunName }));
 
-/** Those that the manifest of a package has. */
+/** The fields that the manifest of a package has. */
 export const PACKAGED_RUN_FIELDS: readonly (RunField & {
   readonly name: keyof PackagedRun;
   readonly wire: PackagedRunMember;

@@ -56,7 +56,7 @@ export function hashedResult(result: JsonObject): HashedResult {
 /** The score that a result of a run without named scorers has in its record. */
 export const MAIN_RECORD = 'main';
 
-/** Whether a configuration names its scorers: the first of them is that of a result's `score`. */
+/** Whether a configuration names its scorers: the first of them gives a result's `score`. */
 export function namesScorers(config: JsonValue): boolean {
   const scorers = isJsonObject(config) ? getMember(config, 'scorers') : undefined;
   return Array.isArray(scorers) && scorers.length > 0;

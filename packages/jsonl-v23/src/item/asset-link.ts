@@ -33,11 +33,11 @@ export function readAssetLink(url: string, origins: readonly string[]): AssetLin
   return { dataset, sha256: sha256.toLowerCase(), own: readOwn(fragment) };
 }
 
-/** The link to a file of an entry that has members of its own by the names of {@link LINK_MEMBERS}: they are in its fragment. */
+/** The link to a file of an entry whose own members have names of {@link LINK_MEMBERS}: the fragment holds them. */
 export const withOwnMembers = (link: string, own: JsonObject): string =>
   Object.keys(own).length === 0 ? link : `${link}#${encodeURIComponent(canonicalJson(own))}`;
 
-/** The members of a fragment; none of one that another program wrote. */
+/** The members of a fragment; none if another program wrote it. */
 function readOwn(fragment: string): JsonObject {
   if (fragment === '') return {};
   try {

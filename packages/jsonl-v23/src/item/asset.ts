@@ -11,7 +11,7 @@ import { type AssetLink, LINK_MEMBERS, readAssetLink } from './asset-link.ts';
 
 /** An asset of an item, with its location. */
 export interface LocatedAsset {
-  /** The entry's name, or its index where the assets are a list. */
+  /** The entry's name, or its index if the assets are a list. */
   readonly name: string | number;
   readonly entry: JsonObject;
   /** JSON Pointer of the entry in the item. */
@@ -23,7 +23,7 @@ export interface FileReference {
   readonly kind: 'asset' | 'checker';
   /** Path in the archive, which it never leaves: under `checkers/`, or for an asset anywhere; of a link, its URL. */
   readonly path: string;
-  /** The file that a link names, where links are read. */
+  /** The file that a link names, if links are read. */
   readonly link?: AssetLink;
   /** JSON Pointer of the entry in the item. */
   readonly pointer: string;
@@ -48,8 +48,8 @@ export function assetEntries(item: JsonObject): LocatedAsset[] {
 }
 
 /**
- * The files of its archive that an item refers to: by asset entries with a `path` and without `data`, which under another folder
- * than `assets/` also have no `url`, and by a checker with a `path` under `checkers/` and without `data`.
+ * The files of its archive that an item refers to: by asset entries with a `path` and without `data` (outside `assets/`
+ * also without `url`), and by a checker with a `path` under `checkers/` and without `data`.
  *
  * @example fileReferences({ assets: [{ path: 'assets/a.png' }] })
  * // [{ kind: 'asset', path: 'assets/a.png', pointer: '/assets/0' }]
@@ -80,7 +80,7 @@ export function linkedReferences(item: JsonObject, origins: readonly string[] | 
 
 const FOLDERS = { asset: 'assets', checker: 'checkers' } as const;
 
-/** The file that an entry links in place of content. A checker is a file only where its `path` says nothing else. */
+/** The file that an entry links in place of content. A checker is a file only if its `path` says nothing else. */
 function linkOf(
   kind: FileReference['kind'],
   entry: JsonObject,
@@ -110,7 +110,7 @@ export function filledEntry(
   return filled;
 }
 
-/** What an entry has more with its content, apart from the base64 text. */
+/** What an entry gains with its content, apart from the base64 text. */
 function addedBytes(entry: JsonObject, filled: JsonObject): number {
   const membersOf = (object: JsonObject, other: JsonObject): number =>
     Object.keys(object).reduce((sum, key) => {

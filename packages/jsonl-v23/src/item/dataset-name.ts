@@ -38,7 +38,7 @@ export function withoutControls(text: string): string {
   return text.toWellFormed().replaceAll(/\p{Cc}/gu, '');
 }
 
-/** A text from a file or its name, as a dataset may be called; `fallback` for a text of which nothing is left. */
+/** A text from a file or its name, as a dataset may be called; `fallback` if nothing is left of it. */
 export function toDatasetName(text: string, fallback: string): string {
   const plain = withoutControls(text).trim();
   return plain === '' ? fallback : [...plain].slice(0, MAX_NAME_LENGTH).join('');

@@ -7,7 +7,7 @@ export interface ImportLimits {
   readonly maxTotalBytes: number;
   /** Bytes of the texts over the bytes of the files that the rows are in, past the first 64 MiB. */
   readonly maxExpansionRatio: number;
-  /** Rows, with those that do not become items. */
+  /** Rows, also rows that do not become items. */
   readonly maxRows: number;
 }
 
@@ -17,18 +17,18 @@ export const DEFAULT_IMPORT_LIMITS: ImportLimits = {
   maxRows: 50_000_000,
 };
 
-/** Nulls and repeated values take almost no space in a file, so small files of them have this much. */
+/** Nulls and repeated values take almost no space in a file, so even small files may expand to this size. */
 export const FREE_EXPANSION_BYTES: number = 64 * 1024 * 1024;
 
 /** A row that does not become an item takes longer than a short item: its error is made. */
 const SKIPPED_ROW_BYTES = 256;
 
-/** What each limit is called where an operator sets it. */
+/** How each limit is called in the place where an operator sets it. */
 export type LimitNames = Readonly<Record<keyof ImportLimits, string>>;
 
 /**
- * Counts what an import makes: the one place that decides whether it is too much, for every source and also where nothing
- * is stored.
+ * Counts what an import makes. It alone decides whether that is too much, for every source and also if nothing is
+ * stored.
  *
  * @example
  * const meter = new ImportMeter(limits);
@@ -44,7 +44,7 @@ export class ImportMeter {
   #textBytes = 0;
   #embeddedBytes = 0;
 
-  /** @param names for messages; by default those of the options */
+  /** @param names for messages; by default the names of the options */
   constructor(
     limits: ImportLimits = DEFAULT_IMPORT_LIMITS,
     names: LimitNames = {
@@ -57,7 +57,7 @@ export class ImportMeter {
     this.#names = names;
   }
 
-  /** Sets the bytes of the files that the rows are in, from which on their expansion is limited. */
+  /** Sets the bytes of the files that the rows are in; from then on, their expansion is limited. */
   setFileBytes(bytes: number): void {
     this.#fileBytes = bytes;
   }

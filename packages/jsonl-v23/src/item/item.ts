@@ -79,8 +79,7 @@ interface MetaInput {
 }
 
 /**
- * What becomes an item: an object with known keys of these types and any others. Your own interfaces and parsed JSON
- * objects are such. Values that are not plain JSON are refused when the item is read, with their JSON Pointer; an
- * `undefined` member too.
+ * What becomes an item: an object with known keys of these types and any others, such as your own interfaces and parsed
+ * JSON. Reading an item refuses values that are not plain JSON, `undefined` members included, with their JSON Pointer.
  */
 export type ItemInput = ItemInputKeys | (ItemInputKeys & OtherKeys) | JsonObject;

@@ -2,8 +2,8 @@ import { type ItemParts, layoutItem } from './join-item.ts';
 
 /**
  * A file that an item embeds, and whose content is kept elsewhere. In the texts of the item, the entry has `sha256` and
- * `byte_length` in place of `encoding` and `data`; an entry that has such members by itself is not a link, and the list of an
- * item's linked files alone says which entries are.
+ * `byte_length` in place of `encoding` and `data`. An entry may have such members by itself: only the item's list of
+ * linked files says which entries are links.
  */
 export interface LinkedFile {
   /** JSON Pointer of the entry in the item: `/assets/...` or `/checker`. */
@@ -44,7 +44,7 @@ export function layoutLinkedItem(parts: LinkedParts): (string | LinkedFile)[] {
   return pieces;
 }
 
-/** One part of an item in pieces, as {@link layoutLinkedItem}. @param files those of the part */
+/** One part of an item in pieces, as {@link layoutLinkedItem}. @param files of the part */
 export function layoutPart(text: string, files: readonly LinkedFile[]): (string | LinkedFile)[] {
   const pieces: (string | LinkedFile)[] = [];
   let at = 0;
@@ -56,7 +56,7 @@ export function layoutPart(text: string, files: readonly LinkedFile[]): (string 
   return pieces;
 }
 
-/** The text of a part with other texts for its linked entries. @param files those of the part */
+/** The text of a part with other texts for its linked entries. @param files of the part */
 export function replaceLinked(
   text: string,
   files: readonly LinkedFile[],

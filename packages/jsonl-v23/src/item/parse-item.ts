@@ -41,8 +41,8 @@ export function parseItem(input: JsonInput, location: SourceLocation = {}): Item
 }
 
 /**
- * The errors of a value that is not an item: of each key with the wrong type, each asset and the checker. The first is the
- * one that `parseItem` throws.
+ * The errors of a value that is not an item: of each key with the wrong type, each asset and the checker. `parseItem`
+ * throws the first.
  *
  * @param max errors that are looked for
  */

@@ -1,7 +1,7 @@
 import { typePhrase } from '../json/type-phrase.ts';
 import type { JsonSchema } from './item-schema.ts';
 
-/** Kinds of JSON values, as bits. `number` is one that is not an integer. */
+/** Kinds of JSON values, as bits. `number` is a number that is not an integer. */
 export const KIND = {
   string: 1,
   integer: 2,
@@ -18,7 +18,7 @@ const ANY_KIND = 127;
 export interface ValueRule {
   /** Bits of the kinds that the value may have. */
   readonly kinds: number;
-  /** The same in words: `a string or null`. */
+  /** The kinds in words: `a string or null`. */
   readonly expected: string;
   /** Rules of an object's members; others may hold anything. */
   readonly members: ReadonlyMap<string, ValueRule>;

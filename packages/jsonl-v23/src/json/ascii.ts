@@ -1,8 +1,8 @@
 /**
  * Characters of JSON's grammar (RFC 8259), as UTF-16 code units and, being ASCII, UTF-8 bytes.
  *
- * Parsers destructure what they need into constants of their module: V8 folds those, but loads an imported constant again in
- * every iteration of a loop, which costs the parser 4 %.
+ * Parsers destructure what they need into constants of their module: V8 folds these, but loads an imported constant
+ * again in every iteration of a loop, which costs the parser 4 %.
  */
 export const ASCII = {
   TAB: 9,

@@ -27,8 +27,8 @@ export function compareUtf8(a: string, b: string): number {
 }
 
 /**
- * The number of bytes before the first one that breaks UTF-8 (RFC 3629 section 4; Unicode table 3-7): no
- * overlong forms, no surrogates, nothing beyond U+10FFFF. The whole length when all of it is UTF-8.
+ * The number of bytes before the first one that breaks UTF-8 (RFC 3629 section 4; Unicode table 3-7): no overlong
+ * forms, no surrogates, nothing beyond U+10FFFF. All of the length if all of it is UTF-8.
  */
 export function validUtf8Length(bytes: Uint8Array): number {
   let at = 0;
@@ -42,7 +42,7 @@ export function validUtf8Length(bytes: Uint8Array): number {
 
 /**
  * The position after the character that begins at `start` with a byte of 80 or more (RFC 3629 section 4; Unicode table
- * 3-7); -1 if no valid one does.
+ * 3-7); -1 for an invalid one.
  */
 function sequenceEnd(bytes: Uint8Array, start: number): number {
   const lead = bytes[start] as number;

@@ -48,8 +48,9 @@ interface OpenContainer {
 
 /**
  * Reads a long JSON document value by value, without holding it: one chunk and one value are in memory. The document
- * comes as UTF-8, with or without a byte order mark, or as text, from a web stream or an async iterable. Values that are read whole are checked as `parseJson`
- * does, and errors are the same; of skipped values only brackets and quotes are matched.
+ * comes as UTF-8, with or without a byte order mark, or as text, from a web stream or an async iterable. It checks
+ * values that are read whole as `parseJson` does, with the same errors; of skipped values it only matches brackets and
+ * quotes.
  *
  * @example
  * await using json = new JsonStream(createReadStream('data.json'), { file: 'data.json' });
@@ -200,7 +201,7 @@ export class JsonStream implements AsyncDisposable {
     await this.#cursor.close();
   }
 
-  /** Skips the value of a member that the loop's body did not read; false where it does not end in this piece of text. */
+  /** Skips the value of a member that the loop's body did not read; false if it does not end in this piece of text. */
   #finishMemberInPiece(container: OpenContainer, valueCountBefore: number): boolean {
     if (this.#open.at(-1) !== container)
       throw new TypeError('Cannot continue: an inner loop was left early.');
@@ -213,8 +214,8 @@ export class JsonStream implements AsyncDisposable {
   }
 
   /**
-   * Where the next value ends in the current piece of text; -1 where no value begins or ends in it. Most values do: what
-   * reads them does not wait, because a promise for each of a million keys takes longer than the keys.
+   * Where the next value ends in the current piece of text; -1 if none begins or ends in it. Most values do: their
+   * readers do not wait, because a promise for each of a million keys takes longer than the keys.
    */
   #endInPiece(): number {
     if (kindByFirst(this.#cursor.skipWhitespaceInPiece()) === null) return -1;
@@ -222,7 +223,7 @@ export class JsonStream implements AsyncDisposable {
     return this.#scanner.scan(this.#cursor.text, this.#cursor.index);
   }
 
-  /** As `#readKey`; null where the key does not end in this piece of text. */
+  /** As `#readKey`; null if the key does not end in this piece of text. */
   #readKeyInPiece(keys: ReadonlySet<string>, maxLength: number): { key: string; length: number } | null {
     const cursor = this.#cursor;
     if (cursor.skipWhitespaceInPiece() !== QUOTE) return null;
@@ -264,7 +265,7 @@ export class JsonStream implements AsyncDisposable {
     return true;
   }
 
-  /** As `#passComma`; undefined where neither is in this piece of text. */
+  /** As `#passComma`; undefined if neither is in this piece of text. */
   #passCommaInPiece(close: number): boolean | undefined {
     const code = this.#cursor.skipWhitespaceInPiece();
     if (code === close) return false;

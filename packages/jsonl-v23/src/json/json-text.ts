@@ -12,7 +12,7 @@ export function jsonText(value: unknown, indent: number = 0): string {
   return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([-+.0-9Ee]+)${mark}"`, 'g'), '$1') : text;
 }
 
-/** The same value with long numbers as marked texts. */
+/** A value with marked texts in place of long numbers. */
 function withMarks(value: unknown, mark: string): unknown {
   if (value instanceof ExactNumber) return `${mark}${value.text}${mark}`;
   if (Array.isArray(value)) return value.map((member) => withMarks(member, mark));

@@ -75,7 +75,7 @@ export abstract class JsonTokenizer {
     }
   }
 
-  /** The string up to the next quote; null if that is not its end, or for one that is invalid or too long to copy. */
+  /** The string up to the next quote; null if it does not end there, is invalid or too long to copy. */
   #readLongString(start: number, position: number): string | null {
     const { text } = this;
     const quote = text.indexOf('"', position);

@@ -14,8 +14,8 @@ const {
 } = ASCII;
 
 /**
- * The index at which the value with a JSON Pointer (RFC 6901) begins, in the valid JSON text from `start`; for a value that
- * does not exist, that of the innermost array or object around it. Takes time linear in the text.
+ * The index at which the value with a JSON Pointer (RFC 6901) begins, in the valid JSON text from `start`; if it does
+ * not exist, the index of the innermost array or object around it. Takes time linear in the text.
  *
  * @example locateValue('{"a":[1,"x"]}', 0, '/a/1') // 8
  */

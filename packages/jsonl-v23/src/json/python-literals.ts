@@ -2,11 +2,11 @@
 const PYTHON_LITERAL = /-?\b(?:NaN|Infinity)\b/g;
 
 /**
- * JSON text in which something else stands for `NaN`, `Infinity` and `-Infinity`, as Python and others write them; their
- * names inside strings stay. Takes linear time, whatever the text is.
+ * JSON text in which something else stands for `NaN`, `Infinity` and `-Infinity`, as Python and others write them.
+ * Their names inside strings stay. Takes linear time, whatever the text is.
  *
  * @param replacement JSON text
- * @param infinity JSON text in place of `Infinity` and `-Infinity`, where it must differ from that of `NaN`
+ * @param infinity JSON text in place of `Infinity` and `-Infinity`, if it must differ from `replacement`
  */
 export function replacePythonLiterals(
   text: string,

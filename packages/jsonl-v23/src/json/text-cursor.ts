@@ -60,7 +60,7 @@ export class TextCursor {
     }
   }
 
-  /** The same in the current piece; -1 at its end. */
+  /** Like {@link skipWhitespace}, in the current piece only; -1 at its end. */
   skipWhitespaceInPiece(): number {
     const { text } = this;
     for (let index = this.index; index < text.length; index++) {

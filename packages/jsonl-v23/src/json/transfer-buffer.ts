@@ -1,6 +1,6 @@
 /**
- * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory immediately: the next
- * garbage collection may be far away. Node 20 cannot detach; it copies.
+ * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory immediately:
+ * the next garbage collection may be far away. Node 20 cannot detach; it copies.
  */
 export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBuffer {
   const { transfer } = buffer as { transfer?: (this: ArrayBuffer, byteLength: number) => ArrayBuffer };
@@ -13,8 +13,8 @@ export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBu
 const LARGE_BUFFER_BYTES = 8 * 1024 * 1024;
 
 /**
- * The size to which a full buffer grows: twice its own, up to `longest`. A large buffer grows to `longest` in one step, because
- * each step holds the content twice, and the system provides memory only where it is written.
+ * The size to which a full buffer grows: twice its own, up to `longest`. A large buffer grows to `longest` in one step,
+ * because each step holds the content twice, and the system only provides memory that is written to.
  */
 export function grownSize(byteLength: number, longest: number): number {
   const doubled = 2 * byteLength;

@@ -14,8 +14,8 @@ const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 
 /**
- * Counts the values of a JSON text from its bytes, as they arrive and before they are parsed: the text's own one, one for
- * each bracket or brace that opens, which has a first value, and one for each comma. So an empty array counts as two.
+ * Counts the values of a JSON text from its bytes, as they arrive and before they are parsed: one for the text itself,
+ * one for the first value after each opening bracket or brace, and one for each comma. So an empty array counts as two.
  * Invalid JSON is counted up to its error as a parser would see it.
  */
 export class ValueCounter {
@@ -59,7 +59,7 @@ const PIECE_LENGTH = 64 * 1024;
 
 /** Whether a JSON text, or its UTF-8 bytes, has more than `maxValues` values. It is read no further than needed. */
 export function hasMoreValues(text: string | Uint8Array, maxValues: number): boolean {
-  // As many values take more characters.
+  // As many values would take more characters.
   if (text.length < maxValues) return false;
   const counter = new ValueCounter();
   const encoder = new TextEncoder();
@@ -71,7 +71,7 @@ export function hasMoreValues(text: string | Uint8Array, maxValues: number): boo
 }
 
 /**
- * Refuses an item of more than `MAX_LINE_VALUES` values, as the line that it becomes in an archive is refused.
+ * Refuses an item of more than `MAX_LINE_VALUES` values, as an archive refuses its line.
  *
  * @param text the item in JSON
  * @param location of the item, for errors

@@ -5,8 +5,8 @@ const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COMMA, COLON, BACKSLASH }
 const { OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
 
 /**
- * Finds the end of a JSON value by its brackets and quotes. The value may come in several pieces of text. What is
- * between the brackets is not checked: that is for the parser.
+ * Finds the end of a JSON value by its brackets and quotes. The value may come in several pieces of text. The parser
+ * checks what is between the brackets.
  *
  * @example
  * const scanner = new ValueScanner();

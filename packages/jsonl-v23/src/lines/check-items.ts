@@ -19,7 +19,7 @@ export type CheckedItem =
   | {
       readonly location: SourceLocation;
       readonly item?: undefined;
-      /** The first error: the one that `readItems` throws. */
+      /** The first error, which `readItems` throws. */
       readonly error: JsonlError;
       /** All errors of the line, this one included; at most 10, because finding the column of each reads the line again. */
       readonly errors: readonly JsonlError[];

@@ -39,7 +39,7 @@ export class EncodedLine extends ItemRanges {
   references: readonly FileReference[] = NO_REFERENCES;
   /** Whether the item has embedded files, as content of assets or of its checker. */
   embedsFiles = false;
-  /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
+  /** The item itself, not encoded, if it has files and the encoder keeps such items; else null. */
   item: JsonObject | null = null;
   readonly #keepsItems: boolean;
   readonly #maxItemBytes: number | undefined;
@@ -52,7 +52,7 @@ export class EncodedLine extends ItemRanges {
     this.#maxItemBytes = maxItemBytes;
   }
 
-  /** Hashes the item, whose ranges the fast path has set: it has no files, so that its hash is that of its whole text. */
+  /** Hashes the item, whose ranges the fast path has set. It has no files, so its hash is the hash of its whole text. */
   endEncoded(): void {
     sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
     this.needsFiles = false;

@@ -61,9 +61,9 @@ export class LineCutter {
 
   /** Grows to the size of a batch when needed. */
   #bytes: Uint8Array = new Uint8Array();
-  /** Where the batch starts; bytes before it are of a refused line. */
+  /** Where the batch starts; bytes before it belong to a refused line. */
   #start = 0;
-  /** Bytes in the buffer; those before #scanned are searched for line feeds, those before #complete are whole lines. */
+  /** Bytes in the buffer. Bytes before #scanned are searched for line feeds; bytes before #complete are whole lines. */
   #filled = 0;
   #scanned = 0;
   #complete = 0;
@@ -204,7 +204,7 @@ export class LineCutter {
       length > this.#maxLineBytes + 1 ||
       (length > this.#maxLineBytes && this.#bytes[end - 1] !== CARRIAGE_RETURN);
     if (isTooLong) return `is longer than ${this.#maxLineBytes} bytes`;
-    // As many values take more bytes.
+    // As many values would take more bytes.
     if (length < MAX_LINE_VALUES) return null;
     this.#counter ??= new ValueCounter();
     const counter = this.#counter;

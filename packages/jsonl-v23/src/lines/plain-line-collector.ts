@@ -41,8 +41,8 @@ export class PlainLineCollector {
   }
 
   /**
-   * Adds the item of a line. Returns false, and adds nothing, for a line that is left to the reference path, such as a
-   * faulty one, that has one of the refused keys, or whose canonical text is longer than `maxBytes`.
+   * Adds the item of a line. Returns false, and adds nothing, if the line is left to the reference path, such as a
+   * faulty one, has a refused key, or has a canonical text longer than `maxBytes`.
    */
   add(line: Uint8Array, maxDepth: number, maxBytes: number): boolean {
     const encoder = this.#encoder;

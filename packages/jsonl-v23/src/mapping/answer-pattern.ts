@@ -9,7 +9,7 @@ const MAX_PATTERN_STEPS = 20_000_000;
 
 /** Takes the first group of a pattern from a text. */
 export interface AnswerPattern {
-  /** @returns null where the pattern does not match @throws JsonlError `invalid_row` for a text that is too long for it */
+  /** @returns null if the pattern does not match @throws JsonlError `invalid_row` for a text that is too long for it */
   extract(text: string, row: number): string | null;
 }
 

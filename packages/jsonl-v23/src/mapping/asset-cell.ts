@@ -5,7 +5,7 @@ import { parseJson } from '../json/parse-json.ts';
 import { embeddedEntry, isFileCell } from './file-cell.ts';
 
 /**
- * The `assets` of an item from a dataset cell: an object, or a string that is one in JSON, is returned as it is; a file
+ * The `assets` of an item from a dataset cell. It returns an object, or a string that is one in JSON, as it is. A file
  * cell, `{bytes, path}`, becomes an embedded entry under the column's name, its type detected from its first bytes or
  * else from its path. Null for a null cell, and for a file cell without bytes and path.
  *

@@ -13,7 +13,7 @@ import { parseJson } from '../json/parse-json.ts';
 const TOKEN =
   /[ \t\r\n]+|[uU]?(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")|(?:np\.|numpy\.)?array\(|,[ \t\r\n]*dtype=[\w.<']+[ \t\r\n]*\)|[[\]{}:,)]|-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|None|True|False/sy;
 
-/** In characters. No options of a question are longer, and it takes some milliseconds of the thread that serves requests. */
+/** Characters. No options of a question are longer, and it takes the thread that serves requests some milliseconds. */
 const MAX_LENGTH = 64 * 1024;
 
 const WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', Fa
  * The value of a list or a dictionary as Python or NumPy prints it, such as `['a', "it's"]`, or `['a' 'b']` of an array.
  * Takes linear time.
  *
- * @returns undefined where the text is no such value, or longer than 64 KiB
+ * @returns undefined for any other text, or one longer than 64 KiB
  */
 function parsePythonList(text: string): JsonValue | undefined {
   if (text.length > MAX_LENGTH || !/^[ \t\r\n]*[[{]/.test(text)) return undefined;
@@ -65,7 +65,7 @@ function unescaped(text: string): string {
 }
 
 /**
- * The options of a multiple-choice item, or null where a value has none of these forms:
+ * The options of a multiple-choice item, or null if a value has none of these forms:
  *
  * - an array: itself, but `{key, value}` and the like in it become `{label, text}`;
  * - an object of labels and texts, `{A: 'x', B: 'y'}`: `[{label: 'A', text: 'x'}, ...]`, in the order A to Z, AA or 1 to 9,
@@ -85,7 +85,7 @@ export function readChoices(value: JsonValue): JsonValue[] | null {
   return isJsonObject(value) ? (zip(value) ?? byLabel(value)) : null;
 }
 
-/** The options in a cell of a dataset: those of {@link readChoices}; any other primitive is the only one. */
+/** The options in a cell of a dataset as {@link readChoices} reads them; any other primitive is the only option. */
 export function toChoices(cell: JsonValue): JsonValue[] | null {
   return readChoices(cell) ?? (isJsonObject(cell) ? null : [cell]);
 }

@@ -3,11 +3,7 @@ import { ExactNumber, isJsonObject, type JsonValue } from '../json/json-value.ts
 import { choiceContent, choiceLabel } from './choices.ts';
 import type { AnswerKind } from './mapping.ts';
 
-/**
- * The text of the choice that an answer names; a list of them for a list of answers.
- *
- * @returns undefined where an answer names none
- */
+/** The text of the choice that an answer names; a list for a list of answers. Undefined if an answer names none. */
 export function chooseAnswer(
   kind: AnswerKind,
   answer: JsonValue,
@@ -24,10 +20,10 @@ export function chooseAnswer(
  *
  * - `text`: the choice has this text, whatever the case;
  * - `letter`: the choice has this label, or this place in the alphabet;
- * - `label`: the choice has this label, or this letter where no choice has a label of its own;
+ * - `label`: the choice has this label, or this letter if no choice has a label of its own;
  * - `index`, `number`: the choice has this place, from 0 or from 1.
  *
- * @returns undefined where one of them names no choice, and for an empty list
+ * @returns undefined if one of them names no choice, and for an empty list
  */
 export function choicesMeant(
   kind: AnswerKind,
@@ -66,7 +62,7 @@ const INDEX_OF: Readonly<Record<AnswerKind, IndexOf>> = {
   },
 };
 
-/** The first that is the text, else the first that is it in another case. */
+/** The first equal text, else the first that only differs in case. */
 function indexAmong(text: string, texts: readonly (string | null)[]): number | undefined {
   const exact = texts.indexOf(text);
   const found = exact === -1 ? texts.findIndex((one) => one?.toLowerCase() === text.toLowerCase()) : exact;

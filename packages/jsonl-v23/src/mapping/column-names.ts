@@ -35,7 +35,7 @@ function plainNames(text: string): string[] {
   return text.split(' ').map(plainName);
 }
 
-/** A name without what conventions differ in. */
+/** A name without the differences of conventions. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
@@ -51,7 +51,7 @@ const FACTS = new Set(
   ).split(' '),
 );
 
-/** Whether a name is that of a fact about a row, such as a category, an id, a source or a level. */
+/** Whether a name names a fact about a row, such as a category, an id, a source or a level. */
 export function isFactName(name: string): boolean {
   const words = name
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -65,17 +65,17 @@ export function isFactName(name: string): boolean {
 const PASSAGE =
   /(?:context|passage|article|paragraph|document|story|narrative|scenario|excerpt|transcript|premise)$/;
 
-/** Whether a name is that of a text which a question is about. */
+/** Whether a name names a text that a question is about. */
 export const isPassageName = (name: string): boolean => PASSAGE.test(plainName(name));
 
-/** Texts that are one question with another. */
+/** Texts that make one question with another. */
 const OTHER_HALVES = new Map([
   ['premise', 'hypothesis'],
   ['instruction', 'input'],
 ]);
 const FIRST_OF_TWO = /^(sentence|text|question|utterance)(1|a)$/;
 
-/** The plain name of the text that completes a question which has this one; null for a question of one text. */
+/** The plain name of the text that makes one question with this one; null if this is a question alone. */
 export function otherHalfOf(name: string): string | null {
   const plain = plainName(name);
   const [, stem, first] = FIRST_OF_TWO.exec(plain) ?? [];
@@ -83,25 +83,25 @@ export function otherHalfOf(name: string): string | null {
   return OTHER_HALVES.get(plain) ?? null;
 }
 
-/** Names of answers, by the words of which they consist: `cop`, `correct_option`, `answer_number`, `mc_answer_idx`. */
+/** Names of answers, by their words: `cop`, `correct_option`, `answer_number`, `mc_answer_idx`. */
 const ANSWER =
   /^(?:cop|(?:correct|right|gold|golden|true|target)|(?:correct|right|gold|golden|true|expected|final|target|reference|numeric)?(?:answer|ans|option|choice|label|target|solution)(?:key|index|idx|num|number|letter|label|text|choice|option|value)?|(?:correct|right|gold|target|true)(?:index|idx|num|number|letter|key|id))s?$/;
 
-/** Whether a name may be that of an answer. */
+/** Whether a name may name an answer. */
 export const isAnswerName = (name: string): boolean => ANSWER.test(plainName(name));
 
-/** Whether a name may be that of an answer which is a number by itself. */
+/** Whether a name may name an answer that is a number by itself. */
 export const isNumberName = (name: string): boolean =>
   /(?:final|numeric).*|num(?:ber)?$/.test(plainName(name));
 
-/** Before the last character, which counts up: columns of one choice each. */
+/** Names before their last character, which counts up: columns of one choice each. */
 const SERIES =
   /^(?:|(?:mc|multiplechoice|possible|candidate|answer)?(?:option|choice|answer|ending|alternative|candidate)|opt?|sol|solution|ans)$/;
 
 /** Whether columns that begin with this plain name and count up may hold one choice each. */
 export const isSeriesStem = (stem: string): boolean => SERIES.test(stem);
 
-/** Whether a name is that of the right choice beside wrong ones, and of a wrong one. */
+/** Whether a name names the right choice beside wrong ones, or a wrong one. */
 export const isRightName = (name: string): boolean =>
   /^(?:correct|right|best|true)(?:answer|choice|option)?$/.test(plainName(name));
 export const isWrongName = (name: string): boolean =>

@@ -26,8 +26,8 @@ export interface MappableFeature {
 }
 
 /**
- * Maps a row to an item. `rowIndex` is 0-based in the split; `split` overrides that of `compileMapping`, for rows of
- * several splits; `idOffset` is added to the index in an id that is made of it, for rows that follow others.
+ * Maps a row to an item. `rowIndex` is 0-based in the split; `split` overrides the split of `compileMapping`, for rows
+ * of several splits; an id that is made of the index adds `idOffset`, for rows that follow others.
  */
 export type RowMapper = (row: JsonObject, rowIndex: number, split?: string, idOffset?: number) => Item;
 

@@ -6,7 +6,7 @@ import { parseTemplate } from './template.ts';
 
 /** Every item repeats the constants of its mapping, so a few rows would become gigabytes. */
 const MAX_CONSTANT_BYTES: number = 64 * 1024;
-/** Every place repeats the cell. More than any prompt repeats one value; different columns are not limited by it. */
+/** Every place repeats the cell. No prompt repeats one value as often; different columns are not limited by it. */
 const MAX_COLUMN_PLACES = 20;
 
 /**
@@ -35,7 +35,7 @@ export function checkMappingBounds(mapping: Mapping): void {
 
 /**
  * The bytes that each member of a mapping adds to every item as canonical JSON, by its key in requests. Keys of `meta`
- * that are the names of their columns do not count: those come from the table.
+ * with the names of their columns do not count: they come from the table.
  */
 function constantBytes(mapping: Mapping): Readonly<Record<string, number>> {
   const { checker = null, tags = [], defaultType } = mapping;

@@ -28,7 +28,7 @@ export interface Mapping {
   readonly answerIs?: AnswerKind;
   /** The `type` of every item; default `freeform`. */
   readonly defaultType?: string;
-  /** Column with the items' types; where it is null or empty, the default type. */
+  /** Column with the items' types; the default type applies if it is null or empty. */
   readonly typeColumn?: string;
   /** Key in `meta` → column; column names alone stand for keys of the same names. */
   readonly metaColumns?: readonly string[] | Readonly<Record<string, string>>;
@@ -43,11 +43,11 @@ export interface Mapping {
   readonly tagsColumns?: readonly string[];
   /** The `checker` of every item: an object or the name of a checker. */
   readonly checker?: JsonValue;
-  /** Column with the items' checkers, as objects, JSON or names; where it is null or empty, `checker`. */
+  /** Column with the items' checkers, as objects, JSON or names; `checker` applies if it is null or empty. */
   readonly checkerColumn?: string;
   /** Whether the columns that no other member names are kept in `meta`, under their names. */
   readonly keepUnmapped?: boolean;
-  /** Tags of every item, before those of columns. */
+  /** Tags of every item, before the tags of columns. */
   readonly tags?: readonly string[];
   /** Column → type, which overrides inference. */
   readonly types?: Readonly<Record<string, ColumnType>>;
@@ -80,7 +80,7 @@ const MEMBERS: Readonly<Record<keyof Mapping, true>> = {
   invalidRows: true,
 };
 
-/** The members of a mapping that it does not have: a misspelt one, or `prompt_column` for `promptColumn`. */
+/** The members that a mapping cannot have: a misspelt one, or `prompt_column` for `promptColumn`. */
 export function unknownMembers(mapping: object): string[] {
   return Object.keys(mapping).filter((key) => !Object.hasOwn(MEMBERS, key));
 }
@@ -126,8 +126,8 @@ export function columnUses(mapping: Mapping): ColumnUse[] {
 }
 
 /**
- * The mapping with the columns of a table that it keeps in `meta`, in place of the rule that it keeps them. A key that another
- * column has is followed by `_2`, `_3` and so on.
+ * The mapping with the columns of a table that it keeps in `meta`, in place of the rule that keeps them. `_2`, `_3` and
+ * so on follow a key that another column has.
  *
  * @throws as {@link columnUses}
  */

@@ -114,7 +114,7 @@ function toInputs(
   return inputs;
 }
 
-/** The choices of a row; null where it has none. @throws JsonlError `invalid_row` */
+/** The choices of a row; null if it has none. @throws JsonlError `invalid_row` */
 export function toItemChoices(mapping: Mapping, row: JsonObject, rowIndex: number): JsonValue[] | null {
   const { choicesColumn, choicesColumns } = mapping;
   if (choicesColumns !== undefined && choicesColumns.length > 0) {
@@ -202,7 +202,7 @@ function toChecker(column: string | undefined, cell: JsonValue, row: number): Js
   throw new JsonlError('invalid_row', message, { row, path: jsonPointer([column]) });
 }
 
-/** A criterion is a string or an object; other values are kept as their JSON text. Null when no column has a value. */
+/** A criterion is a string or an object; other values are kept as their JSON text. Null if no column has a value. */
 function toCriteria(cells: readonly JsonValue[]): JsonValue[] | null {
   if (cells.every((cell) => cell === null)) return null;
   return cells

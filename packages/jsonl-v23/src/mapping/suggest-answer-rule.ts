@@ -31,10 +31,10 @@ const NOTHING: SuggestedAnswer = { mapping: {}, reasons: {}, warnings: [] };
 const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
 
 /**
- * The answer among the columns of a table: of those with the name of an answer the first whose values surely name choices,
- * or that are numbers by name and value; else the first.
+ * The answer among the columns of a table: among columns named like an answer, the first one whose values surely name
+ * choices, or are numbers by name and value; else the first one.
  *
- * @param features the columns that are nothing else
+ * @param features the columns without another use
  */
 export function suggestAnswer(
   features: readonly MappableFeature[],
@@ -148,7 +148,7 @@ function answerIs(kind: Exclude<AnswerKind, 'text'>): SuggestedAnswer {
   return { mapping: { answerIs: kind }, reasons: { answer_is: REASONS[kind] }, warnings: [] };
 }
 
-/** The choices that answers name, as a text that is the same for the same choices; null where one names none. */
+/** The choices that answers name, as a text that is equal for equal choices; null if an answer names none. */
 function readingOf(
   kind: AnswerKind,
   answers: readonly JsonValue[],

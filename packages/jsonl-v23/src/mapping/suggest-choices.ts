@@ -9,7 +9,7 @@ export interface SuggestedChoices {
   readonly mapping: Pick<Mapping, 'choicesColumn' | 'choicesColumns'>;
   readonly columns: readonly string[];
   readonly reason: string;
-  /** The column with the text of the right one, where it is one of the columns. */
+  /** The column with the text of the right choice, if a column has it. */
   readonly right?: string;
 }
 

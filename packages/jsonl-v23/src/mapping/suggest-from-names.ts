@@ -23,8 +23,8 @@ export interface Suggestion {
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
 /**
- * Suggests by the names and types of columns, without trying whether rows become items: what tries that brings an engine
- * for patterns, larger than all else.
+ * Suggests by the names and types of columns. It does not try whether rows become items: that takes an engine for
+ * patterns, larger than all else.
  */
 export function suggestFromNames(
   features: readonly MappableFeature[],

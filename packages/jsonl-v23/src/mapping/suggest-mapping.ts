@@ -8,12 +8,12 @@ import { type Suggestion, suggestFromNames, withChoices } from './suggest-from-n
 import { templateColumns } from './template.ts';
 
 /**
- * Suggests how the columns of a dataset become items: by their names and types, and by the values of the rows. A column
- * that is null in all of the rows is not chosen. What is suggested makes items of all of the rows.
+ * Suggests how the columns of a dataset become items: by their names and types, and by the values of the rows. It
+ * chooses no column that is null in all of the rows. The suggestion makes items of all of the rows.
  *
  * @param rows some rows, the first ones for instance
  * @param specified the columns that the dataset names itself, if it does; they are kept if they have values
- * @returns null where no column looks like a prompt
+ * @returns null if no column looks like a prompt
  *
  * @example suggestMapping([{ name: 'question', dtype: 'string' }, { name: 'answer', dtype: 'string' }])?.mapping
  * // { promptColumn: 'question', answerColumn: 'answer' }
@@ -34,7 +34,7 @@ export function suggestMapping(
 
 /**
  * The suggestion without what keeps rows from becoming items. Rows without a prompt are skipped, because no mapping gives
- * them one. Null where too little is left.
+ * them one. Null if too little is left.
  */
 function importable(
   suggestion: Suggestion,

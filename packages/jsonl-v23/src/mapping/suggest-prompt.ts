@@ -23,12 +23,12 @@ export const TEXT: RegExp = /^(?:string|large_string|string_view)$/;
 const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
 
 /**
- * The prompt of a table: a column with the name of a question, or the only one with texts that is neither an answer nor a
- * fact about the row; with the passage or the other text that the question is about, where there is one, as a template.
+ * The prompt of a table: a column named like a question, or the only one with texts that is neither an answer nor a
+ * fact about the row. If the question is about a passage or another text, both become a template.
  *
- * @param features those that are not choices
+ * @param features the columns that are not choices
  * @param rows some of the table's
- * @returns null where no column looks like a prompt
+ * @returns null if no column looks like a prompt
  */
 export function suggestPrompt(
   features: readonly MappableFeature[],
@@ -74,7 +74,7 @@ interface Question {
 
 const isText = ({ dtype, classLabelNames }: MappableFeature): boolean => TEXT.test(dtype) && !classLabelNames;
 
-/** Names of questions; the others are names of anything. */
+/** Names of questions; the other names may name anything. */
 const CLEAR_NAMES = 5;
 
 function namedPrompt(features: readonly MappableFeature[], rows: readonly JsonObject[]): Question | null {

@@ -4,7 +4,7 @@ import { isBase64 as isBase64Node } from '../native-node.ts';
 import { isBase64 as isBase64Portable } from '../native-portable.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 
-/** The answer of both, which must be the same. */
+/** The answer of both implementations, which must be the same. */
 function isBase64(text: string): boolean {
   const results = [isBase64Node(text), isBase64Portable(text)];
   expect(results[0]).toBe(results[1]);

@@ -1,4 +1,4 @@
-/** What a file without a known extension is taken for (RFC 2046 section 4.5.1). */
+/** The media type of a file without a known extension (RFC 2046 section 4.5.1). */
 export const DEFAULT_MIME_TYPE = 'application/octet-stream';
 
 /** Media types by extension; the first extension of a type is the one that is written. */
@@ -46,7 +46,7 @@ const EXTENSIONS: readonly (readonly [mimeType: string, ...extensions: string[]]
   ['text/x-python', '.py'],
 ];
 
-/** Other names under which a media type is met. */
+/** Other names of media types. */
 const ALIASES: readonly (readonly [alias: string, extension: string])[] = [
   ['image/jpg', '.jpg'],
   ['image/x-icon', '.ico'],
@@ -62,8 +62,8 @@ const ALIASES: readonly (readonly [alias: string, extension: string])[] = [
 ];
 
 /**
- * The media type of a file name, by its extension in any case; `application/octet-stream` when the extension
- * is missing or not known.
+ * The media type of a file name, by its extension in any case; `application/octet-stream` if that is missing or
+ * unknown.
  *
  * @example mimeTypeForPath('assets/Figure.PNG') // 'image/png'
  */

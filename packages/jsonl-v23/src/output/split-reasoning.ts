@@ -71,7 +71,7 @@ const TAGS = /<(?<slash>\/?)(?<name>think|thinking|thought|reasoning)(?:\s[^<>]*
 const CODE_OR_TAGS =
   /^[ \t]*(?<fence>`{3,}[^`\n]*|~{3,}[^\n]*)$|(?<!`)`+[^`\n]+`|(?<![^\s(])["'“‘„«「](?:<\/?(?:think|thinking|thought|reasoning)>|\[\/?THINK\])["'”’“»」]|<(?<slash>\/?)(?<name>think|thinking|thought|reasoning)(?:\s[^<>]*)?>|\[(?<end>\/?)THINK\]/gim;
 
-/** The tags of an output but for those in code or quotes, unless nothing else closes a block that begins it. */
+/** The tags of an output except in code or quotes, unless only these close a block that begins it. */
 function tagsOf(output: string): readonly Tag[] {
   const tags: Tag[] = [];
   let outside: number | null = null;
@@ -99,12 +99,12 @@ function tagOf({ 0: text, index, groups }: RegExpExecArray): Tag | null {
   };
 }
 
-/** Whether the output goes on with an opening tag at a position. */
+/** Whether the output continues with an opening tag at a position. */
 function beginsWith(output: string, at: number, tag: Tag | undefined): boolean {
   return tag !== undefined && !tag.isClosing && output.slice(at, tag.start).trim() === '';
 }
 
-/** The index of the first closing tag of a name behind a tag; -1 without one. */
+/** The index of the first closing tag of a name after a tag; -1 without one. */
 function closingOf(tags: readonly Tag[], from: number, name: string): number {
   for (let index = from + 1; index < tags.length; index++) {
     if (tags[index]?.isClosing === true && tags[index]?.name === name) return index;
