@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub.close());
 
-/** What a browser's fetch does: it tells nothing of a redirect that it shall not follow. */
+/** Does what a browser's fetch does: it hides where a redirect leads if it must not follow it. */
 const browserFetch: FetchFunction = async (url, init) => {
   const response = await fetch(url, init);
   if (init.redirect === 'follow' || response.status < 300 || response.status >= 400) return response;

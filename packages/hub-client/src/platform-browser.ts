@@ -6,7 +6,7 @@ import type { YamlLocation, YamlValue } from './repository/yaml-value.ts';
 /** A browser has no dispatcher. */
 export type HttpDispatcher = never;
 
-/** HTTP by the browser's own `fetch`, which has no timeout for connecting: that for headers includes it. */
+/** HTTP by the browser's own `fetch`, which has no timeout for connecting: the one for headers includes it. */
 export function openTransport(): OpenTransport {
   return {
     send: fetchTransport((url, init) => globalThis.fetch(url, init)),

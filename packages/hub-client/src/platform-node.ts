@@ -13,14 +13,14 @@ export { parseYamlApart } from './repository/parse-yaml-apart.ts';
 export type HttpDispatcher = Dispatcher;
 
 /**
- * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2
- * connection would share its flow-control window among them. Proxies are those of `HTTPS_PROXY`, `HTTP_PROXY` and
- * `NO_PROXY`, unless there is a dispatcher; a proxy decides itself what it connects to.
+ * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2 connection would
+ * share its flow-control window among them. Without a dispatcher, the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and
+ * `NO_PROXY` apply; a proxy decides itself what it connects to.
  *
  * @throws HubError `invalid_request` for a proxy that is no address
  */
 export function openTransport(options: {
-  /** The hub; where it is on a public address, no connection goes to a private one. */
+  /** The hub; if it is on a public address, no connection goes to a private one. */
   endpoint: URL;
   connectTimeoutMs: number;
   dispatcher?: HttpDispatcher;
@@ -58,7 +58,7 @@ export function openTransport(options: {
 function proxiesTo({ endpoint, connectTimeoutMs }: { endpoint: URL; connectTimeoutMs: number }): Dispatcher {
   const connect = guardConnections(endpoint, { timeoutMs: connectTimeoutMs });
   try {
-    // The exchange has timeouts for headers and body, which also hold for other transports and include connecting.
+    // The exchange has timeouts for headers and body, which include connecting and apply to other transports too.
     return openProxies({ connect, connectTimeoutMs });
   } catch (error) {
     throw new HubError('invalid_request', (error as Error).message);
@@ -82,7 +82,7 @@ export function createSha256(): { update(bytes: Uint8Array): void; hex(): string
 }
 
 /**
- * Connections, through the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` where these are set. A proxy resolves
+ * Connections, through the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` if these are set. A proxy resolves
  * names itself and decides what it connects to. Requests have no time-outs of their own. Destroy it to close them.
  *
  * @param connect makes the connections that go to no proxy, see `guardConnections`

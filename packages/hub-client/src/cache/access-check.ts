@@ -4,13 +4,13 @@ import type { ByteSource } from '@svc/tabular/internal';
 export interface AccessCheck {
   /** The hub has just served bytes. */
   confirm(): void;
-  /** Requests one byte, unless the hub has served bytes before. @throws as `readRange`, where the hub refuses */
+  /** Requests one byte, unless the hub has served bytes before. @throws as `readRange`, if the hub refuses */
   check(file: ByteSource, signal: AbortSignal | undefined): Promise<void>;
 }
 
 /**
- * Makes a check that comes before any file of a repository is read from the cache. The hub describes and lists gated datasets
- * to everybody, so only a request for bytes tells. One is enough for each time that a dataset is opened.
+ * Makes a check that comes before any file of a repository is read from the cache. The hub describes and lists gated
+ * datasets to everybody, so only a request for bytes tells. One is enough each time that a dataset is opened.
  */
 export function createAccessCheck(): AccessCheck {
   let isConfirmed = false;

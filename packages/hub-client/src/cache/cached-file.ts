@@ -4,9 +4,9 @@ import type { AccessCheck } from './access-check.ts';
 import type { EntryReader } from './entry.ts';
 import type { EntryStore, PendingEntry } from './entry-store.ts';
 
-/** How much is cached of a file that was not read to its end, as by a preview. */
+/** How much is cached of a file that was not read to its end, as in a preview. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
-/** One request in place of a damaged part of an entry. */
+/** Bytes of one request in place of a damaged part of an entry. */
 const REPAIR_BYTES = 8 * 1024 * 1024;
 
 /** A file whose ranges, beginning or whole content is cached after the first read. */
@@ -92,7 +92,7 @@ export class CachedFile implements ByteSource {
     return entry === null ? null : await this.#store.readAndClose(entry, start, end, signal);
   }
 
-  /** The whole file from its entry; from the hub where the entry is damaged. */
+  /** The whole file from its entry; from the hub if the entry is damaged. */
   async *#replay(
     whole: EntryReader,
     signal: AbortSignal | undefined,

@@ -14,7 +14,7 @@ export function openDiskCache(options: CacheOptions): FileCache {
     },
     async load(key) {
       const bytes = await store.load(documentName(key, options.dateMs()));
-      // Blocks have checksums, and the mark tells that none is missing.
+      // Blocks have checksums, and the mark shows that none is missing.
       return bytes?.at(-1) === END_MARK ? bytes : null;
     },
     async save(key, json) {

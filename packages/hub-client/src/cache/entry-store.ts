@@ -8,7 +8,7 @@ import type { CacheOptions } from './file-cache.ts';
 /** How the names of unfinished entries begin. */
 const TEMPORARY = 'unfinished-';
 
-/** An unfinished entry that was not written for so long belongs to a process that died. */
+/** An unfinished entry that nobody has written to for so long belongs to a process that died. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
 /** Small entries count too. */
 const MAX_ENTRIES = 200_000;

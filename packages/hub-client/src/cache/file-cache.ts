@@ -5,7 +5,7 @@ import type { AccessCheck } from './access-check.ts';
 export interface CacheKey {
   readonly endpoint: string;
   readonly dataset: string;
-  /** A full commit hash: what a branch or tag names may change. */
+  /** A full commit hash, because a branch or tag may change its commit. */
   readonly commit: string;
   /** Whom the hub serves the file to: everybody, or the owner of a token. */
   readonly reader: 'everybody' | { readonly token: string | undefined; readonly access: AccessCheck };
@@ -18,7 +18,7 @@ export interface DocumentKey extends Pick<CacheKey, 'endpoint' | 'dataset' | 'co
 
 /** Keeps bytes of files. */
 export interface FileCache {
-  /** A file that is read from the cache where it has the bytes, and otherwise fills it. */
+  /** A file that is read from the cache if that has the bytes, and fills it otherwise. */
   open(file: ByteSource, key: CacheKey): ByteSource;
   /** A document that was saved on the same day (UTC), because its repository may stop being public; else null. */
   load(key: DocumentKey): Promise<Uint8Array | null>;

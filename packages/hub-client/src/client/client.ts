@@ -56,7 +56,7 @@ export interface HubClientOptions {
   readonly dispatcher?: HttpDispatcher | undefined;
   /**
    * Node only: a folder that caches file contents by commit and path, for this and other processes. Files that the hub
-   * serves only to the owner of a token are read only with that token. Default: no cache.
+   * serves only to the owner of a token need that token. Default: no cache.
    */
   readonly cacheDir?: string | undefined;
   /** Largest size of the folder in bytes; default 10 GiB. The least recently used files are removed. */
@@ -74,7 +74,7 @@ export interface HubClientOptions {
 export interface OpenDatasetOptions {
   /** `owner/name`, a single legacy name, `datasets/owner/name`, or the address of a page of the dataset on this hub. */
   readonly path: string;
-  /** Branch, tag or commit; default that of the page's address, else `main`. */
+  /** Branch, tag or commit; by default the revision in the page's address, else `main`. */
   readonly revision?: string | undefined;
   /** Replaces the client's. */
   readonly token?: string | undefined;
@@ -92,7 +92,7 @@ export interface OpenDatasetOptions {
 export interface FindDatasetsOptions {
   /** From 1 to 50; default 20. */
   readonly limit?: number | undefined;
-  /** Replaces the client's: private datasets are found by those who may see them. */
+  /** Replaces the client's. A search finds private datasets only for people who may see them. */
   readonly token?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -103,7 +103,7 @@ export interface HubClient extends AsyncDisposable {
    *
    * @throws HubError `invalid_request` before any request; `hub_dataset_not_found`, `hub_revision_not_found`, `hub_gated`,
    *   `hub_unsupported_dataset`, `hub_unavailable`, `hub_bad_response`, `hub_rate_limited`, `hub_timeout`; the
-   *   signal's reason where it is aborted; TypeError, RangeError for an invalid number in `retry` or `budgetMs`
+   *   signal's reason if it is aborted; TypeError, RangeError for an invalid number in `retry` or `budgetMs`
    */
   openDataset(options: OpenDatasetOptions): Promise<HubDataset>;
   /**
@@ -113,7 +113,7 @@ export interface HubClient extends AsyncDisposable {
    *   `hub_timeout`; the signal's reason; RangeError for an invalid limit
    */
   findDatasets(query: string, options?: FindDatasetsOptions): Promise<readonly FoundDataset[]>;
-  /** Closes the connections. What still reads, or begins to, fails with `hub_unavailable`. */
+  /** Closes the connections. Current and later reads fail with `hub_unavailable`. */
   close(): Promise<void>;
 }
 /** * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is. *

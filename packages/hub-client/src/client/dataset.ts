@@ -13,7 +13,7 @@ import { toHubError } from '../splits/table-errors.ts';
 import { DEFAULT_REVISION, openConverted, openSnapshot, type Snapshot } from './snapshot.ts';
 import { createSplitReader, type HubSplit, type SplitReader } from './split-reader.ts';
 
-/** Ignored files that are listed; their total is given, too. */
+/** Ignored files that are listed; their total is reported, too. */
 const MAX_NAMED_FILES = 100;
 
 /**
@@ -83,7 +83,7 @@ export interface HubDataset {
   readonly splits: readonly HubSplit[];
   /** See `SplitReader.info`. */
   readonly info: JsonObject;
-  /** Whether the files are the hub's Parquet export, because those of the dataset cannot be read. */
+  /** Whether the files are the hub's Parquet export, because the dataset's own files cannot be read. */
   readonly usedConvertedParquet: boolean;
   /** Bytes of data files that have been received so far, for all slices. */
   readonly readBytes: number;

@@ -8,14 +8,14 @@ import { validateDatasetPath } from '../repository/validate-path.ts';
 export interface FoundDataset {
   /** `owner/name`, or a legacy name. */
   readonly id: string;
-  /** Of the last month; null where the hub does not say. */
+  /** Downloads of the last month; null if the hub does not say. */
   readonly downloads: number | null;
   readonly likes: number | null;
-  /** Whether its files are for those whose request was granted. */
+  /** Whether its files need a granted request. */
   readonly isGated: boolean;
 }
 
-/** The most that one search returns. */
+/** Datasets that one search returns at most. */
 export const MAX_FOUND = 50;
 
 /** An entry has its tags and a description. */
@@ -54,7 +54,7 @@ export async function findDatasets(
   });
 }
 
-/** What an entry of the list says; nothing of one whose name cannot be one. */
+/** What an entry of the list says; nothing for a name that a dataset cannot have. */
 function foundIn(entry: JsonObject): readonly FoundDataset[] {
   const count = (value: unknown): number | null =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

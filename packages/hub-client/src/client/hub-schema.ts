@@ -13,8 +13,8 @@ export interface DatasetRef {
 }
 
 /**
- * The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, without what may be a
- * token, and as resolved.
+ * The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, without possible
+ * tokens, and as resolved.
  */
 export function hubSchema(
   { path, split, subsets, revision }: DatasetRef,

@@ -157,7 +157,7 @@ export function createSplitReader(
 const MAX_NAMED_COLUMNS = 50;
 const MAX_NAME_LENGTH = 100;
 
-/** The columns to read: those asked for, else all. @throws HubError `column_not_found`; TypeError for another type */
+/** The requested columns, else all. @throws HubError `column_not_found`; TypeError for another type */
 function checkColumns(columns: readonly string[] | undefined, names: readonly string[]): readonly string[] {
   if (columns === undefined) return names;
   if (!Array.isArray(columns)) {
@@ -239,7 +239,7 @@ async function* readRanges(
   }
   signal?.throwIfAborted();
   if (count > 0 || limit <= 0) return;
-  // If the rows have not been counted, only now it is known that the slice is after the last row.
+  // Without a count of the rows, only now it is known that the slice is after the last row.
   for (const { table, from } of ranges) {
     if (from === 0) continue;
     for await (const batch of table.read({ to: 1, columns: [], signal })) {

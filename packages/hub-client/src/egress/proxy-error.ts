@@ -2,7 +2,7 @@
 export class ProxyError extends Error {
   /** Its host and port, without the credentials of its address. */
   readonly proxy: string;
-  /** That of the cause. */
+  /** The code of the cause. */
   declare readonly code: string | undefined;
 
   constructor(address: URL, cause: Error) {
@@ -18,8 +18,8 @@ type Done = (...outcome: [error: null, socket: never] | [error: Error, socket: n
 type Connect = (target: unknown, done: Done) => void;
 
 /**
- * The options of a client of a proxy, as undici gives them to `clientFactory`, with a connector whose errors name the proxy:
- * a {@link ProxyError}.
+ * The options of a client of a proxy, as undici passes them to `clientFactory`, with a connector whose errors are
+ * {@link ProxyError}s, which name the proxy.
  */
 export function namingProxy(address: URL, options: object): { readonly connect: Connect } {
   const { connect } = options as { readonly connect: Connect };

@@ -1,8 +1,8 @@
 /** Time and chance, so that tests need not wait. */
 export interface Clock {
-  /** For waits and deadlines: from an unknown beginning, and never set. */
+  /** Milliseconds for waits and deadlines: from an unknown beginning, and never set. */
   nowMs(): number;
-  /** The time of day, since 1970: for HTTP dates, and for nothing else, because it may be set at any moment. */
+  /** The time of day, since 1970. It is only for HTTP dates, because it may be set at any moment. */
   dateMs(): number;
   /** Settles after the time, or rejects with the signal's reason. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;

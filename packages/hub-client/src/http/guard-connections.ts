@@ -5,18 +5,18 @@ import { isForbiddenAddress } from '../egress/forbidden-address.ts';
 import { isPrivateAddress } from '../egress/private-address.ts';
 import { HubError } from '../errors.ts';
 
-/** What may be connected to. */
+/** The addresses that connections may go to. */
 interface EgressRules {
   readonly connectTimeoutMs: number;
-  /** Of the addresses of a host, those that may be connected to; an address has itself. */
+  /** The addresses of a host that may be connected to; an address only has itself. */
   allowed<T extends { readonly address: string }>(host: string, addresses: readonly T[]): readonly T[];
-  /** The error for a host without one. */
+  /** The error for a host without an allowed address. */
   refused(host: string): Error;
 }
 
 /**
- * Makes connections to the addresses that rules allow. What a name resolves to is looked at when the connection is made,
- * and the connection goes to just that address, so that a name cannot mean something else in between (DNS rebinding).
+ * Makes connections to the addresses that rules allow. It checks what a name resolves to when it connects, and connects
+ * to just that address, so that a name cannot mean something else in between (DNS rebinding).
  *
  * @param lookup resolves names; default the system's
  */
@@ -47,11 +47,11 @@ export function guardedConnector(
 export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Makes connections for a hub that may redirect anywhere: where the hub itself is on a public address, nothing connects to
- * a private one. A hub on a private address, such as one of a company's own, may redirect to private ones, but not to
+ * Makes connections for a hub that may redirect anywhere: if the hub itself is on a public address, nothing connects to
+ * a private one. A hub on a private address, such as a company's own, may redirect to private ones, but not to
  * link-local ones, where clouds serve the credentials of a machine.
  *
- * The connector fails with HubError `hub_bad_response` where an address is refused.
+ * The connector fails with HubError `hub_bad_response` if an address is refused.
  *
  * @param endpoint the hub's own address
  * @param lookup resolves names; default the system's
@@ -62,7 +62,7 @@ export function guardConnections(
   lookup?: LookupFunction,
 ): buildConnector.connector {
   const hub = bareHost(endpoint.hostname);
-  /** null until the hub has been connected to for the first time; then it stays what it was found to be. */
+  /** Null until the first connection to the hub, which decides it. */
   let hubIsPrivate: boolean | null = isIP(hub) === 0 ? null : isPrivateAddress(hub);
 
   function allowed<T extends { address: string }>(host: string, addresses: readonly T[]): T[] {

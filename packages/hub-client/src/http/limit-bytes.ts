@@ -1,7 +1,7 @@
 import { joinBytes } from '@svc/jsonl-v23/internal';
 import { HubError } from '../errors.ts';
 
-/** The chunks of a body. @throws HubError `hub_bad_response` where it has more than `maxBytes` */
+/** The chunks of a body. @throws HubError `hub_bad_response` if it has more than `maxBytes` */
 export async function* limitBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -64,10 +64,10 @@ export class Requester {
   /**
    * Reads a JSON response while it arrives, so that neither its length nor its shape blocks the thread.
    *
-   * @param limits bytes of the body, and characters of a value that is read whole; default as many
+   * @param limits bytes of the body, and characters of a value that is read whole, by default as many
    * @param use reads the document; it may be called again, after a failure
-   * @throws HubError `hub_bad_response` for a body that is too long, not JSON, or of another form than `use` reads; those
-   *   of requests; the signal's reason
+   * @throws HubError `hub_bad_response` for a body that is too long, not JSON, or of another form than `use` reads, and
+   *   as requests do; the signal's reason
    */
   async readJson<T>(
     request: HubRequest,

@@ -14,7 +14,7 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   budgetMs: 60_000,
 };
 
-/** Three windows of the public hub: whatever a response asks for, the hub is asked again after this. */
+/** Three windows of the public hub. Whatever a response asks for, the client asks the hub again after this. */
 const MAX_REQUESTED_DELAY_MS = 15 * 60_000;
 
 /** What retrying needs. */
@@ -94,7 +94,7 @@ async function waitBeforeRetry(
   await clock.sleep(delayMs, context.signal);
 }
 
-/** The error of the request, with the wait after which a response asked for it to be sent again. */
+/** The error of the request, with the wait that a response asked for. */
 function withRetryAfter({ error, status }: RetryableError, waitMs: number | null): HubError {
   if (status === null || waitMs === null) return error;
   const details = { ...error.details, retryAfterMs: waitMs };

@@ -32,7 +32,7 @@ export interface OpenTransport {
   close(): Promise<void>;
 }
 
-/** What is used of a response of `fetch`, of the runtime or of a library. */
+/** The members that the client uses of a response of `fetch`, of the runtime or of a library. */
 export interface FetchResponse {
   readonly status: number;
   readonly type: string;
@@ -41,7 +41,7 @@ export interface FetchResponse {
   readonly body: ChunkSource<Uint8Array> | null;
 }
 
-/** The part of the global `fetch` that is used. */
+/** The part of the global `fetch` that the client uses. */
 export type FetchFunction = (
   url: URL,
   init: {

@@ -2,8 +2,8 @@ import { parseYamlApart } from '#platform';
 import { asMap, invalidMetadata, type YamlLocation, type YamlMap, type YamlValue } from './yaml-value.ts';
 
 /**
- * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
- * of those of the same name. Long cards are parsed on a thread. Absent files and an absent front matter give an empty map.
+ * Reads a dataset's metadata: the YAML front matter of its `README.md`, in which keys of `.huggingface.yaml` replace
+ * equal ones. Long cards are parsed on a thread. Absent files and an absent front matter give an empty map.
  *
  * @throws HubError `hub_unsupported_dataset` if the YAML is invalid
  */

@@ -13,7 +13,7 @@ export interface FileLocation {
   readonly sha256: string | null;
 }
 
-/** The error for a file whose bytes are not those that the hub declares. */
+/** The error for a file whose bytes differ from what the hub declares. */
 export function invalidFile(path: string, reason: string): HubError {
   return new HubError('hub_bad_response', `Cannot read ${shorten(path)}: ${reason}.`);
 }

@@ -29,16 +29,15 @@ const MAX_LISTED_ENTRIES = 100_000;
 /** A listing of more files is not cached: writing it would take long. */
 const MAX_KEPT_FILES = 10_000;
 
-/** Control characters, which terminals obey, and those that change the order in which a name is shown. */
+/** Control characters, which terminals obey, and characters that change the order in which a name is shown. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 /**
  * Lists all files of a repository at its commit, every page of the listing.
  *
  * @returns the files by their paths
- * @throws HubError `hub_bad_response` where pages lead elsewhere or entries make no sense or have control characters in their names,
- *   `hub_unsupported_dataset` where
- *   there are too many
+ * @throws HubError `hub_bad_response` if pages lead elsewhere, or entries make no sense or have control characters in
+ *   their names, `hub_unsupported_dataset` if there are too many
  */
 export async function listFiles(
   requester: Requester,

@@ -16,8 +16,8 @@ const PROGRESS_BYTES = 64 * 1024;
 class RangeIgnoredError extends Error {}
 
 /**
- * Opens a file without a request. Interrupted reads continue where they stopped. Only the declared bytes are returned: a
- * body that is shorter, longer, of another total size or of another hash ends in `hub_bad_response`.
+ * Opens a file without a request. Interrupted reads continue where they stopped. Only declared bytes are returned: a
+ * body that is shorter, longer, or has another total size or hash ends in `hub_bad_response`.
  */
 export function openFile(requester: Requester, location: FileLocation, context: RequestContext): ByteSource {
   return new HubFile(requester, location, context);

@@ -12,7 +12,7 @@ import { validateDatasetPath } from './validate-path.ts';
 export interface Repository {
   /** Current id: renamed and legacy names lead to another one. */
   readonly id: string;
-  /** The branch, tag or commit that was asked for. */
+  /** The requested branch, tag or commit. */
   readonly revision: string;
   readonly commit: string;
   /** Whether the hub serves its files to everybody. */
@@ -24,11 +24,11 @@ export interface Repository {
 const MAX_INFO_BYTES = 8 * 1024 * 1024;
 
 /**
- * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed. A public repository at a full commit
- * comes from the cache, if the hub was asked on the same day.
+ * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed. A public repository at a full
+ * commit comes from the cache, if the hub was asked on the same day.
  *
- * @throws HubError `hub_dataset_not_found`, `hub_revision_not_found` (with what there is), `hub_gated` where the hub has
- *   disabled it, and those of requests
+ * @throws HubError `hub_dataset_not_found`, `hub_revision_not_found` (with what there is), `hub_gated` if the hub has
+ *   disabled it, and as requests do
  */
 export async function openRepository(
   requester: Requester,

@@ -6,7 +6,7 @@ import { validateDatasetPath } from './validate-path.ts';
 export interface DatasetPath {
   /** `owner/name`, or a legacy name. */
   readonly path: string;
-  /** The revision in the address of a page; undefined where it has none. */
+  /** The revision in the address of a page; undefined if it has none. */
   readonly revision: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
 }
 
 /**
- * A path as it was pasted, for the record: of an address without user name, password, query and fragment, which name no
+ * A path as it was pasted, for the record. An address loses its user name, password, query and fragment, which name no
  * dataset and may hold a token.
  */
 export function withoutCredentials(pasted: string): string {

@@ -3,7 +3,7 @@ import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/js
 import { HubError } from '../errors.ts';
 import { MAX_ENTRIES } from './yaml-value.ts';
 
-/** Members of a repository's description that are read; asked for by name, because the hub omits some otherwise. */
+/** Members of a repository's description that are read. They are requested by name: the hub omits some otherwise. */
 export const INFO_FIELDS = [
   'sha',
   'private',
@@ -26,10 +26,10 @@ const MAX_REVISIONS = 10_000;
 export type RepositoryInfo = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the description of a repository. Members of other names, and those too large to be parsed on this thread, are left
- * out: the card is then read from its file. All but the card are plain values or lists of texts.
+ * Reads the description of a repository. It leaves out members of other names, and members that are too large to be
+ * parsed on this thread: the card is then read from its file. All but the card are plain values or lists of texts.
  *
- * @throws JsonlError where the text is not a JSON object; HubError `hub_bad_response` where it has more than 1,000 members
+ * @throws JsonlError if the text is not a JSON object; HubError `hub_bad_response` if it has more than 1,000 members
  */
 export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
   const info: Record<string, unknown> = {};
@@ -49,7 +49,7 @@ export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
   return info;
 }
 
-/** Reads the names of branches and tags. @throws JsonlError where the text is not a JSON object of lists */
+/** Reads the names of branches and tags. @throws JsonlError if the text is not a JSON object of lists */
 export async function readRevisionNames(json: JsonStream): Promise<string[]> {
   const names: string[] = [];
   for await (const kind of json.members()) {
@@ -65,7 +65,7 @@ export async function readRevisionNames(json: JsonStream): Promise<string[]> {
   return names;
 }
 
-/** The parser of the runtime: several times as fast as that of `JsonStream`, and the numbers are small. */
+/** The parser of the runtime: several times as fast as `JsonStream`'s, and the numbers are small. */
 function parse({ text, location }: LocatedText): unknown {
   try {
     return JSON.parse(text);

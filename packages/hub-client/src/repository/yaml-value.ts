@@ -28,16 +28,12 @@ export function invalidMetadata(reason: string, options: HubErrorOptions): HubEr
   return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, options);
 }
 
-/** The value as a map, or null where it is anything else. */
+/** The value as a map; null for anything else. */
 export function asMap(value: YamlValue | undefined): YamlMap | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }
 
-/**
- * Refuses metadata with more values, or nested deeper, than what reads it takes.
- *
- * @throws HubError `hub_unsupported_dataset`
- */
+/** Refuses metadata with more values, or nested deeper, than readers take. @throws HubError `hub_unsupported_dataset` */
 export function checkMetadata(value: YamlValue, file: string): void {
   const refuse = (reason: string): HubError => invalidMetadata(reason, { location: { file } });
   let level = [value];
@@ -57,7 +53,7 @@ export function checkMetadata(value: YamlValue, file: string): void {
   }
 }
 
-/** How many entries a text may have at most, at a glance. */
+/** A quick upper bound for the entries of a text. */
 export function countEntries(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index += 1) {

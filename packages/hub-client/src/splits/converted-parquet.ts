@@ -8,8 +8,8 @@ import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 export const CONVERTED_REVISION = 'refs/convert/parquet';
 
 /**
- * Reads the layout of the hub's converted Parquet branch: `{subset}/{split}/0000.parquet`, where a copy of only the first
- * rows is called `partial-{split}` and one of very many files `{split}-part0`, `{split}-part1`, ...
+ * Reads the layout of the hub's converted Parquet branch: `{subset}/{split}/0000.parquet`. A copy of only the first
+ * rows is called `partial-{split}`, a copy of very many files `{split}-part0`, `{split}-part1`, ...
  *
  * @param card metadata of the dataset card, whose default subset stays the default
  * @returns the layout, and the splits (`subset/split`) that hold only the first rows

@@ -42,9 +42,9 @@ const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
 
 /**
  * Finds the splits of files that no metadata describes, by the names that the hub's loader looks for. The first of
- * these that finds anything decides, and files that it does not find are left out:
- * `data/{split}-00000-of-00001*.*` (any split name), `*.eval` (split `logs`), folders named after a split, files named
- * after a split, and last everything as `train`.
+ * these rules that finds anything decides, and leaves out other files: `data/{split}-00000-of-00001*.*` (any split
+ * name), `*.eval` (split `logs`), folders named after a split, files named after a split, and last everything as
+ * `train`.
  *
  * @param sorted data files by `compareUtf8`, none of them hidden, relative to where the search begins
  * @throws HubError `hub_unsupported_dataset` if the name of a shard has an invalid split name
@@ -107,12 +107,12 @@ async function findByKeyword(
   namesOf: (path: string) => string[],
   pace: Pacer,
 ): Promise<FoundSplits> {
-  // Paths are sorted by their first pattern, and stay in order among those with the same one.
+  // Paths are sorted by their first pattern, and keep their order if it is the same.
   const rules = RULES.map((rule) => ({
     split: rule.split,
     ranks: patternsOf(rule).map((pattern) => ({ pattern, paths: [] as string[] })),
   }));
-  // Nothing is kept of a path but its place: there may be 100,000.
+  // Only a path's place is kept: there may be 100,000.
   await pace(sorted, (path) => {
     const names = namesOf(path).filter((name) => ANY_KEYWORD.test(name));
     if (names.length === 0) return;

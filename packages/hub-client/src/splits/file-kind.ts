@@ -62,9 +62,9 @@ export function isOfKind(path: string, kind: string): boolean {
 }
 
 /**
- * The kind that a split's files have: that of the most frequent suffix. Every suffix of a name counts, so `a.csv.gz` and
- * `a.csv.bak` are csv. Ties go to parquet, lance, arrow, jsonl, json, csv, then to the last in the alphabet.
- * Null: none is known.
+ * The kind of a split's files, by the most frequent suffix. Every suffix of a name counts, so `a.csv.gz` and
+ * `a.csv.bak` are csv. Ties go to parquet, lance, arrow, jsonl, json, csv, then to the last in the alphabet. Null if
+ * none is known.
  */
 export async function inferKind(paths: readonly string[], pace: Pacer): Promise<string | null> {
   const counts = new Map<string, { suffix: string; metadata: boolean; count: number }>();
@@ -90,7 +90,7 @@ export async function inferKind(paths: readonly string[], pace: Pacer): Promise<
   return first === undefined ? null : (KIND_OF_SUFFIX.get(first.suffix) ?? null);
 }
 
-/** The format in which files of a kind are read here; null: they are not. */
+/** The format in which files of a kind are read here; null if they are not. */
 export function formatOfKind(kind: string): DataFormat | null {
   return READ_HERE.has(kind) ? (kind as DataFormat) : null;
 }

@@ -21,10 +21,10 @@ const NOT_DATA = new Set([
 const STEPS_PER_MATCH = 10;
 const STEPS_PER_NAME = 150;
 const MAX_PATTERN_LENGTH = 1024;
-/** A fifth of a second; a repository of 100,000 files needs a few million steps. */
+/** Steps of a fifth of a second; a repository of 100,000 files needs a few million. */
 const MATCH_STEPS = 20_000_000;
 
-/** The files of a repository, sorted by path, and what bounds the work on their names. */
+/** The files of a repository, sorted by path, and the bounds for work on their names. */
 export interface FileIndex {
   readonly files: readonly RepositoryFile[];
   readonly byPath: ReadonlyMap<string, RepositoryFile>;

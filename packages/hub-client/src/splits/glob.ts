@@ -118,8 +118,8 @@ function matchPart(
 }
 
 /**
- * Whether the pattern covers all values, where null covers any number of them. Only the latest null needs to be
- * tried again: what an earlier one could take more of, the latest can take too.
+ * Whether the pattern covers all values, if null covers any number of them. Only the latest null needs another try:
+ * what an earlier one could take more of, the latest can take too.
  */
 function matchSequence<P, V>(
   pattern: readonly P[],

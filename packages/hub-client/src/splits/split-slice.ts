@@ -56,8 +56,8 @@ export function isSplitName(name: string): boolean {
 
 /**
  * Parses a split expression such as `train`, `train[:100]`, `train[-5:]`, `train[10%:20%]`, `train+test[:5]`,
- * `train[:10%](pct1_dropremainder)` or `all`. The grammar is that of the hub's own loader, with its refusals: no
- * blanks, no step, no single index, no decimals, one rounding in a sum. One `%` makes both bounds percentages.
+ * `train[:10%](pct1_dropremainder)` or `all`. The grammar and its refusals are the hub's own loader's: no blanks, no
+ * step, no single index, no decimals, one rounding in a sum. One `%` makes both bounds percentages.
  *
  * @throws HubError `invalid_split`
  */
@@ -85,12 +85,12 @@ export function needsRowCounts(expression: SplitExpression): boolean {
 
 /**
  * Resolves an expression to row ranges, in written order; overlaps and repeats stay. Percentages are rounded half to
- * even in whole numbers. Bounds beyond the end are cut where the count is known; a range of a split without a count
- * is a prefix or a suffix to be read until the file ends.
+ * even in whole numbers. Bounds beyond the end are cut if the count is known; a range of a split without a count is a
+ * prefix or a suffix to be read until the file ends.
  *
- * @throws HubError `hub_split_not_found` for a name the dataset lacks (with what there is), `invalid_split` where the
- *   expression selects no row of splits that have rows, has a member that ends before it begins, or needs a count that is not given; TypeError, RangeError for
- *   an invalid `numRows`.
+ * @throws HubError `hub_split_not_found` for a name the dataset lacks (with what there is), `invalid_split` if the
+ *   expression selects no row of splits that have rows, has a member that ends before it begins, or needs a count that
+ *   is not given; TypeError, RangeError for an invalid `numRows`.
  */
 export function resolveSplit(expression: SplitExpression, splits: readonly SplitSize[]): SplitRange[] {
   for (const { name, numRows } of splits) {
@@ -110,7 +110,7 @@ export function resolveSplit(expression: SplitExpression, splits: readonly Split
   }
   const ranges = expression.parts.map((part) => resolvePart(part, sizes.get(part.split), expression.text));
   const ofRows = ranges.filter(({ split }) => Number(sizes.get(split) ?? 1) > 0);
-  // A member of a sum may be empty, by rounding for example; one that ends before it begins is a mistake.
+  // A member of a sum may be empty, by rounding for example; a member that ends before it begins is a mistake.
   const isReversed = ofRows.some(({ from, to }) => to !== null && to < from);
   const selectsNothing = ofRows.length > 0 && ranges.every(({ from, to }) => to !== null && to <= from);
   if (isReversed || selectsNothing) throw emptySelection(expression);
@@ -126,11 +126,11 @@ export function emptySelection(expression: SplitExpression): HubError {
   );
 }
 
-/** Splits that are read where none is named, the first that there is. */
+/** Splits that are read if none is named, the first that exists. */
 const DEFAULT_SPLITS = ['train', 'test', 'validation'] as const;
 
 /**
- * The split that is read where none is named: the only one, else `train`, `test` or `validation`.
+ * The split that is read if none is named: the only one, else `train`, `test` or `validation`.
  *
  * @throws HubError `hub_split_not_found` with the names to choose from
  */

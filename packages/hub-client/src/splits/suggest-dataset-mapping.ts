@@ -5,12 +5,12 @@ import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
 /**
- * Suggests how a dataset's columns become items: by the `field_spec` of the repository's `eval.yaml`, where it has one that
- * fits the columns, else by the columns' names and types.
+ * Suggests how a dataset's columns become items: by a `field_spec` of the repository's `eval.yaml` that fits the
+ * columns, else by the columns' names and types.
  *
  * @param evalYaml the content of `eval.yaml`; null if there is none
- * @param options.subset, options.split of several tasks in `eval.yaml` the one for these is taken
- * @returns null where no column looks like a prompt
+ * @param options.subset, options.split choose among several tasks in `eval.yaml`
+ * @returns null if no column looks like a prompt
  *
  * @example suggestDatasetMapping([{ name: 'question', dtype: 'string' }, { name: 'answer', dtype: 'string' }])
  * // { promptColumn: 'question', answerColumn: 'answer' }

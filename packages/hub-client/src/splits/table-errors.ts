@@ -19,12 +19,12 @@ export function toHubError(error: unknown): unknown {
   return new HubError(HUB_CODES[code], message, { ...(location && { location }), cause: error });
 }
 
-/** The rows of a split, whose errors are those of this package. */
+/** The rows of a split, with errors of this package. */
 export interface SplitTable extends Omit<Table, 'unreadRow'> {
   readonly unreadRow: HubError | undefined;
 }
 
-/** The same table, whose errors are those of this package. */
+/** A table whose errors are errors of this package. */
 export function withHubErrors(table: Table): SplitTable {
   const { unreadRow } = table;
   return {
