@@ -62,7 +62,7 @@ function named({ file, ...location }: SourceLocation): SourceLocation {
   return file === undefined || file === '' ? location : { file, ...location };
 }
 
-/** Adds a row to those of a batch that cannot be read. @param reasonOf called only where the reason is kept */
+/** Adds a row to the unreadable ones of a batch. @param reasonOf called only if the reason is kept */
 export function addUnread(
   unread: Map<number, UnreadRow | null>,
   index: number,

@@ -4,7 +4,7 @@ import type { Inflate } from './parquet/codecs/inflate.ts';
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';
 
-/** Decompresses a stream with what the browser knows: gzip everywhere, the others where it has them. */
+/** Decompresses a stream with the browser's formats: gzip everywhere, the others if it has them. */
 export async function* decompress(
   compression: Compression,
   open: (signal: AbortSignal) => AsyncIterable<Uint8Array>,
@@ -57,15 +57,15 @@ export function crc32(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** Lets whatever waits have its turn. */
+/** Lets waiting work have its turn. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
 /**
- * What decompresses pages of one codec of Parquet. Undefined for codecs that need more than JavaScript and `gzip`, which
- * every browser has: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3), and what
- * a browser's own streams of other formats hold in memory has no bound.
+ * Decompresses pages of one codec of Parquet. Undefined for codecs that need more than JavaScript and `gzip`, which
+ * every browser has: WebAssembly would need a page's leave (`wasm-unsafe-eval`, Content Security Policy level 3), and
+ * nothing bounds the memory of a browser's own streams of other formats.
  */
 export function loadPageCodec(codec: string): Inflate | undefined {
   return codec === 'GZIP' ? inflateGzip : undefined;

@@ -53,8 +53,7 @@ export async function* decompress(
   let engines = 0;
   let isDone = false;
   try {
-    // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame. That of gzip
-    // leaves zeros.
+    // The zstd engine ends with a frame and leaves the rest of the chunk, another frame. The gzip engine leaves zeros.
     for (let isFirst = true; isFirst || !ended || rest.length > 0; isFirst = false) {
       if (compression === 'gzip' && !isFirst) {
         await skipZeros();
@@ -128,14 +127,14 @@ function written(inflate: Transform, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** Lets whatever waits have its turn. */
+/** Lets waiting work have its turn. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Larger pages are decompressed on the thread pool; for smaller ones the way there takes longer than the work. */
+/** Larger pages are decompressed on the thread pool; for smaller ones, getting there takes longer than the work. */
 const MAX_INLINE_BYTES = 2 * 1024 * 1024;
-/** zlib takes no smaller ones. */
+/** zlib throws for smaller ones. */
 const MIN_PIECE_BYTES = 64;
 
 type Zlib = (
@@ -147,7 +146,7 @@ type ZlibSync = (input: Uint8Array, options: { maxOutputLength: number; chunkSiz
 
 function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
   return (input, outputLength) => {
-    // One piece for all of it: nothing is put together afterwards, and memory is only used as far as it is written.
+    // One buffer for all: nothing is joined afterwards, and only written memory is used.
     const options = {
       maxOutputLength: outputLength || 1,
       chunkSize: Math.max(outputLength, MIN_PIECE_BYTES),
@@ -159,7 +158,7 @@ function zlibCodec(inflateSync: ZlibSync, inflate: Zlib): Inflate {
   };
 }
 
-/** What decompresses pages of one codec of Parquet; their length is known, and none exceeds it. Undefined for other codecs. */
+/** Decompresses pages of one codec of Parquet, whose known length none exceeds. Undefined for other codecs. */
 export function loadPageCodec(codec: string): Inflate | undefined {
   switch (codec) {
     case 'GZIP':

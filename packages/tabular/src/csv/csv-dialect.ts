@@ -6,7 +6,7 @@ const SPACE = 32;
 export interface CsvDialect {
   readonly delimiter: number;
   readonly quote: number;
-  /** Before a character that then has no meaning. */
+  /** Takes the meaning from the next character. */
   readonly escape: number;
   /** Starts a comment that ends with the line. */
   readonly comment: number;
@@ -31,7 +31,7 @@ export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
 /** The delimiter that the first line of a file states, as Excel reads it (`sep=;`); null for any other line. */
 export function statedDelimiter(line: string): string | null {
   const [, stated] = /^"?sep=(\\t|[\x01-\x7f])"?$/i.exec(line) ?? [];
-  // A letter would be the name of a column, more likely.
+  // A letter is more likely the name of a column.
   if (stated === undefined || /^[a-z0-9"]$/i.test(stated)) return null;
   return stated === '\\t' ? '\t' : stated;
 }

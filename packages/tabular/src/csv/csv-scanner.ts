@@ -33,7 +33,7 @@ const MAX_RANGES = 64 * 1024;
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
   bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
-  /** The same bytes. */
+  /** A view of `bytes`. */
   words: DataView = wordsOf(this.bytes);
   /** Fields of the current record. */
   fieldCount = 0;
@@ -104,7 +104,7 @@ export class CsvScanner {
       const outgrown = this.bytes;
       this.bytes = new Uint8Array(Math.max(needed + 1, grownSize(outgrown.length, longest)));
       this.bytes.set(outgrown.subarray(0, this.#length));
-      // Left to the garbage collector, what a long row has outgrown takes as much again as the row.
+      // The garbage collector would let the outgrown buffer take as much again as the row.
       transferBuffer(outgrown.buffer as ArrayBuffer, 0);
       this.words = wordsOf(this.bytes);
     }
@@ -156,7 +156,7 @@ export class CsvScanner {
           if (escapeByte === -1) at = skipWords(words, at, length, quote);
         }
         if (at < length && bytes[at] === escapeByte) {
-          // Only the next byte tells what is escaped.
+          // Only the next byte shows what is escaped.
           if (at + 1 === length && !this.#isEnded) break;
           if (bytes[at + 1] === LF || bytes[at + 1] === CR) innerLines += 1;
           this.#escaped = RAW;
@@ -206,7 +206,7 @@ export class CsvScanner {
         this.#fieldStart = at;
         state = FIELD_START;
       } else if (code === LF || code === CR) {
-        // Only the next byte tells whether this is half of a line end.
+        // Only the next byte shows whether this is half of a line end.
         if (code === CR && at + 1 === length && !this.#isEnded) break;
         const next = code === CR && bytes[at + 1] === LF && at + 1 < length ? at + 2 : at + 1;
         this.#endField(at, state);
@@ -338,9 +338,8 @@ const CRS = CR * ONES;
 const HIGHEST_BITS = 0x80 * ONES;
 
 /**
- * Passes over words of four bytes in which there is neither a line end nor another byte: looking at the bytes of a word at
- * once takes half of the time of looking at each. Only a byte that is zero leaves its highest bit in `(x - 1) & ~x`, or one
- * above it.
+ * Passes over words of four bytes with neither a line end nor another byte: this takes half of the time of looking at
+ * each byte. Only a byte that is zero leaves its highest bit in `(x - 1) & ~x`, or one above it.
  */
 function skipWords(words: DataView, from: number, end: number, byte: number): number {
   const others = byte * ONES;

@@ -36,7 +36,7 @@ export class FieldReader {
     });
   }
 
-  /** The error for a record that does not have as many fields as its table has columns. */
+  /** The error for a record with more or fewer fields than its table has columns. */
   wrongWidth(width: number): TableError {
     const { fieldCount, ends } = this.#scanner;
     const at = ends[Math.min(fieldCount, width) - 1] as number;

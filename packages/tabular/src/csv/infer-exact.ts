@@ -14,10 +14,7 @@ const MAX_WORD_BYTES = Math.max(...[...NULL_WORDS].map((word) => word.length), '
 /** What a field is by its spelling. */
 export type CsvValueKind = 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
 
-/**
- * What a field is: a number or a truth value only if it is written as its JSON text, so that nothing is lost by reading it
- * as one.
- */
+/** What a field is: a number or a truth value only if it is written as its JSON text, so that nothing is lost. */
 export function csvValueKind(bytes: Uint8Array, start: number, end: number): CsvValueKind {
   const length = end - start;
   if (length === 0) return 'null';
@@ -53,9 +50,9 @@ export interface CsvColumnShape {
   hasNegative: boolean;
   /** Whether it became text after it had been of another kind, or had nothing but missing values. */
   wasOther: boolean;
-  /** Whether its values are texts however they are spelled. Fields without quotes or content alone are missing values. */
+  /** Whether its values are texts however they are spelled. Only unquoted empty fields are missing values. */
   readonly isText: boolean;
-  /** How all of its values are spelled, where that is not as in JSON. */
+  /** How all of its values are spelled, if that is not as in JSON. */
   spelling: CsvSpelling;
 }
 

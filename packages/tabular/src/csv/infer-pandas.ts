@@ -12,7 +12,7 @@ import { numberKind, plainNumberKind, truthOf } from './plain-number.ts';
 
 /**
  * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
- * those beyond.
+ * larger ones.
  */
 type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
   /** The first number that is not written as its JSON text; null if there is none. */

@@ -87,7 +87,7 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
   };
 }
 
-/** The columns of a file, and what their values have been so far. */
+/** The columns of a file, and the kinds of their values so far. */
 interface ExactColumns {
   readonly names: readonly string[];
   readonly shapes: readonly CsvColumnShape[];
@@ -198,7 +198,7 @@ class ExactRows implements ArrivedRows<ExactRows> {
     return null;
   }
 
-  /** Whether the record is the line by which Excel knows the delimiter, which ends it where it is the delimiter. */
+  /** Whether the record is the line that tells Excel the delimiter, and that ends with it if the table uses it. */
   #statesDelimiter(): boolean {
     const { fieldCount } = this.scanner;
     if (fieldCount > 2) return false;

@@ -12,10 +12,10 @@ import { readPandasSettings } from './pandas-settings.ts';
 /**
  * Reads CSV files as the `datasets` library does.
  *
- * The parameters of a dataset card that are supported are `sep`, `delimiter`, `names`, `column_names`, `header`, `skiprows`,
- * `nrows`, `usecols`, `quotechar`, `quoting`, `doublequote`, `escapechar`, `comment`, `skipinitialspace`,
- * `skip_blank_lines`, `na_values`, `keep_default_na`, `na_filter`, `encoding`, `encoding_errors`, `on_bad_lines`; others that
- * would change what is read are refused with `unsupported_file`.
+ * It supports the parameters `sep`, `delimiter`, `names`, `column_names`, `header`, `skiprows`, `nrows`, `usecols`,
+ * `quotechar`, `quoting`, `doublequote`, `escapechar`, `comment`, `skipinitialspace`, `skip_blank_lines`, `na_values`,
+ * `keep_default_na`, `na_filter`, `encoding`, `encoding_errors`, `on_bad_lines` of a dataset card, and refuses others
+ * that would change what is read with `unsupported_file`.
  */
 export class PandasReader implements TextReader<PandasRows> {
   readonly inference: PandasInference = new PandasInference();
@@ -53,7 +53,7 @@ function createRowReader(
   columns: readonly string[],
   converts: ReadonlyMap<string, Convert>,
 ): (row: PandasRows) => ReadRow {
-  /** The columns of the file, and where in them those that are read are: -1 for one that the file does not have. */
+  /** The columns of the file, and the positions of the ones that are read: -1 if the file lacks it. */
   let known: PandasRows['columns'] | null = null;
   let positions: readonly number[] = [];
   return (row) => {

@@ -30,7 +30,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   readonly #nullStarts: Uint8Array = new Uint8Array(256);
   readonly #nullEnds: Uint8Array = new Uint8Array(256);
   readonly #maxNullBytes: number;
-  /** Records so far, without those that `skiprows` leaves out. */
+  /** Records so far, without the ones that `skiprows` leaves out. */
   #seen = 0;
   #rows = 0;
   #isEnded = false;
@@ -82,7 +82,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     }
   }
 
-  /** The columns of a file that has no rows: those of the header. */
+  /** The columns of a file without rows, from the header. */
   emptyColumns(): Iterable<string> {
     if (this.#width === 0 && this.#header !== null) this.#start(this.#header.length);
     return this.columns.keys();

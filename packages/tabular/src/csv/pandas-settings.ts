@@ -15,8 +15,8 @@ const NULL_WORDS =
 export interface PandasSettings {
   readonly dialect: CsvDialect;
   /**
-   * Exchanges characters of the dialect beyond ASCII, which the scanner does not know, for control characters that then stand
-   * for them, and the other way round; absent if there are none.
+   * Exchanges the dialect's characters beyond ASCII, which the scanner does not know, for control characters, and the
+   * other way round; absent if there are none.
    */
   readonly exchange: ((text: string) => string) | undefined;
   readonly encoding: string | undefined;

@@ -7,7 +7,7 @@ const ZERO = 48;
 const LOWER_E = 101;
 /** Every integer with this many digits fits 64 bits. */
 const MAX_INT_DIGITS = 18;
-/** A number this long has fewer digits than a number may have. */
+/** A number of this length has fewer digits than a number may have. */
 const MAX_NUMBER_BYTES = 64;
 /** A number with a longer exponent may be too long to write out. */
 const MAX_EXPONENT_DIGITS = 2;
@@ -32,7 +32,7 @@ export function plainNumberKind(bytes: Uint8Array, start: number, end: number): 
   return zeros <= MAX_LEADING_ZEROS ? 'float' : null;
 }
 
-/** The kind of a number that is written as in JSON, whatever its canonical text is. */
+/** The kind of a number that is written as in JSON, whatever its canonical text. */
 export function numberKind(bytes: Uint8Array, start: number, end: number): NumberKind {
   const last = mantissaEnd(bytes, start, end);
   if (last === -1 || end - start > MAX_NUMBER_BYTES) return null;

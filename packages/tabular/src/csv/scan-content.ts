@@ -11,7 +11,7 @@ export interface ContentOptions extends TextEncodingOptions {
   readonly replace?: ((text: string) => string) | undefined;
 }
 
-/** Work of less than a millisecond. */
+/** Bytes that take less than a millisecond. */
 const MAX_PIECE_BYTES = 64 * 1024;
 const MARK = [0xef, 0xbb, 0xbf];
 
@@ -28,7 +28,7 @@ export async function* scanContent(
 ): AsyncGenerator<void> {
   const { signal } = options;
   const nextTurn = createYielder();
-  // What comes out of zlib may share its memory with the next chunk.
+  // Chunks from zlib may share their memory with the next chunk.
   const isOwn = file.compression === 'none';
   try {
     for await (const chunk of utf8Chunks(file.read(signal), options)) {
@@ -39,7 +39,7 @@ export async function* scanContent(
         const turn = nextTurn();
         if (turn !== undefined) await turn;
       }
-      // The scanner has a copy. To leave it to the garbage collector would take a fifth of the time of reading.
+      // The scanner has a copy. Leaving the chunk to the garbage collector would take a fifth of the reading time.
       if (isOwn && chunk.length === chunk.buffer.byteLength) transferBuffer(chunk.buffer as ArrayBuffer, 0);
     }
     scanner.end();

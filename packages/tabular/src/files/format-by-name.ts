@@ -14,7 +14,7 @@ const FORMATS: ReadonlyMap<string, FileFormat> = new Map([
 ]);
 const COMPRESSIONS: ReadonlySet<string> = new Set(['gz', 'gzip', 'zst', 'zstd']);
 
-/** The last suffix of a name in lower case, without those of a compression; empty if there is none. */
+/** The last suffix of a name in lower case, except suffixes of compression; empty if there is none. */
 export function lastSuffix(path: string): string {
   return suffixes(path.toLowerCase()).findLast((suffix) => !COMPRESSIONS.has(suffix)) ?? '';
 }

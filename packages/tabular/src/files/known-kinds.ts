@@ -49,7 +49,7 @@ export interface NoTable {
   readonly advice?: string;
 }
 
-/** Texts that are no tables, whatever their name says: first characters, without white space before them. */
+/** Texts that are no tables, whatever their name: first characters, without white space before them. */
 const TEXT_KINDS: readonly (readonly [start: RegExp, found: NoTable])[] = [
   [
     /^version https?:\/\/(?:git-lfs\.github\.com|hawser\.github\.com|git-media\.io)\//,

@@ -22,7 +22,7 @@ export interface FileTableOptions {
   readonly wholeFile?: boolean;
   /** Whether reading continues after rows of CSV and JSON Lines that cannot be read. Default false. */
   readonly skipsInvalid?: boolean;
-  /** Functions that decompress pages of Parquet; used before those of the runtime. */
+  /** Functions that decompress pages of Parquet; they precede the runtime's. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,7 +69,7 @@ export async function openFileTable(
     skipsInvalid,
   });
   const table = tables.get(TABLE) as Table;
-  // Texts stay as they are, also those that could be times.
+  // Texts stay as they are, even if they could be times.
   const features = table.features.map(({ name, feature }) => ({ name, feature: asText(feature) }));
   const warnings = [...(detected.warnings ?? []), ...(table.warnings ?? [])];
   return { ...table, features, warnings };

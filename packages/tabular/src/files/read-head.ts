@@ -42,7 +42,7 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof TableError) throw cause;
-    // What is damaged after the first bytes is found when the rows are read.
+    // Reading the rows finds damage after the first bytes.
     if (length > 0) return { head: joinBytes(chunks), compression, isWhole: false };
     throw notDecompressed(source.path, compression, cause);
   }

@@ -10,7 +10,7 @@ import { openFileTable } from './open-file-table.ts';
 export interface ReadTableOptions extends ByteSourceOptions, FormatHints {
   /** Names of the columns to read; default all. Of Parquet files, only these are fetched. */
   readonly columns?: readonly string[];
-  /** Functions that decompress pages of Parquet to a given size; used before those of the runtime. */
+  /** Functions that decompress pages of Parquet to a given size; they precede the runtime's. */
   readonly decompressors?: Decompressors | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Puts the values of columns into rows by their levels (Parquet format, "Nested Encoding"). The algorithm and what it
- * makes of most shapes of a schema are those of hyparquet (MIT, Kenny Daniel), which is the oracle of its tests; here every
- * step is checked, because levels are untrusted input, and lists of older writers are those of the format.
+ * Puts the values of columns into rows by their levels (Parquet format, "Nested Encoding"). The algorithm and its
+ * results for most shapes of a schema are hyparquet's (MIT, Kenny Daniel), which is the oracle of its tests. Here every
+ * step is checked, because levels are untrusted input, and lists of older writers follow the format.
  */
 import type { CellValues } from './cells/convert.ts';
 import { isRepeated, listElement } from './metadata/lists.ts';
@@ -16,9 +16,9 @@ type Nested = unknown[];
  *
  * @param output rows so far; the last one may continue
  * @param definitions null if the column has no nulls
- * @param repetitions null where the column has no lists
+ * @param repetitions null if the column has no lists
  * @param path the leaf's way from the root
- * @throws ParquetError where the levels contradict each other
+ * @throws ParquetError if the levels contradict each other
  */
 export function assembleLists(
   output: Nested,
@@ -98,7 +98,7 @@ export function assembleLists(
  * their content or null.
  *
  * @param columns the assembled leaves by path; the column's own entry is added, what it is made of is taken out
- * @throws ParquetError where the leaves do not fit together
+ * @throws ParquetError if the leaves do not fit together
  */
 export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree, depth = 0): void {
   const path = keyOf(schema);
@@ -132,7 +132,7 @@ function take(columns: Map<string, Nested>, path: string): Nested {
   return values;
 }
 
-/** Takes the list off that an optional group is: its only entry is the group, or null. */
+/** Removes the list that stands for an optional group: its only entry is the group, or null. */
 function flattenAt(rows: Nested, depth: number): Nested {
   for (let row = 0; row < rows.length; row += 1) {
     const value = rows[row];

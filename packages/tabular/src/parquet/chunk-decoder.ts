@@ -16,7 +16,7 @@ import { RowBuffer } from './row-buffer.ts';
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 /** Entries of a page that are decoded in one step; a few bytes may encode any number of them. */
 const MAX_ENTRIES_AT_ONCE = 8192;
-/** The same of all columns together. */
+/** Entries that are decoded in one step of all columns together. */
 const MAX_ENTRIES_OF_ALL = 2 ** 22;
 /** Memory that an entry of an unfinished row takes, about, for each level of nesting. */
 const BYTES_PER_ENTRY = 48;
@@ -233,7 +233,7 @@ export class ChunkDecoder {
     }
   }
 
-  /** Counts what is held for the page, the dictionary or the unfinished row. @throws ParquetError */
+  /** Counts the memory of the page, the dictionary or the unfinished row. @throws ParquetError */
   #hold(what: 'page' | 'dictionary' | 'row', bytes: number): void {
     this.#held[what] = this.#decoding.budget.change(this.#held[what], bytes);
   }

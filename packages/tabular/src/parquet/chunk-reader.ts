@@ -118,7 +118,7 @@ export class ChunkReader {
     return this.#decoder.take(count);
   }
 
-  /** Frees the memory of what has been taken. */
+  /** Frees the memory of the rows that were taken. */
   release(): void {
     this.#decoder.release();
   }

@@ -12,7 +12,7 @@ import { ByteCursor } from './metadata/byte-cursor.ts';
 import type { Encoding, PageHeader } from './metadata/page-header.ts';
 import { damaged, unsupported } from './parquet-error.ts';
 
-/** Bytes that the values of one page may have together; prefixes that are shared count each time. */
+/** Bytes that the values of one page may have together; shared prefixes count each time. */
 const MAX_DECODED_BYTES = 256 * 1024 * 1024;
 const LEVELS = 'a level of nesting';
 
@@ -55,7 +55,7 @@ export class DataPage {
    * Decodes the next entries to one a row, in the nesting that the assembly of columns takes.
    *
    * @param maxEntries how many at most
-   * @param open the last row of what was decoded before, whose list may continue
+   * @param open the last row that was decoded before, whose list may continue
    * @throws ParquetError
    */
   next(maxEntries: number, open: readonly unknown[]): CellValues {

@@ -13,9 +13,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Counts a change: what is held now in place of what was before.
+   * Counts a change of the memory that is held.
    * @returns `after`
-   * @throws ParquetError where all that is held becomes too much
+   * @throws ParquetError if the sum becomes too large
    */
   change(before: number, after: number): number {
     if (this.#held - before + after > this.#maxBytes) {

@@ -16,7 +16,7 @@ import { type ColumnBatch, readParquet } from './read-parquet.ts';
 
 /** Footers that are read at the same time. */
 const CONCURRENT_FOOTERS = 6;
-/** Footers kept in memory; those of further files are read again with their rows. */
+/** Footers kept in memory; further ones are read again with their rows. */
 const MAX_KEPT_FOOTERS = 64;
 /** Size of a batch of rows. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -26,17 +26,17 @@ export interface ParquetTableOptions {
   /** Types that are declared for the columns. */
   readonly declared?: Features | undefined;
   /**
-   * Whether to read the footers of all files when the table is opened, which gives the exact count of rows, else of the first file. Default
-   * true.
+   * Whether to read the footers of all files when the table is opened, which gives the exact count of rows, or only the
+   * first file's. Default true.
    */
   readonly everyFooter?: boolean;
-  /** Functions that decompress pages; used before those of the runtime. Browsers need one for Brotli. */
+  /** Functions that decompress pages; they precede the runtime's. Browsers need one for Brotli. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Opens Parquet files as one table: their rows follow each other. The columns are those of the files whose footers are
+ * Opens Parquet files as one table: their rows follow each other. It has the columns of the files whose footers are
  * read.
  *
  * @throws TableError `damaged_file`, `unsupported_file`; errors of the sources; the signal's reason; TypeError for an option
@@ -58,7 +58,7 @@ export async function openParquetTable(
   const nonNumbers = new NonNumberCounter();
   return {
     features,
-    // Some count the rows that were read.
+    // Some warnings count the rows that were read.
     get warnings() {
       return [...warnings, ...nonNumbers.warnings];
     },

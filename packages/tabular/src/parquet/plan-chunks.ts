@@ -45,7 +45,7 @@ export interface ChunkPlan {
   readonly firstRow: number;
   /** Bytes at the end of `pages` that may belong to another chunk. */
   readonly slackBytes: number;
-  /** How much is fetched at first, with that of the other leaves. */
+  /** Bytes that are fetched at first, together with the other leaves'. */
   readonly firstBytes: number;
 }
 

@@ -33,12 +33,12 @@ export interface ColumnBatch {
 
 /** Which rows of a file are read, and which columns. */
 export interface ReadParquetOptions {
-  /** Names; those that the file does not have are left out. */
+  /** Names; names that the file does not have are left out. */
   readonly columns: readonly string[];
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** Used before those of the runtime. */
+  /** They precede the runtime's. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -101,7 +101,7 @@ export async function* readParquet(
   }
 }
 
-/** What decompresses the columns; a compression that cannot be read is reported before anything is fetched. */
+/** Decompresses the columns; it reports a compression that cannot be read before anything is fetched. */
 function loadInflater(
   { footer, path }: ParquetFile,
   columns: readonly SelectedColumn[],
@@ -132,7 +132,7 @@ function selectColumns({ footer }: ParquetFile, options: ReadParquetOptions): Se
   );
 }
 
-/** Rows are counted even where no column is read. */
+/** Rows are counted even if no column is read. */
 function* rowsWithoutColumns({ footer }: ParquetFile, spans: readonly GroupSpan[]): Generator<ColumnBatch> {
   for (const { group, from, to } of spans) {
     const firstRow = footer.groups[group]?.firstRow ?? 0;
@@ -147,7 +147,7 @@ function firstIntervals({ dictionary, pages, firstBytes }: ChunkPlan): ByteInter
   return dictionary === null ? [first] : [dictionary, first];
 }
 
-/** Reads the rows of one group, as many at a time as are decoded in every leaf. */
+/** Reads the rows of one group, as many at a time as every leaf has decoded. */
 async function* readGroup(
   file: ParquetFile,
   plan: GroupPlan,

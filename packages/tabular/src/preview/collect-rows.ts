@@ -59,7 +59,7 @@ const ENTRY_BYTES = 100;
 
 /** The first rows of a table, and what they say about a mapping. */
 export interface PreviewRows extends PreviewSamples {
-  /** Null where no column looks like a prompt. */
+  /** Null if no column looks like a prompt. */
   readonly suggestion: Suggestion | null;
   /** With a mapping: the items that an import would store, up to the size limit. */
   readonly items: readonly PreviewItem[] | null;
@@ -82,7 +82,7 @@ export class RowsCollector {
   readonly #suggestionBytes: number;
   readonly #samples: SampleCollector;
   readonly #items: ItemCollector | null;
-  /** Of the first rows, what a suggestion looks at. */
+  /** The part of the first rows that a suggestion looks at. */
   readonly #rows: JsonObject[] = [];
   #keptLength = 0;
 

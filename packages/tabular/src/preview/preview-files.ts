@@ -20,7 +20,7 @@ interface ShownColumns {
   readonly warnings: readonly string[];
 }
 
-/** The columns of a preview: the first thousand, and those that the mapping names. */
+/** The columns of a preview: the first thousand, and further ones that the mapping names. */
 export function shownColumns(all: readonly MappableFeature[], mapping: Mapping | null): ShownColumns {
   if (all.length <= MAX_COLUMNS) return { columns: all, warnings: [] };
   const named = new Set(mapping === null ? [] : mappedColumns(mapping));
@@ -39,7 +39,7 @@ const DEFINED_TYPES: Readonly<Record<KnownItemType, true>> = {
   code: true,
 };
 
-/** What is allowed in a mapping and probably a mistake, one sentence each. */
+/** What a mapping may have although it is probably a mistake, one sentence each. */
 export function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): string[] {
   if (defaultType === undefined || Object.hasOwn(DEFINED_TYPES, defaultType)) return [];
   const type = JSON.stringify(defaultType.slice(0, 100));
@@ -49,7 +49,7 @@ export function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): 
   ];
 }
 
-/** What is probably a mistake in items: that there is nothing to ask. @param among what they are counted among, if not all */
+/** Says that items have nothing to ask, probably a mistake. @param among what they are counted among, if not all */
 export function promptWarnings(count: number, among?: string): string[] {
   if (count === 0) return [];
   const items = count === 1 ? '1 item has' : `${count} items have`;
@@ -83,7 +83,7 @@ export interface FilesPreview extends PreviewRows {
   readonly format: string;
   readonly options: FileOptions;
   readonly features: readonly MappableFeature[];
-  /** Rows of all files; null where only reading the data tells. */
+  /** Rows of all files; null if only reading the data tells. */
   readonly numRows: number | null;
   readonly info: JsonObject;
   readonly skipped: SkippedFiles;
@@ -92,12 +92,12 @@ export interface FilesPreview extends PreviewRows {
 export interface PreviewOptions {
   /** Rows that are shown, 1 to 100. */
   readonly limit: number;
-  /** That samples, items and the suggestion may take as JSON text. */
+  /** Bytes of JSON text that samples, items and the suggestion may take. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** What files become: items where each has items in its first lines, and no mapping makes items of their rows. */
+/** What files become: items if each has items in its first lines, and no mapping makes items of their rows. */
 export function kindOf(files: readonly TableFile[], mapping: Mapping | null): 'items' | 'table' {
   return mapping === null && files.every(({ detected }) => detected.areItems === true) ? 'items' : 'table';
 }

@@ -20,8 +20,8 @@ export interface PreviewSamples {
 const MAX_CELL_BYTES = 16 * 1024;
 
 /**
- * Collects rows whose JSON text, with that of the list of what was shortened, takes at most `maxBytes`. A cell takes at most
- * 16 KiB, and its share of the room that is left for its row. An image takes at most half of the room that is left, or is
+ * Collects rows whose JSON text and list of shortened cells take at most `maxBytes` together. A cell takes at most 16
+ * KiB, and its share of the room that is left for its row. An image takes at most half of the room that is left, or is
  * described without its data. The first row without room is the last one: up to a cell of each column stays unused.
  */
 export class SampleCollector {

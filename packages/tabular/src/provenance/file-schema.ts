@@ -44,9 +44,9 @@ export interface SkippedRows {
 export interface RowFacts {
   /** The columns. */
   readonly features: readonly MappableFeature[];
-  /** As it was sent; null for items. */
+  /** The mapping as it was sent; null for items. */
   readonly mapping: JsonObject | null;
-  /** Null where the mapping does not skip rows. */
+  /** Null if the mapping does not skip rows. */
   readonly skipped: SkippedRows | null;
 }
 

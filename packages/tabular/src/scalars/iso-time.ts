@@ -2,8 +2,8 @@ const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
 /**
- * ISO 8601 date and time of a moment, in UTC and without a zone: `2024-02-29T12:34:56.789000`. The fraction has six
- * digits, nine where six would lose something, and is left out where it is zero, as the hub's own tools write it.
+ * ISO 8601 date and time of a moment, in UTC and without a zone: `2024-02-29T12:34:56.789000`. Like the hub's own
+ * tools, it writes a fraction of six digits, nine if six would lose something, and none if it is zero.
  *
  * @param nanos nanoseconds since 1970-01-01T00:00:00; before it, negative
  */
@@ -55,8 +55,8 @@ export function isoDate(days: number): string {
 }
 
 /**
- * Compiles the move of texts of `isoTimestamp` to a time zone, followed by the offset: `Z` for UTC, else `+01:00`.
- * Zones are names (`Europe/Berlin`) or offsets; a timestamp in an unknown zone stays in UTC.
+ * Compiles the conversion of texts of `isoTimestamp` to a time zone, followed by the offset: `Z` for UTC, else
+ * `+01:00`. Zones are names (`Europe/Berlin`) or offsets; a timestamp in an unknown zone stays in UTC.
  */
 export function compileZone(zone: string): (text: string) => string {
   if (/^(?:UTC|Etc\/UTC|GMT|Z|[+-]00:?00)$/i.test(zone)) return (text) => `${text}Z`;
@@ -71,7 +71,7 @@ export function compileZone(zone: string): (text: string) => string {
   };
 }
 
-/** Seconds east of UTC at a moment of a zone, null where the zone is unknown. */
+/** Seconds east of UTC at a moment of a zone, null if the zone is unknown. */
 function compileOffset(zone: string): (millis: number) => number | null {
   const fixed = /^([+-])(\d{2}):?(\d{2})$/.exec(zone);
   if (fixed !== null) {

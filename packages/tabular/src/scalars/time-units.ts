@@ -9,7 +9,7 @@ export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
 export interface TimeType {
   readonly kind: 'timestamp' | 'duration' | 'time';
   readonly unit: TimeUnit;
-  /** Of timestamps that have one. */
+  /** The zone of timestamps that have one. */
   readonly zone: string | undefined;
 }
 

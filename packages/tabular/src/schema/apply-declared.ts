@@ -23,7 +23,7 @@ export function applyDeclared(
   return [...features, ...missing];
 }
 
-/** The Arrow type of a stored column where it has the same structure, else Parquet's own type. */
+/** The Arrow type of a stored column if it has the same structure, else Parquet's own type. */
 export function refineFeature(stored: Feature, arrow: Feature | undefined): Feature {
   if (arrow === undefined) return stored;
   if (stored.kind === 'list' && arrow.kind === 'list')

@@ -74,7 +74,7 @@ class FieldReader {
     const reader = this.#reader;
     const name = reader.stringField(field, 0) ?? '';
     const children = reader.tableVector(field, 5).map((child) => this.read(child, depth + 1));
-    // A dictionary changes how values are stored, not what they are: the type is that of the values.
+    // A dictionary changes how values are stored, not what they are: the values give the type.
     const storage = this.#type(reader.uint8Field(field, 2, 0), reader.tableField(field, 3), children);
     return { name, feature: this.#extension(field) ?? storage };
   }

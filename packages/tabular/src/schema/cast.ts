@@ -83,8 +83,8 @@ export interface CastOptions {
 }
 
 /**
- * Converts JSON values or CSV fields to a declared type as the `datasets` library does. A value that it refuses stays as it
- * is, and so does one that the cast would change.
+ * Converts JSON values or CSV fields to a declared type as the `datasets` library does. A value stays as it is if the
+ * library refuses it, or the cast would change it.
  */
 export function castTo(feature: Feature, options: CastOptions): Convert {
   switch (feature.kind) {

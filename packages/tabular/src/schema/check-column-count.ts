@@ -2,7 +2,7 @@ import { TableError } from '../errors.ts';
 
 /**
  * Columns that a table may have: as many as a sheet of a spreadsheet. Every row has all of them, so a short row may become a
- * long one, and what is known of each column takes memory.
+ * long one, and each column takes memory.
  */
 const MAX_COLUMNS = 16_384;
 

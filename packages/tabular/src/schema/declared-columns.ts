@@ -7,14 +7,14 @@ import { dtypeOf, type Feature, type Features, type NamedFeature } from './featu
 /** A declared column, and what the rows so far have in it. */
 interface Column extends NamedFeature {
   readonly convert: Convert;
-  /** The first value that is not of the type. */
+  /** The first value of another type. */
   misfit: JsonValue;
 }
 
 /** Columns that a warning names. */
 const MAX_WARNINGS = 100;
 
-/** Finds values that are not of the type that is declared for their column: they are kept, where the hub's loader fails. */
+/** Finds values that do not have the declared type of their column. They are kept, although the hub's loader fails. */
 export class DeclaredColumns {
   readonly #columns: Column[];
 

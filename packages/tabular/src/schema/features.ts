@@ -82,7 +82,7 @@ export function someFeature(feature: Feature, test: (feature: Feature) => boolea
   }
 }
 
-/** A column as mapping sees it: name, dtype string, and names where it is a class label. */
+/** A column as mapping sees it: name, dtype string, and names if it is a class label. */
 export function toMappable({ name, feature }: NamedFeature): MappableFeature {
   return feature.kind === 'class_label'
     ? { name, dtype: dtypeOf(feature), classLabelNames: feature.names }
@@ -90,8 +90,8 @@ export function toMappable({ name, feature }: NamedFeature): MappableFeature {
 }
 
 /**
- * Features in the hub's own JSON form, as Parquet files and the dataset viewer have them: the current form, and those of
- * older versions (`Sequence`, one-element lists, `length: -1`). Other types become `unknown`.
+ * Features in the hub's own JSON form, as Parquet files and the dataset viewer have them: the current form, and older
+ * ones (`Sequence`, one-element lists, `length: -1`). Other types become `unknown`.
  */
 export function featuresFromJson(value: JsonValue): Features {
   return members(value).map(([name, inner]) => ({ name, feature: featureFromJson(inner) }));
@@ -176,7 +176,7 @@ function listOf(item: Feature): Feature {
   return { kind: 'list', item, length: null, large: false };
 }
 
-/** The fixed length of a list; null where it has none. */
+/** The fixed length of a list; null if it has none. */
 export function listLength(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && value >= 0 ? value : null;
 }

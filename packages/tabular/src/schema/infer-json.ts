@@ -33,7 +33,7 @@ interface JsonShape {
  * Infers the columns of JSON rows as the `datasets` library does within one block, and for all rows alike: int64, or
  * float64 with a fraction or beyond 64 bits; timestamp[s] for texts that are all dates or times, else string; lists and
  * structs by their contents; json for objects whose keys differ and for values of different kinds; null for nulls only.
- * The columns are those of all rows, in the order in which they appear.
+ * The columns of all rows appear in the order in which they are found.
  */
 export class JsonInference implements Inference<RawRow> {
   readonly isCsv = false;

@@ -8,7 +8,7 @@ export interface MappedColumns {
   readonly mapping: Mapping;
   /** The columns to read. */
   readonly columns: readonly string[];
-  /** Those columns, and those whose types the mapping gives, with their types. */
+  /** These columns, and the ones whose types the mapping gives, with their types. */
   readonly features: readonly MappableFeature[];
   /** Columns that no key uses. */
   readonly unused: readonly string[];
@@ -27,7 +27,8 @@ export interface TableFacts {
 /**
  * Plans how the rows of a table become items, and reports errors of the mapping before the first row is read.
  *
- * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; the row that was not read where a column is missing that may belong to it, since no import gets beyond that row
+ * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; the error
+ *   of the unread row if a missing column may belong to it, since no import gets beyond that row
  */
 export function planMapping(
   given: Mapping,

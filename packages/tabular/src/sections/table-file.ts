@@ -6,7 +6,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 
 /** A file from which a dataset is made. */
 export interface InputFile {
-  /** As sections, provenance and skipped rows have it. */
+  /** The name in sections, provenance and skipped rows. */
   readonly name: string;
   /** What errors call the file; by default its name. */
   readonly label?: string | undefined;
@@ -27,7 +27,7 @@ export function sourceOf(file: InputFile): ByteSource {
   return tableSource(labelOf(file), file.source);
 }
 
-/** An error of a file, with its location in the file: that of a row is a JsonlError, as those of items are. */
+/** An error of a file, with its location in the file. Errors of rows and items are JsonlErrors. */
 export function locateError(error: unknown, file: string): unknown {
   if (error instanceof TableError) {
     const location = { file, ...error.location };

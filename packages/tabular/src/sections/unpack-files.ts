@@ -32,10 +32,10 @@ export interface PackedFile<F extends InputFile> {
   readonly isFound?: boolean;
 }
 
-/** How surely a file is a table: of those that were found beside others, only the surest are read. */
+/** How surely a file is a table: among files found beside others, only the surest are read. */
 type Certainty = 'table' | 'object' | 'text' | 'unnamed' | 'unknown';
 
-/** A file that may be one of those that are read. */
+/** A file that may be read. */
 interface Candidate<F extends InputFile> {
   readonly file: Detected<F>;
   readonly certainty: Certainty;
@@ -66,8 +66,8 @@ export interface UnpackedFile<F extends InputFile> {
 export const MAX_FILES = 1000;
 
 /**
- * Finds out the formats of files, and chooses what to unpack: the entries of archives, by their directories alone, without
- * those whose name says that they are no tables; and Parquet files that are compressed as a whole.
+ * Finds out the formats of files, and chooses what to unpack: the entries of archives, by their directories alone,
+ * except entries whose name says that they are no tables; and Parquet files that are compressed as a whole.
  *
  * @throws TableError `unsupported_file`, also for more than {@link MAX_FILES} files; errors of the files
  */
@@ -140,7 +140,7 @@ export async function* unpackFiles<F extends InputFile>(
   }
 }
 
-/** The files of a dataset, and those that are passed over. */
+/** The files of a dataset, and the files that are passed over. */
 export interface ChosenFiles<F extends InputFile> {
   /** In the order of their sections. */
   readonly files: readonly TableFile<F>[];
@@ -148,11 +148,12 @@ export interface ChosenFiles<F extends InputFile> {
 }
 
 /**
- * The files of a dataset. Of those in archives and folders, what is no table is passed over: text only counts where there
- * is nothing else, and so does a JSON object that is no list.
+ * The files of a dataset. It passes over files of archives and folders that are no tables: text, and a JSON object that
+ * is no list, only count if there is nothing else.
  *
  * @param unpacked what came out of the others
- * @throws TableError `unsupported_file`, also where nothing is left, `invalid_name` for two files of one name; errors of the files
+ * @throws TableError `unsupported_file`, also if nothing is left, `invalid_name` for two files of one name; errors of
+ *   the files
  */
 export async function tableFiles<F extends InputFile>(
   { plain, packed, skipped: before }: Contents<F>,
@@ -245,8 +246,7 @@ function mustBeUnpacked({ detected: { format, compression } }: Detected): boolea
 /**
  * The content of a file, decompressed by what its first bytes are.
  *
- * @throws TableError `damaged_file`, `too_large`; errors of the source; the
- *   signal's reason
+ * @throws TableError `damaged_file`, `too_large`; errors of the source; the signal's reason
  */
 async function* decompressFile(
   source: ByteSource,

@@ -12,7 +12,7 @@ export interface ByteSource {
   /** Name of the file, for errors; its last suffix says how text files are compressed, unless `compression` does. */
   readonly path: string;
   readonly byteLength: number;
-  /** How the file is compressed; absent where its name says so. */
+  /** How the file is compressed; absent if its name says so. */
   readonly compression?: FileCompression | 'none' | undefined;
   /**
    * The most bytes that may come out of the file, by its compression or by references to one value; absent for 1 GiB or
@@ -30,7 +30,7 @@ export interface ByteSource {
   stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;
 }
 
-/** A file that is another one but for some members. */
+/** A file like another one, with some members replaced. */
 export function deriveSource(file: ByteSource, members: Partial<ByteSource>): ByteSource {
   const { path, byteLength, compression, maxContentBytes, isNear = false } = file;
   return {

@@ -4,8 +4,8 @@ import { createYielder } from './create-yielder.ts';
 const SLICE_BYTES = 16 * 1024;
 
 /**
- * The bytes of a source in slices, between which the event loop runs: a chunk that arrives whole, and whatever is in
- * memory, would otherwise be read in one turn.
+ * The bytes of a source in slices, between which the event loop runs: chunks that arrive whole, and bytes in memory,
+ * would otherwise be read in one turn.
  */
 export async function* inSlices(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

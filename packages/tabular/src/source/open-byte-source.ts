@@ -17,7 +17,7 @@ export type ByteInput =
   | Iterable<Uint8Array>;
 
 export interface ByteSourceOptions {
-  /** Name of the file, for errors and for the format; default that of the `File` or the address. */
+  /** Name of the file, for errors and for the format; by default the name of the `File` or the address. */
   readonly path?: string;
   /** Longest stream, in bytes; default 256 MiB. */
   readonly maxBytes?: number;
@@ -52,7 +52,7 @@ export async function openByteSource(input: ByteInput, options: ByteSourceOption
   }
   if (input instanceof URL) return tableSource(path, await openAddress(input, path, options));
   if (isRandomAccess(input)) {
-    // The bytes may be those of a cache, and readers free the memory of what they get.
+    // The bytes may belong to a cache, and readers free the memory of what they get.
     const read = async (start: number, end: number): Promise<Uint8Array> =>
       new Uint8Array(await input.read(start, end));
     return tableSource(path, { byteLength: input.byteLength, read });

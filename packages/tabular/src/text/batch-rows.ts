@@ -8,7 +8,7 @@ import type { ArrivedRows } from './text-reader.ts';
 export interface ReadRow {
   /** Nulls if it cannot be read. */
   readonly values: JsonObject;
-  /** Length in the file, about; of columns that the file does not have, {@link NULL_SIZE} each. */
+  /** Length in the file, about; {@link NULL_SIZE} for each column that the file does not have. */
   readonly size: number;
   /** Why it cannot be read; undefined if it can. */
   readonly unread: (() => TableError) | undefined;
@@ -29,7 +29,7 @@ const BATCH_SIZE = 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
 
 /**
- * Reads rows as batches. Those before a row that ends reading come before the error.
+ * Reads rows as batches. Rows before one that ends reading come before the error.
  *
  * @throws TableError `invalid_row`; errors of the rows
  */

@@ -2,7 +2,7 @@ import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { createDecoder, type TextEncodingOptions, withoutMark } from './encodings.ts';
 import { invalidRow } from './raw-row.ts';
 
-/** What no character of any encoding exceeds. */
+/** No character of any encoding has more bytes. */
 const MAX_CHARACTER_BYTES = 4;
 const NO_BYTES = new Uint8Array();
 

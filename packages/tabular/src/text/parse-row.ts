@@ -4,7 +4,7 @@ import { JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 /** The value of a row of JSON. */
 export interface ParsedRow {
   readonly value: JsonValue;
-  /** JSON that means the value: the given text, or that with null for what is not a number. */
+  /** JSON that means the value: the given text, with null for what is not a number. */
   readonly text: string;
   /** How many `NaN` and infinities the row has. */
   readonly nonNumbers: number;

@@ -17,8 +17,8 @@ const SNIFFED_BYTES = 1024 * 1024;
 
 /**
  * Reads a JSON file row by row, whatever its form and its name: JSON Lines, an array of objects, an array of anything else
- * (column `text`), one object, several objects one after another. An object of columns is one row of lists, as in
- * the `datasets` library. One row is in memory.
+ * (column `text`), one object, several objects one after another. An object of columns is one row of lists, as in the
+ * `datasets` library. One row is in memory.
  *
  * @param params the card's parameters: `field` (the member that holds the rows), `encoding`, `encoding_errors`
  * @throws TableError `invalid_row` with file, line and column
@@ -159,7 +159,7 @@ async function* readMember(
   throw invalidRow(`The file has no member ${JSON.stringify(field)}.`, { file });
 }
 
-/** The text of the next value, whose number of values is bounded. Its location has no path: it is a row. */
+/** The text of the next value, which may have a bounded number of values. Its location has no path: it is a row. */
 async function readText(json: JsonStream, file: string): Promise<LocatedText> {
   const kind = await json.peek();
   const { path: _, ...location } = json.location;

@@ -36,7 +36,7 @@ export async function* readText(
   let line = 1;
   for await (const piece of withPlainLineEnds(pieces)) {
     let text = piece;
-    // Only a new line end can end a row; what came before it has been looked at, save half of a double one.
+    // Only a new line end can end a row: earlier text has been searched, except half of a double line end.
     if (ending !== null && (text.includes(ending) || (ending === '\n\n' && rest.at(-1)?.endsWith('\n')))) {
       text = rest.join('') + text;
       let start = 0;

@@ -1,6 +1,6 @@
 import { oneOf, wrongArgument } from '../check-arguments.ts';
 
-/** How a column of a written table is stored where a format has types. */
+/** How a column of a written table is stored if the format has types. */
 export type ColumnType = 'string' | 'json' | 'int64' | 'double' | 'bool';
 
 /** A column of a table to write. */

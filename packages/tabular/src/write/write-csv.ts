@@ -72,13 +72,13 @@ export async function* writeCsv<Row>(
 
 const NEEDS_QUOTES = /[",\r\n]/;
 
-/** A cell between quotes where a reader would take it for several cells, for a null, or without its outer blanks. */
+/** A cell, in quotes if a reader would otherwise split it, take it for a null, or remove its outer blanks. */
 function quoteIfNeeded(cell: string): string {
   const isPlain = cell !== '' && cell.trim().length === cell.length && !NEEDS_QUOTES.test(cell);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** What a formula begins with, also in the full-width forms that some spreadsheet programs read alike. */
+/** Beginnings of formulas, also in the full-width forms that some spreadsheet programs read alike. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 const guard = (cell: string): string => (FORMULA.test(cell) ? `'${cell}` : cell);

@@ -25,8 +25,8 @@ export type CellConverter = (cell: unknown) => JsonValue;
 /**
  * Compiles the conversion of one column's cells: class labels to their names (-1 to null), whole numbers and decimals
  * with all their digits, NaN and infinities to null, timestamps, dates and times to ISO 8601, durations to seconds,
- * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says.
- * A cell that is not of its column's type is taken as it comes; nothing is refused.
+ * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says. A
+ * cell that does not have its column's type is taken as it comes; nothing is refused.
  *
  * The converter throws ParquetError for text that is not UTF-8.
  */
@@ -108,7 +108,7 @@ function valueConverter(dtype: string): CellConverter {
 const MAX_DECIMAL_SCALE = 200;
 const MAX_DECIMAL_BYTES = 64;
 
-/** A cell by what it is, where its column's type says nothing. */
+/** A cell by its own type, if its column's type says nothing. */
 function toJson(cell: unknown): JsonValue {
   switch (typeof cell) {
     case 'string':
@@ -158,7 +158,7 @@ function mapObject(cell: unknown, key: CellConverter, value: CellConverter): Jso
   return object;
 }
 
-/** The key of a map's entry as a name: another one for each key, of whatever type. */
+/** The key of a map's entry as a name: a different name for each key, of any type. */
 function memberName(key: JsonValue, rawKey: unknown): string {
   if (typeof key === 'string') return key;
   // NaN and infinities have no JSON text.

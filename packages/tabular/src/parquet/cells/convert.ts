@@ -7,7 +7,7 @@ import { decodeText, uuidText } from './texts.ts';
 /** Values of a column in the form in which `compileCell` takes them. */
 export type CellValues = StoredValues | Uint32Array | BigUint64Array | ReadonlyArray<unknown>;
 
-/** Turns stored values into cells. @throws ParquetError where they cannot be what the column says */
+/** Turns stored values into cells. @throws ParquetError if they cannot be what the column says */
 export type ValueConverter = (values: StoredValues) => CellValues;
 
 const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };

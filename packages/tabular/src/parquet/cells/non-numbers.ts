@@ -4,7 +4,7 @@ import { type Feature, someFeature } from '../../schema/features.ts';
 export class NonNumberCounter {
   #count = 0;
 
-  /** Counts those of one cell, at every level. */
+  /** Counts them in one cell, at every level. */
   add(cell: unknown): void {
     if (typeof cell === 'number') {
       if (!Number.isFinite(cell)) this.#count += 1;
@@ -15,7 +15,7 @@ export class NonNumberCounter {
     }
   }
 
-  /** A sentence, where there were some. */
+  /** A sentence if there were some. */
   get warnings(): readonly string[] {
     if (this.#count === 0) return [];
     return [`NaN and infinities are read as null: ${this.#count} in the rows that were read.`];

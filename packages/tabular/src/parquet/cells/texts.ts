@@ -1,7 +1,7 @@
 import { utf8Text } from '../../scalars/utf8-text.ts';
 import { damaged } from '../parquet-error.ts';
 
-/** Text of bytes in UTF-8. @throws ParquetError where they are none */
+/** Text of bytes in UTF-8. @throws ParquetError if they are none */
 export function decodeText(value: Uint8Array): string {
   try {
     return utf8Text(value);
@@ -10,7 +10,7 @@ export function decodeText(value: Uint8Array): string {
   }
 }
 
-/** RFC 9562, the text of a UUID. @throws ParquetError where the bytes are not 16 */
+/** RFC 9562, the text of a UUID. @throws ParquetError if the bytes are not 16 */
 export function uuidText(value: Uint8Array): string {
   if (value.length !== 16) throw damaged(`a UUID has ${value.length} bytes`);
   const hex = Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -9,7 +9,7 @@ import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
 /** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;
 
-/** What decompresses the pages of one file. */
+/** Decompresses the pages of one file. */
 export interface PageInflater {
   /**
    * Decompresses a page. An uncompressed one is returned as it is, in the same memory.
@@ -23,11 +23,11 @@ export interface PageInflater {
 }
 
 /**
- * Bytes that one compressed byte can stand for at most. No memory is taken for a page that says it has more. zstd and
- * Brotli have no such bound: they take memory as they go.
+ * Bytes that one compressed byte can stand for at most. A page that states more gets no memory. zstd and Brotli have no
+ * such bound: they take memory as they go.
  */
 const MAX_RATIOS: Partial<Record<Codec, number>> = { SNAPPY: 32, GZIP: 1040, LZ4: 256, LZ4_RAW: 256 };
-/** Bytes that a page may have beyond that: headers and short runs. */
+/** Bytes that a page may have beyond these: headers and short runs. */
 const RATIO_SLACK = 1024;
 
 /** Functions that decompress pages of Parquet files to a given size, by the format's names of the codecs. */
@@ -40,10 +40,10 @@ const IN_JAVASCRIPT: Decompressors = {
 };
 
 /**
- * Loads what decompresses pages of some codecs.
+ * Loads the decompressors of some codecs.
  *
  * @param codecs with a column that each compresses, for the error
- * @param decompressors used before those of the runtime
+ * @param decompressors precede the runtime's
  * @throws ParquetError `unsupported_file` for a codec without any
  */
 export function loadPageInflater(

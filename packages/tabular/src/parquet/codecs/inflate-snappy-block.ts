@@ -1,7 +1,7 @@
 /**
  * Inflates a block of snappy (the snappy format description) in plain JavaScript, for runtimes without WebAssembly.
  *
- * @throws RangeError where the block is damaged or does not have `outputLength` bytes
+ * @throws RangeError if the block is damaged or does not have `outputLength` bytes
  */
 export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uint8Array {
   let at = 0;

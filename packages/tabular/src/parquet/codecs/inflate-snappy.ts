@@ -4,10 +4,10 @@ import { snappyUncompress, snappyUncompressor } from 'hysnappy';
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Makes a decompressor of snappy blocks (the snappy format description), three times as fast as one in JavaScript. Its
- * memory is its own and is kept from block to block; it takes shape with the first one.
+ * Makes a decompressor of snappy blocks (the snappy format description), three times as fast as one in JavaScript. It
+ * keeps its own memory from block to block, and compiles its code for the first one.
  *
- * The function it gives throws an Error where a block is damaged, or does not have the length that it should.
+ * The function that it returns throws an Error if a block is damaged, or has the wrong length.
  */
 export function createSnappyInflater(): (input: Uint8Array, outputLength: number) => Uint8Array {
   let inflate: ReturnType<typeof snappyUncompressor> | undefined;

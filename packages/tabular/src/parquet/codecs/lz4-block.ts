@@ -4,7 +4,7 @@ const MIN_MATCH = 4;
 /**
  * Inflates one LZ4 block (LZ4 Block Format Description), the codec `LZ4_RAW` of Parquet.
  *
- * @throws RangeError where the block is damaged or does not have `outputLength` bytes
+ * @throws RangeError if the block is damaged or does not have `outputLength` bytes
  */
 export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8Array {
   const output = new Uint8Array(outputLength);

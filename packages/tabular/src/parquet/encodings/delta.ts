@@ -43,7 +43,7 @@ class DeltaReader {
   readonly #valuesPerMiniblock: number;
   /** Values that the header states. */
   readonly total: number;
-  /** Halves of the last value: all arithmetic is that of 32-bit numbers, which is several times as fast as bigints. */
+  /** Halves of the last value: all arithmetic has 32 bits, which is several times as fast as bigints. */
   #low: number;
   #high: number;
   #hasFirst = false;
@@ -191,7 +191,7 @@ export function deltaLengthReader(
 
 /**
  * Texts of a page in DELTA_BYTE_ARRAY: what each shares with the one before, then the rest.
- * @param maxBytes what the values of the page may have together; what is shared counts each time
+ * @param maxBytes of the page's values together; shared bytes count each time
  */
 export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxBytes: number): ValueReader {
   const { reader: prefixes, end } = lengthsOf(cursor, maxValues);

@@ -38,7 +38,7 @@ export function plainReader(
 
 /** Texts with their lengths in front, little-endian. @throws ParquetError */
 export function plainTexts(cursor: ByteCursor, count: number): Uint8Array[] {
-  // Each takes four bytes at least, so no memory is taken for values that are not there.
+  // Each takes at least four bytes, so missing values take no memory.
   if (count * 4 > cursor.left) throw damaged('a value is longer than its page');
   const texts = new Array<Uint8Array>(count);
   const { bytes } = cursor;
@@ -65,13 +65,13 @@ export function fixedValues(bytes: Uint8Array, count: number, width: number): Ui
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * width, (index + 1) * width));
 }
 
-/** The length of a column's fixed values. @throws ParquetError where it states none */
+/** The length of a column's fixed values. @throws ParquetError if it states none */
 export function fixedWidth(typeLength: number | undefined): number {
   if (typeLength === undefined || typeLength <= 0) throw damaged('its values have no length');
   return typeLength;
 }
 
-/** Memory of the next `count` numbers of `width` bytes, and of nothing else. */
+/** Memory of the next `count` numbers of `width` bytes alone. */
 function aligned(cursor: ByteCursor, count: number, width: number): ArrayBuffer {
   return new Uint8Array(cursor.take(count * width, VALUES)).buffer;
 }

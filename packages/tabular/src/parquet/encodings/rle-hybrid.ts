@@ -11,13 +11,13 @@ export class HybridReader {
   #next = 0;
   /** Values left of the current run. */
   #left = 0;
-  /** The value that a run repeats, or null where its values are packed. */
+  /** The value that a run repeats, or null if its values are packed. */
   #repeated: number | null = null;
   /** Where the packed values of the run begin, and how many of them have been read. */
   #packedAt = 0;
   #packedRead = 0;
 
-  /** @param width bits of a value. @throws ParquetError where that is impossible */
+  /** @param width bits of a value. @throws ParquetError if that is impossible */
   constructor(bytes: Uint8Array, width: number) {
     if (width > 32) throw damaged(`its values have ${width} bits`);
     this.#bytes = bytes;
@@ -25,8 +25,8 @@ export class HybridReader {
   }
 
   /**
-   * Fills `output` with the next values, and takes no more than it holds, whatever a run claims.
-   * @throws ParquetError where the runs end before it is full
+   * Fills `output` with the next values. It takes no more than `output` holds, whatever a run claims.
+   * @throws ParquetError if the runs end before it is full
    */
   read(output: Uint8Array | Int32Array): void {
     const size = output.length;

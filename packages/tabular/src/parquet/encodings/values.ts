@@ -13,6 +13,6 @@ export type StoredValues =
  * the memory of some thousands.
  */
 export interface ValueReader {
-  /** The next `count` values. @throws ParquetError where the page holds fewer, or its bytes are damaged */
+  /** The next `count` values. @throws ParquetError if the page holds fewer, or its bytes are damaged */
   next(count: number): StoredValues;
 }

@@ -1,9 +1,6 @@
 import { damaged, EndOfBytesError } from '../parquet-error.ts';
 
-/**
- * Reads bytes from front to back. Every read is checked against the end of `bytes`: what follows in the same
- * memory is never read.
- */
+/** Reads bytes from front to back. It checks every read against the end of `bytes`, and reads no memory after it. */
 export class ByteCursor {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
@@ -39,7 +36,7 @@ export class ByteCursor {
 
   /** Passes over `length` bytes. @throws EndOfBytesError */
   skip(length: number, what: string): void {
-    // Written so that NaN is refused too.
+    // This form refuses NaN too.
     if (!(length >= 0 && length <= this.left)) throw new EndOfBytesError(what);
     this.offset += length;
   }
@@ -68,7 +65,7 @@ export class ByteCursor {
 
   /**
    * An unsigned LEB128 number of at most 64 bits. Beyond 2^53 it is the nearest number.
-   * @throws EndOfBytesError, ParquetError where it has more than ten bytes
+   * @throws EndOfBytesError, ParquetError if it has more than ten bytes
    */
   varint(what: string): number {
     let value = 0;

@@ -24,7 +24,7 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 
 /**
  * The columns of a Parquet file. Their types come from, in this order: the `huggingface` entry of the file's metadata,
- * the `ARROW:schema` entry, the Parquet schema itself. Names and order are those of the schema.
+ * the `ARROW:schema` entry, the Parquet schema itself. The schema gives names and order.
  *
  * @param metadata the file's footer
  * @throws ParquetError if the schema is not a tree, or has a VARIANT

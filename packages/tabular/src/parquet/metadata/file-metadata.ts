@@ -25,7 +25,7 @@ import {
 const CODECS = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'LZO', 'BROTLI', 'LZ4', 'ZSTD', 'LZ4_RAW'] as const;
 export type Codec = (typeof CODECS)[number];
 
-/** What is read of a file's footer, by the format's own names (`FileMetaData`); statistics are not. */
+/** The parts of a file's footer that are read, by the format's own names (`FileMetaData`); statistics are not. */
 export interface FileMetadata {
   readonly schema: SchemaElement[];
   readonly row_groups: RowGroupMetadata[];
@@ -59,7 +59,7 @@ export interface ColumnMetadata {
   readonly dictionary_page_offset?: number;
 }
 
-/** Columns that are known to be used are some thousands; what is kept of each takes some hundred bytes. */
+/** Files are known with some thousand columns; each keeps some hundred bytes of memory. */
 const MAX_SCHEMA_ELEMENTS = 100_000;
 
 const NOTHING = struct<object>({});
@@ -133,7 +133,7 @@ const logicalType: ThriftReader<LogicalType | undefined> = (input, kind) => {
   if (whole !== undefined) {
     return { type: 'INTEGER', bitWidth: whole.bitWidth ?? 0, isSigned: whole.isSigned ?? false };
   }
-  // A type that came after this was written: the physical type says enough.
+  // A newer type: the physical type says enough.
   return undefined;
 };
 

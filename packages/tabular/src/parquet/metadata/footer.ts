@@ -15,10 +15,10 @@ import { maxDefinitionLevel, maxRepetitionLevel, type SchemaTree, schemaTree } f
 
 /** One leaf column of one row group. */
 export interface ParquetChunk extends ByteInterval {
-  /** Length of what is before the first data page, as far as the footer tells: the dictionary. */
+  /** Length of the bytes before the first data page, the dictionary, as far as the footer tells. */
   readonly dictionaryBytes: number;
   readonly uncompressedBytes: number;
-  /** Bytes at the end that may belong to what follows. */
+  /** Bytes at the end that may belong to the next part. */
   readonly slackBytes: number;
   /** Where the page index says which page has which rows. */
   readonly offsetIndex: ByteInterval | null;
@@ -169,7 +169,7 @@ export function nameOf({ path }: LeafShape): string {
     .join('.');
 }
 
-/** Whether names are those of a leaf and of the groups around it. */
+/** Whether the names belong to a leaf and the groups around it. */
 function isPathOf(names: readonly string[], { path }: LeafShape): boolean {
   return (
     names.length === path.length - 1 && names.every((name, index) => name === path[index + 1]?.element.name)
@@ -191,13 +191,13 @@ function collectLeaves(
   leaves: LeafShape[],
   file: string,
 ): void {
-  // Struct members become members of plain objects, where this name means something else.
+  // Struct members become members of plain objects, in which this name means something else.
   if (path.length > 2 && node.element.name === '__proto__') {
     throw unsupportedFile(file, 'a member is named __proto__');
   }
   checkNames(node, file);
   if (node.children.length === 0) {
-    // A group without members has no values to tell its rows by.
+    // A group without members has no values that show its rows.
     if (node.element.type === undefined) {
       throw unsupportedFile(file, `column ${shorten(node.element.name)} is an empty group`);
     }

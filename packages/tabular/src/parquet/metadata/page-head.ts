@@ -14,11 +14,11 @@ export interface PageHead {
   readonly valueCount: number;
 }
 
-/** Pages are meant to have 1 MB; this is what one may inflate to. */
+/** Bytes to which a page may inflate. Pages are meant to have 1 MB. */
 const MAX_PAGE_BYTES = 512 * 1024 * 1024;
 /** Incompressible data grows by a sixth at most, in any compression. */
 const MAX_GROWTH = 1.25;
-/** Besides, frames have headers of some bytes. */
+/** Frames also have headers of some bytes. */
 const GROWTH_SLACK_BYTES = 64 * 1024;
 
 /** Reads the header at the beginning of a page. @throws EndOfBytesError, ParquetError */
@@ -43,14 +43,14 @@ export function readPageHead(bytes: Uint8Array): PageHead {
   return { ...head, kind: 'data', valueCount };
 }
 
-/** The header that a page of a type has besides. */
+/** The further header that a page of a type has. */
 const HEADERS = [
   ['DATA_PAGE', 'data_page_header'],
   ['DATA_PAGE_V2', 'data_page_header_v2'],
   ['DICTIONARY_PAGE', 'dictionary_page_header'],
 ] as const;
 
-/** Refuses a page whose header is not that of its type. @throws ParquetError */
+/** Refuses a page whose header belongs to another type. @throws ParquetError */
 function checkType(header: PageHeader): void {
   for (const [type, name] of HEADERS) {
     if ((header.type === type) === (header[name] !== undefined)) continue;

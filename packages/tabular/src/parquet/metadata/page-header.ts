@@ -1,7 +1,7 @@
 import type { ByteCursor } from './byte-cursor.ts';
 import { boolean, integer, oneOf, readThrift, struct } from './thrift.ts';
 
-/** `Encoding`; the gap is one that was never used. */
+/** `Encoding`; the gap was never used. */
 const ENCODINGS = [
   'PLAIN',
   'GROUP_VAR_INT',
@@ -23,7 +23,7 @@ export interface PageHeader {
   readonly type?: (typeof PAGE_TYPES)[number] | undefined;
   readonly uncompressed_page_size?: number;
   readonly compressed_page_size?: number;
-  /** CRC-32 of what follows the header, as a signed number. */
+  /** CRC-32 of the bytes after the header, as a signed number. */
   readonly crc?: number;
   readonly data_page_header?: DataPageHeader;
   readonly dictionary_page_header?: { num_values?: number };

@@ -1,6 +1,6 @@
 /**
- * Thrift's compact protocol (Thrift specification, "Thrift Compact protocol encoding"), as far as Parquet uses it. What
- * a table of fields does not name is passed over and takes no memory.
+ * Thrift's compact protocol (Thrift specification, "Thrift Compact protocol encoding"), as far as Parquet uses it. It
+ * passes over fields that a table does not name, which take no memory.
  */
 
 import { damaged } from '../parquet-error.ts';
@@ -30,7 +30,7 @@ interface ThriftInput {
   readonly depth: number;
 }
 
-/** Reads a value of one kind. `type` is what the bytes say it is. @throws ParquetError where that is another kind */
+/** Reads a value of one kind. `type` is what the bytes say it is. @throws ParquetError if that is another kind */
 export type ThriftReader<T> = (input: ThriftInput, type: number) => T;
 
 /** A value that may be left out. */
@@ -95,7 +95,7 @@ export const boolean: ThriftReader<boolean> = (_input, type) => {
   return type === TRUE;
 };
 
-/** Text in UTF-8; bytes that are none become U+FFFD. */
+/** Text in UTF-8; invalid bytes become U+FFFD. */
 export const text: ThriftReader<string> = ({ cursor }, type) => {
   expectType(type, BINARY);
   const bytes = cursor.take(cursor.varint(METADATA), METADATA);
@@ -104,7 +104,7 @@ export const text: ThriftReader<string> = ({ cursor }, type) => {
     : UTF_8.decode(bytes);
 };
 
-/** Names are, mostly; a decoder takes several times as long for them. */
+/** Most names are; a decoder takes several times as long for them. */
 function isShortAscii(bytes: Uint8Array): boolean {
   if (bytes.length > MAX_SHORT_BYTES) return false;
   let all = 0;
@@ -114,7 +114,7 @@ function isShortAscii(bytes: Uint8Array): boolean {
 
 const MAX_SHORT_BYTES = 64;
 
-/** Whether a field is there, whatever it holds. */
+/** Whether a field is present, whatever it holds. */
 export const presence: ThriftReader<true> = (input, type) => {
   skip(input, type);
   return true;
@@ -167,7 +167,7 @@ const SKIPPED = struct<object>({});
 function listHead({ cursor }: ThriftInput): { length: number; kind: number } {
   const head = cursor.uint8(METADATA);
   const length = head >> 4 === 15 ? cursor.varint(METADATA) : head >> 4;
-  // Every entry has a byte at least, so no memory is taken for entries that are not there.
+  // Every entry has at least one byte, so missing entries take no memory.
   if (length > cursor.left) throw damaged('its metadata has a list that is longer than the metadata');
   return { length, kind: head & 0x0f };
 }

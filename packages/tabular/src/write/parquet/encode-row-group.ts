@@ -107,7 +107,7 @@ async function appendTexts([leaf]: readonly ChunkWriter[], texts: readonly strin
 
 const toBytes = (text: string | null): Uint8Array | null => (text === null ? null : Buffer.from(text));
 
-/** @param value undefined where the structure is null @param present definition level of a present value */
+/** @param value undefined if the structure is null @param present definition level of a present value */
 function appendValue(page: PageBuffer, value: Uint8Array | null | undefined, present: number): void {
   if (value === undefined) page.appendNested(0, 0, null);
   else page.appendNested(value === null ? present - 1 : present, 0, value);
