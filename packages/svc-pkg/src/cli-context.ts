@@ -26,11 +26,11 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Stops the command; its reason is the error to report. */
   readonly signal: AbortSignal;
-  /** What sends the HTTP requests, made for the first one. */
+  /** Sends the HTTP requests; made for the first one. */
   dispatcher(): Promise<Dispatcher>;
   /** Adds the commands that read a database; null for none. */
   readonly database: DatabasePort | null;
-  /** What the program is called that has a database too; default `svc-pkg`. */
+  /** The name of a program that has a database too; default `svc-pkg`. */
   readonly program?: 'svc-admin';
   /** Version of this program. */
   readonly version: string;
@@ -96,7 +96,7 @@ export const generatorOf = ({ version }: Pick<CliContext, 'version'>): PackageGe
   version,
 });
 
-/** What a command line names: a dataset, and perhaps one of its versions. */
+/** The dataset that a command line names, and perhaps one of its versions. */
 export interface DatasetReference {
   /** Id, handle or name. */
   readonly dataset: string;

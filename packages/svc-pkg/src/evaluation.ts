@@ -1,6 +1,6 @@
 /**
- * What checkers and statistics of the service this command line uses. `@svc/evaluation` is not published: the build puts
- * these parts of it into this file (`vite.config.ts`).
+ * The checkers and statistics of the service that this command line uses. `@svc/evaluation` is not published: the build
+ * puts these parts of it into this file (`vite.config.ts`).
  */
 export {
   type AlikeItems,

@@ -129,7 +129,7 @@ export async function createProgram(
   return program;
 }
 
-/** Standard input ends once. @throws CliError `usage` where a command would read it twice */
+/** Standard input ends once. @throws CliError `usage` if a command would read it twice */
 function checkStandardInput(args: readonly string[]): void {
   const count = args.filter((arg) => arg === '-').length;
   if (count > 1)

@@ -67,8 +67,8 @@ const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY
 const CONNECT = { connect: { timeout: 10_000 } };
 
 /**
- * Makes what sends the requests: through the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`,
- * and the same in lower case, which go first), else directly. It is loaded with the first request.
+ * Makes the sender of the requests: it uses the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`,
+ * `NO_PROXY`; lower case goes first), else connects directly. The first request loads it.
  *
  * @throws CliError `usage` for a proxy that is no address
  */
@@ -96,7 +96,7 @@ const PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 's
 
 /**
  * The address of the proxy that a variable of the environment names. Without a scheme (`proxy.example:3128`), as curl and
- * others accept it, it is that of an HTTP proxy.
+ * others accept it, it names an HTTP proxy.
  *
  * @param name of the variable, for the error
  * @returns undefined for none

@@ -81,7 +81,7 @@ async function inputAt(path: string): Promise<CheckedInput> {
   return { kind: isLines ? 'lines' : 'package', nameEntry: entryOf(path) };
 }
 
-/** Null for a file that is not a readable package, with that as the only error. */
+/** Null for a file that is not a readable package; this is then the only error. */
 async function checkFile(
   cli: Cli,
   path: string,

@@ -7,7 +7,7 @@ import type { ServiceClient } from '../service/service-client.ts';
 
 declare const VALUE: unique symbol;
 
-/** An option of a command line with a value of type `T`, which is always there or only if it is given. */
+/** An option of a command line with a value of type `T`, which is always present or only if it is given. */
 export type Flag<T = unknown, Always extends boolean = boolean> = Option & {
   readonly [VALUE]?: { readonly type: T; readonly always: Always };
 };
@@ -25,7 +25,7 @@ type Word<A> = A extends readonly [`${string}...>`, string]
     ? string
     : string | undefined;
 
-/** What a command line gives for options; members without a value are absent. */
+/** The values that a command line gives for options; members without a value are absent. */
 export type Values<F> = { readonly [K in keyof F & AlwaysIn<F>]: TypeOf<F[K]> } & {
   readonly [K in Exclude<keyof F, AlwaysIn<F>>]?: TypeOf<F[K]>;
 };
@@ -43,7 +43,7 @@ interface OperationSpec<A extends Arguments, F extends Flags> {
   /** Commands within it, by their names; they take its options too. */
   readonly commands?: Readonly<Record<string, Operation>>;
   /**
-   * Does it.
+   * Runs it.
    *
    * @param values of its arguments and options
    * @param open a client for the service that the options name. @throws CliError `usage`

@@ -19,7 +19,7 @@ interface Options {
   readonly databaseUrl?: string;
 }
 
-/** Where the program has a database, exports read it without a service. */
+/** If the program has a database, exports read it without a service. */
 const databaseFlags = (): {
   readonly database: Flag<true, false>;
   readonly databaseUrl: Flag<string, false>;

@@ -12,7 +12,7 @@ import { storedDataset } from '../service/store-dataset.ts';
 import { checkName, flag, hubFlags, mandatory, type Operation, operation, text } from './define-operation.ts';
 import { background, handle, ifExists } from './upload.ts';
 
-/** What to import, but for the mapping. */
+/** What to import, except the mapping. */
 interface Options extends WriteOptions {
   readonly name: string;
   readonly description?: string;
@@ -99,7 +99,7 @@ export const importHub: Operation = operation({
   },
 });
 
-/** Reads the hub here, and writes a package. The reader of the hub is loaded for this alone. */
+/** Reads the hub here, and writes a package. Only this loads the reader of the hub. */
 async function importLocally(
   cli: Cli,
   path: string,

@@ -66,7 +66,7 @@ async function isOpen(cli: Cli, url: string): Promise<boolean> {
   }
 }
 
-/** Who a service takes this client for. @throws CliError `bad_response`; as `ServiceClient.send` */
+/** How a service identifies this client. @throws CliError `bad_response`; as `ServiceClient.send` */
 async function readSession(service: ServiceClient): Promise<ResponseOf<'/session', 'get'>> {
   const { value } = await service.read(service.api.GET('/session'));
   if (typeof value?.role === 'string') return value;

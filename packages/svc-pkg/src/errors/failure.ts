@@ -20,7 +20,7 @@ export interface Failure {
   readonly message: string;
   readonly location: SourceLocation;
   readonly exitCode: ExitCode;
-  /** The single errors where several were looked for, the first 100. */
+  /** The first 100 errors, if several were looked for. */
   readonly errors?: readonly (FieldError & { readonly count?: number })[];
   readonly errorsTotal?: number;
   /** Names the next command. */
@@ -95,7 +95,7 @@ function isBrokenPipe(error: unknown): boolean {
 export interface LocatedMessage {
   readonly location: SourceLocation;
   readonly message: string;
-  /** Absent where it is unknown. */
+  /** Absent if it is unknown. */
   readonly code?: string | undefined;
 }
 
@@ -133,7 +133,7 @@ function errorText(
   const { response, errors = [], errorsTotal = errors.length } = failure;
   const details = errors.map(({ message, code, count, ...location }) => ({
     message: count === undefined ? message : `${count} x ${message}`,
-    // The code of a response is that of its first error; it gives none for the others.
+    // The code of a response belongs to its first error; it gives none for the others.
     code: code ?? (message === failure.message ? failure.code : undefined),
     location,
   }));

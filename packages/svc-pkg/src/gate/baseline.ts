@@ -12,7 +12,7 @@ export interface Baseline {
   readonly label: string | undefined;
 }
 
-/** A baseline as it is asked for. */
+/** A baseline as the user names it. */
 export interface BaselineRequest {
   /** Id of a run, or a label. */
   readonly reference: string;
@@ -67,7 +67,7 @@ export type Comparison = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
 export interface ComparisonQuery {
   /** Name of a scorer; the main ones without it. */
   readonly scorer?: string | undefined;
-  /** JSON Pointer, or `none`; that of both runs without it. */
+  /** JSON Pointer, or `none`; without it, the clustering of both runs. */
   readonly clusterBy?: string | undefined;
 }
 
@@ -90,27 +90,27 @@ export async function readComparison(
   );
 }
 
-/** How scores spread, and where that comes from. */
+/** How scores spread, and the source of that. */
 export interface MeasuredSpread extends ScoreSpread {
-  /** Whether all scores of the baseline are equal, so that the variance is that of the bound of their interval. */
+  /** Whether all scores of the baseline are equal, so that the variance comes from the bound of their interval. */
   readonly varianceAssumed: boolean;
-  /** The run that the baseline was compared with last; null where the correlation is assumed. */
+  /** The run that the baseline was compared with last; null if the correlation is assumed. */
   readonly measuredWith: string | null;
 }
 
-/** The correlation of two runs where none was measured. */
+/** The correlation of two runs if none was measured. */
 const ASSUMED_CORRELATION = 0.5;
 
 /** The 97.5 % quantile of the normal distribution. */
 const NORMAL_975 = 1.959964;
 
-/** The name of a gate's run says what it is compared with: so the next gate finds it. */
+/** The name of a gate's run says what it is compared with, so that the next gate finds it. */
 export const gateName = (baseline: Run): string => `gate against ${baseline.id}`;
 
 /**
- * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last comparison
- * by a gate. Where all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null where all scores are another
- * equal number, or there are fewer than two.
+ * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last
+ * comparison by a gate. If all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null if all
+ * scores are another equal number, or there are fewer than two.
  *
  * @throws as `ServiceClient.send`
  */

@@ -24,7 +24,7 @@ export type ComparedGate = Pick<GateReport, 'cases' | 'warnings' | 'configDiffer
   readonly reason: string;
 };
 
-/** Items of a scorer that a report can name, and those of them whose texts are read. */
+/** Items of a scorer that a report can name, and how many of their texts are read. */
 const MAX_ITEMS = 500;
 const MAX_ITEMS_WITH_TEXTS = 20;
 const ITEMS_AT_A_TIME = 4;
@@ -32,7 +32,7 @@ const ITEMS_AT_A_TIME = 4;
 const FEW_ITEMS = 10;
 
 /**
- * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer that both have, each in
+ * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer of both, each in
  * all sections and in each of them.
  *
  * @throws CliError `nothing_to_compare`; as `ServiceClient.send`
@@ -88,7 +88,7 @@ export async function compareGate(service: ServiceClient, gate: GateComparison):
 type Difference = Comparison['data'][number];
 type Numbers = Comparison['by_section'][string];
 
-/** Names of the scorers of a run, the main one first; none where the configuration names none. */
+/** Names of the scorers of a run, the main one first; none if the configuration names none. */
 function scorerNames({ config, scorers }: Pick<Run, 'config' | 'scorers'>): string[] {
   const stated: unknown = config['scorers'];
   const main: unknown = Array.isArray(stated) ? stated[0]?.name : undefined;
@@ -104,7 +104,7 @@ interface Draft {
   readonly worseTotal: number;
 }
 
-/** All sections, then each, but a single one alone. */
+/** All sections, then each; a single section alone. */
 function draftsOf(scorer: string, comparison: Comparison): Draft[] {
   const sections = Object.entries(comparison.by_section);
   const worseTotal = comparison.meta.total_items ?? comparison.data.length;

@@ -11,11 +11,11 @@ export interface WorseItem {
   readonly itemId: string | undefined;
   readonly baselineScore: number;
   readonly score: number;
-  /** What was asked and answered; undefined where it was not read. */
+  /** What was asked and answered; undefined if it was not read. */
   readonly texts: ItemTexts | undefined;
 }
 
-/** Members are undefined where there is nothing to show. */
+/** Members are undefined if there is nothing to show. */
 export interface ItemTexts {
   readonly question: string | undefined;
   readonly expected: string | undefined;
@@ -34,7 +34,7 @@ export interface GateCase {
   readonly baselineMean: number | null;
   readonly mean: number | null;
   readonly difference: number | null;
-  /** Where several cases inform, wider than a 95 % interval. */
+  /** Wider than a 95 % interval if several cases inform. */
   readonly interval: Interval | null;
   readonly verdict: Verdict;
   readonly reason: string;
@@ -61,7 +61,7 @@ export interface LabelCheck {
   readonly kappa: number | null;
 }
 
-/** All that a gate has to say. Texts from the service are lines of `reportText`. */
+/** Everything that a gate says. Texts from the service are lines of `reportText`. */
 export interface GateReport {
   readonly dataset: string;
   readonly maxDrop: number;
@@ -73,10 +73,10 @@ export interface GateReport {
   readonly durationMs: number;
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Whether the gate fails: it is worse, or undecided where that fails. */
+  /** Whether the gate fails: it is worse, or undecided if that fails. */
   readonly fails: boolean;
   readonly exitCode: number;
-  /** Null where it is unknown. */
+  /** Null if it is unknown. */
   readonly sight: Sight | null;
   readonly labels?: LabelCheck;
   /** The bar that was sealed before the run, and the verdict of the service on it. */
@@ -122,7 +122,7 @@ export function placeOf({ section, orderIndex, itemId }: WorseItem): string {
   return `${section} ${orderIndex}${itemId === undefined ? '' : ` (${itemId})`}`;
 }
 
-/** The texts of an item, each with its name; none where they were not read. */
+/** The texts of an item, each with its name; none if they were not read. */
 export function factsOf({
   texts,
 }: WorseItem): readonly (readonly [name: string, text: string | undefined])[] {

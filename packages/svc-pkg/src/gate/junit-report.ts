@@ -4,8 +4,8 @@ import { caseText, factsOf, type GateCase, type GateReport, placeOf, scoreText }
 const MAX_ITEMS = 50;
 
 /**
- * A gate as JUnit XML: one suite, and a case for each scorer and section. Failures are cases that are worse, and the deciding
- * one if the gate fails; what is undecided is skipped.
+ * A gate as JUnit XML: one suite, and a case for each scorer and section. Worse cases fail, and so does the deciding
+ * one if the gate fails; undecided cases are skipped.
  */
 export function junitReport(report: GateReport): string {
   const failures = report.cases.filter((one) => outcomeOf(report, one) === 'failure').length;

@@ -42,11 +42,11 @@ export function itemsToDetect(spread: ScoreSpread, drop: number, power: number):
 }
 
 /**
- * Plans a gate that sees a drop. Where a dataset has too few items, all of them are repeated: then items times repetitions
+ * Plans a gate that sees a drop. If a dataset has too few items, all of them are repeated: then items times repetitions
  * count, because both runs share how hard an item is, and repetitions average out the rest.
  *
  * @param available items of the dataset, at least 1
- * @param repetitions of the baseline, each item's mean of which is what `spread` is about
+ * @param repetitions of the baseline; `spread` is about each item's mean of them
  */
 export function planGate(
   spread: ScoreSpread,
@@ -75,7 +75,7 @@ export interface Sight {
   readonly drop: number;
   /** The items that see `drop`; null for none. */
   readonly neededItems: number | null;
-  /** Whether the variance is that of a bound, because all scores of the baseline are equal. */
+  /** Whether the variance comes from a bound, because all scores of the baseline are equal. */
   readonly varianceAssumed: boolean;
   readonly correlation: number;
   /** The run that the correlation was measured with; null if it is assumed. */
@@ -95,7 +95,7 @@ export function sightOf(
   };
 }
 
-/** What a gate can see in a sentence; null where it is unknown. */
+/** A sentence on what a gate can see; null if it is unknown. */
 export function sightText(sight: Sight | null, baseline: string): string {
   if (sight === null) {
     return `All scores of ${baseline} are equal and neither 0 nor 1, or there are fewer than two: what the gate will see cannot be computed`;

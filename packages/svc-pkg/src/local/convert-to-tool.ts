@@ -42,11 +42,11 @@ export interface ToToolOptions {
 }
 
 /**
- * Writes a package for another tool, next to it or where the options say: a file, or a folder of several files. The output
- * appears when it is complete; `-` is standard output, for a file.
+ * Writes a package for another tool, next to it or to the place in the options: a file, or a folder of several files.
+ * The output appears when it is complete; `-` is standard output, for a file.
  *
  * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
- *   `package_unsupported` where `strict` finds something without a place; errors of the file system
+ *   `package_unsupported` if `strict` finds something without a place; errors of the file system
  */
 export async function convertTo(
   cli: Cli,
@@ -95,7 +95,7 @@ export async function convertTo(
 const bareName = (path: string): string =>
   basename(isUnnamed(path) ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
 
-/** The run of a package, where the tool has no place for it. */
+/** The run of a package, if the tool has no place for it. */
 async function unwrittenRun(
   pkg: PackageReader,
   tool: WrittenTool,
@@ -113,7 +113,7 @@ async function place(
 ): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  // The folder of batches that are too long for one file has no name of a file.
+  // A folder of batches, which are too long for one file, does not have a file's name.
   const isSeveral = written.kind === 'folder' && tool === 'openai-batch';
   const asked = isSeveral ? options.output?.replace(/\.jsonl$/i, '') : options.output;
   return await outputPath(asked, isUnnamed(path) ? '.' : dirname(path), name);
@@ -172,7 +172,7 @@ async function saveToStdout(
   return lost;
 }
 
-/** Errors of the file system name the output, but for those of reading the package. */
+/** Errors of the file system name the output, except errors of reading the package. */
 async function withOutputErrors<T>(output: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -193,7 +193,7 @@ async function write(written: ToolExport, target: string, signal: AbortSignal): 
   }
 }
 
-/** A package as what is written for a tool. */
+/** A package as the source of what is written for a tool. */
 async function sourceOf(
   pkg: PackageReader,
   bare: string,

@@ -23,10 +23,11 @@ export interface DatasetRef {
 const SECTION = 'default';
 
 /**
- * Writes a package of the rows of a hub dataset, as a service imports them: the same items, with the same version hash.
- * The hub is that of `HUB_ENDPOINT`.
+ * Writes a package of the rows of a hub dataset of `HUB_ENDPOINT`, as a service imports them: the same items, with the
+ * same version hash.
  *
- * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`, or ImportErrors for several; as `writePackageFile`
+ * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`, or ImportErrors for several; as
+ *   `writePackageFile`
  */
 export async function importHubFile(
   cli: Cli,

@@ -16,7 +16,7 @@ export interface LocatedRow {
   /** 0-based. */
   readonly rowIndex: number;
   readonly split: string;
-  /** Why it cannot be read, where reading continues after such rows. */
+  /** Why it cannot be read, if reading continues after such rows. */
   readonly unread?: UnreadRow | undefined;
 }
 
@@ -96,11 +96,7 @@ export class ErrorCollector {
     if (this.#errors.length < MAX_ERRORS) this.#errors.push(error);
   }
 
-  /**
-   * The same items.
-   *
-   * @throws the only error, or ImportErrors, at the end of the last items
-   */
+  /** Passes items on. @throws the only error, or ImportErrors, after the last item */
   async *atEndOf<T>(items: AsyncIterable<T>, isLast = true): AsyncGenerator<T> {
     yield* items;
     if (isLast) this.throwIfAny();

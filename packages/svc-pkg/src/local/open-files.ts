@@ -28,7 +28,7 @@ import { printableValue } from '../text/format.ts';
 
 /** A file of a command, opened. */
 export interface LocalFile extends InputFile {
-  /** The path that the user gave, or one in that folder or archive. */
+  /** The path that the user gave, or a path in that folder or archive. */
   readonly label: string;
   readonly source: FileSource & Pick<InputFile['source'], 'maxContentBytes'>;
 }
@@ -184,7 +184,7 @@ function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
 }
 
 /**
- * Refuses a log of Inspect, whose files could be taken for those of an older archive.
+ * Refuses a log of Inspect, whose files look like an older archive's.
  *
  * @param path as the user gave it
  * @throws CliError `usage`, `io_error`

@@ -97,7 +97,7 @@ interface PackContext {
   readonly meter: ImportMeter;
   /** Receives the columns of each table. */
   readonly features: Features[];
-  /** What is said of the items and the columns. */
+  /** Remarks on the items and the columns. */
   readonly notes: { unaskedCount: number; readonly unusedColumns: Set<string> };
   readonly signal: AbortSignal;
 }

@@ -26,7 +26,7 @@ const byKey: Reader = (values) => {
   }
   return members;
 };
-/** JSON where it is an object, else the name of a checker. */
+/** JSON if it is an object, else the name of a checker. */
 const checker: Reader = ([value = '']) => {
   if (!value.trimStart().startsWith('{')) return value;
   try {

@@ -22,7 +22,7 @@ export interface Answer {
 
 /** In characters: the longest answer. */
 const MAX_ANSWER = 16_000;
-/** What is left for data; the frame and the cursor take the rest. */
+/** Characters for data; the frame and the cursor take the rest. */
 const MAX_DATA = MAX_ANSWER - 2_000;
 /** Lists shorten texts to this many characters. */
 const MAX_TEXT = 400;
@@ -31,7 +31,7 @@ const MAX_ENTRY = 4_000;
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 20;
 
-/** Control characters, those of direction and others that nobody sees, and selectors that can hide text. */
+/** Control characters, marks of direction and other invisible ones, and selectors that can hide text. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|[\u{e0100}-\u{e01ef}]/gu;
 
 /** A JSON text in which they are escapes. */
@@ -92,7 +92,7 @@ export function errorAnswer(error: unknown): Answer {
   return answer(`Error ${code}.\n${framed(data, null)}`, true);
 }
 
-/** The members of a value in their order here; those that it lacks are left out. */
+/** The members of a value in their order here, except missing ones. */
 export function pick(value: JsonValue | undefined, names: readonly string[]): JsonObject {
   const picked: JsonObject = {};
   if (!isJsonObject(value)) return picked;
@@ -106,7 +106,7 @@ export function pick(value: JsonValue | undefined, names: readonly string[]): Js
 /** The document of a response, with every digit of its numbers. */
 export const documentOf = ({ text }: JsonResponse<unknown>): JsonObject => parseJson(text) as JsonObject;
 
-/** Something whole: texts as they are, in as many parts as it takes. */
+/** A whole text, unchanged, in as many parts as it takes. */
 export function wholeAnswer(value: JsonValue, cursor: string | undefined): Answer {
   const isPart = (read: readonly unknown[]): read is readonly [number] =>
     read.length === 1 && isPlace(read[0]);
@@ -139,7 +139,7 @@ function entryText(entry: JsonValue): string {
   return jsonOf({ beginning: shortened(canonicalJson(entry), MAX_ENTRY / 4) });
 }
 
-/** One page of a list of the service, and what goes before it. */
+/** One page of a list of the service, and the text before it. */
 export interface ReadPage {
   readonly head?: JsonObject;
   readonly page: JsonObject;

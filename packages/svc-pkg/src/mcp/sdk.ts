@@ -1,4 +1,4 @@
-/** What `mcp` uses of the SDK of the Model Context Protocol. The build puts it into this file (`vite.config.ts`). */
+/** The parts of the SDK of the Model Context Protocol for `mcp`. The build puts them here (`vite.config.ts`). */
 export { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 export { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 export { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';

@@ -147,7 +147,7 @@ const runFacts = (run: JsonObject): JsonObject => ({
   ...('scores' in run && { scores: pick(run['scores'], SCORES) }),
 });
 
-/** A list of the service, whose pages have `head` before the first. */
+/** A list of the service. `head` comes before the first page. */
 const pagesOf =
   (
     { service }: Tools,

@@ -28,7 +28,7 @@ export async function outputPath(output: string | undefined, folder: string, nam
   return (await isFolder(output)) ? join(output, name) : output;
 }
 
-/** Whether a path is that of a folder. */
+/** Whether a path is a folder's. */
 export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isDirectory(),

@@ -20,7 +20,7 @@ export interface WriteOptions extends PackageOutputOptions {
   readonly name?: string;
 }
 
-/** The same for the command line. @param defaultOutput where it is written without them, in words */
+/** The options of packages on a command line. @param defaultOutput where it is written without them, in words */
 export const packageOutput = (
   defaultOutput: string,
 ): { readonly output: Flag<string, false>; readonly force: Flag<true, false> } => ({
@@ -46,7 +46,7 @@ export async function checkOutputOfSeveral(
   if (!(await isFolder(output))) throw new CliError('usage', '--output must be a folder for several inputs');
 }
 
-/** What comes from standard input, or another input without a folder, goes to standard output, unless the options say where. */
+/** Standard input, or another input without a folder, goes to standard output, unless the options say where. */
 export function withDefaultOutput(
   options: PackageOutputOptions,
   inputs: readonly string[],

@@ -100,7 +100,7 @@ export const RESULT_COLUMNS: Readonly<Record<'section' | 'item' | 'repetition', 
 
 /**
  * Does the work of a command for each of its files, in order, and ends at the first that fails. With `--json`, several files
- * give one list of documents, of those that were done before an error.
+ * make one list, with the documents of the files before an error.
  */
 export async function eachPath(
   cli: Cli,
@@ -135,8 +135,8 @@ const printList = ({ stdout }: Cli, documents: readonly string[]): Promise<void>
   writeText(stdout, `[${documents.join(',')}]\n`);
 
 /**
- * A function that writes data of a service to standard output: byte for byte, but on a terminal as text whose control
- * characters are escaped.
+ * A function that writes data of a service to standard output: byte for byte, but on a terminal as text with escaped
+ * control characters.
  */
 export function dataWriter({
   stdout,

@@ -16,8 +16,8 @@ const REDRAW_INTERVAL_MS = 100;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * Shows a bar on a terminal that can redraw a line, and nothing in a pipe or with `--json` or `--quiet`. The cursor stays visible: a killed process
- * could not show it again.
+ * Shows a bar on a terminal that can redraw a line, and nothing in a pipe or with `--json` or `--quiet`. The cursor
+ * stays visible: a killed process could not show it again.
  *
  * @param label what the command is doing, in one word
  */

@@ -20,7 +20,7 @@ const DESCRIPTOR = /^\/(?:dev\/(?:stdin$|fd\/)|proc\/[^/]+\/fd\/)/;
 /** Whether an input has neither a name nor a folder: standard input, and descriptors such as `/dev/fd/63` of `<(…)`. */
 export const isUnnamed = (path: string): boolean => path === '-' || DESCRIPTOR.test(resolve(path));
 
-/** The names of inputs: those of files; inputs without one are `stdin`, and several descriptors have numbers. */
+/** The names of inputs. Inputs without a file name are `stdin`, and several descriptors have numbers. */
 export function inputNames(paths: readonly string[]): string[] {
   let unnamed = 0;
   return paths.map((path) => {

@@ -52,7 +52,7 @@ export const entryOf =
     `${archive}!/${entry}`;
 
 /**
- * Adds the path of the archive to an error and to those that it lists.
+ * Adds the path of the archive to an error and the errors that it lists.
  *
  * @param nameEntry names an entry of the archive
  */

@@ -31,7 +31,7 @@ export function runText({ id, name, status, resultCount }: RunFacts): string {
   return `${title === null ? '' : `${printableValue(title)}, `}${status}, ${countOf(resultCount, 'result')}`;
 }
 
-/** The same for machines. */
+/** The facts for machines. */
 export function runDocument({ id, name, status, resultCount }: RunFacts): Record<string, unknown> {
   return { id, name, status, result_count: resultCount };
 }

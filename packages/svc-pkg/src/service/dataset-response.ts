@@ -23,7 +23,7 @@ export function datasetResult({ value, text }: JsonResponse<StoredDataset>): Res
   };
 }
 
-/** The same of a dataset after a change. */
+/** A dataset after a change, in both forms. */
 export function changeResult({ status, value, text }: JsonResponse<ChangedDataset>): Result {
   const version = status === 201 ? value.version : `${value.version}, which has this content already`;
   return {

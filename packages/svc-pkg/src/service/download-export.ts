@@ -35,7 +35,7 @@ export async function downloadExport(
 
 /**
  * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
- * character, nothing hidden, nothing that a program takes for an option. Null where it proposes none.
+ * character, nothing hidden, nothing that a program takes for an option. Null if it proposes none.
  *
  * @example attachmentName(`attachment; filename="a.zip"; filename*=UTF-8''%C3%A4.zip`) // 'ä.zip'
  */

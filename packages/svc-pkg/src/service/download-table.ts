@@ -26,7 +26,7 @@ export const tableOutput = (): ReturnType<typeof fileOutput> & { readonly format
   ...fileOutput(),
 });
 
-/** The format that was asked for, by its name or by that of the output. */
+/** The requested format, by its name or by the name of the output. */
 export function formatOf({ format, output }: { readonly format?: string; readonly output: string }): string {
   const ending = extname(output).slice(1).toLowerCase();
   return format ?? TABLE_FORMATS.find((known) => known === ending) ?? 'jsonl';

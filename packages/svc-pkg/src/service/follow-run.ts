@@ -106,7 +106,7 @@ export function repetitionsOf({ config }: Pick<Run, 'config'>): number {
   return typeof stated === 'number' && stated >= 1 ? stated : 1;
 }
 
-/** With which outcome of a run a command succeeds. */
+/** The outcomes of a run with which a command succeeds. */
 export interface RunLimits {
   readonly maxFailed: number;
   readonly minScore?: number;
@@ -118,7 +118,7 @@ export interface FinishOptions extends RunLimits {
 }
 
 /**
- * Waits until a run has ended, if the options do not say otherwise, then prints it, for machines the response as it is, for people the main facts, and checks its outcome.
+ * Waits until a run has ended, if the options do not say otherwise, then prints it and checks its outcome.
  *
  * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`; as `checkRun`
  */

@@ -111,7 +111,7 @@ export function editOf(
 
 type BodyOfEdit = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json'];
 
-/** What edits are sent to, and with which headers. */
+/** The target of edits, and their headers. */
 interface EditTarget {
   readonly datasetId: string;
   readonly header?: Readonly<Record<string, string>>;

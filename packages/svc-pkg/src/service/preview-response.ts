@@ -76,7 +76,7 @@ function mappingOptions(mapping: JsonObject): string {
     .join(' ');
 }
 
-/** An object from keys to columns becomes `key=column`, or `column` where both are the same. */
+/** An object from keys to columns becomes `key=column`, or `column` if both are equal. */
 function optionValues(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   if (!isJsonObject(value)) return [value];

@@ -65,7 +65,7 @@ export async function findVersion(service: ServiceClient, reference: string): Pr
 }
 
 /**
- * The id of a dataset, for what concerns all of its versions.
+ * The id of a dataset, for commands that concern all of its versions.
  *
  * @throws CliError `usage` for a reference with a version; as `findVersion`
  */

@@ -18,7 +18,7 @@ export interface RunConfigOptions {
   readonly baseUrl?: string;
   /** `name.of.member=value`; the value is JSON, or else a text. */
   readonly set?: readonly string[];
-  /** Id of a run whose outputs are taken where it asked the same, or `latest`. */
+  /** Id of a run whose outputs are taken if it asked the same, or `latest`. */
   readonly reuse?: string;
   /** What the run may cost, in the currency of its price. */
   readonly maxCost?: number;
@@ -111,8 +111,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 const MEMBER = /(?<![\w/])(?:\/config\/([\w/-]+)|config\.([a-z_]+(?:\.[a-z_]+)*))/g;
 
 /**
- * Performs a request with a configuration. Its errors name, instead of members of the request, those of the file that is the
- * configuration, else the options of this command line.
+ * Performs a request with a configuration. Its errors name members of the configuration file instead of the request's,
+ * or the options of this command line.
  *
  * @param file from `configFile`
  * @throws ServiceError, also as `request`

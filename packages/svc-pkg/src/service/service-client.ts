@@ -37,9 +37,9 @@ interface ServiceResponse {
 export interface ServiceClient {
   /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
   readonly url: string;
-  /** The typed client of the service, whose requests fail as `send` does, and for a response that is not JSON. */
+  /** The typed client of the service. Its requests fail as `send` does, and for a response that is not JSON. */
   readonly api: ApiClient;
-  /** A `fetch` for requests of `api` that the service responds to when everything is stored. */
+  /** A `fetch` for requests of `api` that the service answers after it has stored everything. */
   readonly slowFetch: (request: Request) => Promise<Response>;
   /**
    * Sends a request and returns the response, if its status is 2xx.
@@ -118,7 +118,7 @@ export function createServiceClient(options: {
         method: request.method as ServiceRequest['method'],
         ...{ path, headers },
         ...(body !== null && body !== '' && { body }),
-        // An upload is responded to when everything is stored, however long that takes.
+        // The service responds to an upload when everything is stored, however long that takes.
         ...((isUpload || isSlow) && { responseTimeoutMs: 0 }),
       });
       const text = await collectText(answer.body);
@@ -154,7 +154,7 @@ function checkObject(text: string, address: string): void {
     throw new CliError('bad_response', `${address} returned something that is not a JSON object`);
 }
 
-/** Whether a response is HTML: of a proxy or a login, and never of the service. */
+/** Whether a response is HTML, which a proxy or a login sends, and never the service. */
 const isPage = (headers: ServiceResponse['headers']): boolean =>
   /^\s*(?:text\/html|application\/xhtml)/i.test([headers['content-type']].flat()[0] ?? '');
 
@@ -260,8 +260,8 @@ const MAX_TRIES = 3;
 const RETRY_DELAY_MS = 1000;
 
 /**
- * Does what creates something, and does it again after a lost connection. With the same `Idempotency-Key`, the service
- * creates one thing all the same.
+ * Creates something, and tries again after a lost connection. With the same `Idempotency-Key`, the service still
+ * creates one thing.
  */
 export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) => Promise<T>): Promise<T> {
   const idempotencyKey = randomUUID();

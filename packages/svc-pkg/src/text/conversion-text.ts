@@ -79,7 +79,7 @@ export function toolDocument(
   };
 }
 
-/** What was written for another tool, for people. */
+/** The report on files for another tool, for people. */
 export function toolWrittenText(tool: WrittenTool, output: string, lost: readonly Lost[]): string {
   return [
     formatFacts([
@@ -90,7 +90,7 @@ export function toolWrittenText(tool: WrittenTool, output: string, lost: readonl
   ].join('');
 }
 
-/** The same for machines. */
+/** The report on files for another tool, for machines. */
 export function toolWrittenDocument(
   input: string,
   tool: WrittenTool,

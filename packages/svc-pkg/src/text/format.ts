@@ -17,7 +17,7 @@ export function printableText(text: string, options: { readonly keepLines?: bool
   );
 }
 
-/** The same for lines of data, with tabs and the ends of lines. */
+/** Makes lines of data safe for a terminal, with tabs and the ends of lines. */
 export function printableData(text: string): string {
   return text.replace(UNPRINTABLE, (character, index: number) => {
     const isSpace = character === '\n' || character === '\t';
@@ -93,7 +93,7 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${bytes} bytes` : `${value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** What a response says besides its main facts. */
+/** The further facts of a response. */
 interface Notes {
   readonly warnings?: readonly string[] | undefined;
   readonly unused_columns?: readonly string[] | undefined;

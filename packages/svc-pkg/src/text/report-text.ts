@@ -8,8 +8,8 @@ const MAX_CODE_POINTS = 300;
 const LOG_COMMAND = /##(?=\w{0,20}\[)/g;
 
 /**
- * One line of a text of unknown origin for reports and logs: white space is one blank, what is long is cut, control
- * characters are escaped, and so are commands to CI systems inside a line. It must not begin a line.
+ * One line of a text of unknown origin for reports and logs: it makes white space one blank, cuts long texts, and
+ * escapes control characters, and commands to CI systems inside a line. It must not begin a line.
  */
 export function reportText(value: string): string {
   const start = value.slice(0, 10 * MAX_CODE_POINTS);
@@ -20,7 +20,7 @@ export function reportText(value: string): string {
   return printableText(shown).replace(LOG_COMMAND, '#\\u0023');
 }
 
-/** The same of a JSON value; undefined where there is none. */
+/** A JSON value as one line for reports and logs; undefined if there is none. */
 export function reportValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return reportText(typeof value === 'string' ? value : canonicalJson(value as JsonValue));

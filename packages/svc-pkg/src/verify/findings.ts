@@ -23,7 +23,7 @@ export class Findings {
   readonly #ofLines: Difference[] = [];
   differingTotal = 0;
 
-  /** The first of them: of whole files before those of lines, which may be very many. */
+  /** The first differences: whole files come before lines, which may be very many. */
   get differing(): readonly Difference[] {
     return [...this.#ofFiles, ...this.#ofLines].slice(0, MAX_DIFFERENCES);
   }

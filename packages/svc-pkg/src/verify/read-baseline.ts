@@ -52,15 +52,15 @@ export async function* readLines(
   }
 }
 
-/** A member of a value; null where it has none. */
+/** A member of a value; null if it has none. */
 export const memberOf = (value: JsonValue | undefined, name: string): JsonValue =>
   isJsonObject(value ?? null) ? (getMember(value as JsonObject, name) ?? null) : null;
 
-/** What a run compares with: the value of each item by its hash, those of equal items in their order. */
+/** What a run compares with: the value of each item by its hash, and of equal items in their order. */
 export type BaselineValues = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Reads the baseline of a bar: from the package of the run, or from its own. Its hash must be that of its records.
+ * Reads the baseline of a bar: from the package of the run, or from its own. Its hash must match its records.
  *
  * @throws PackageError, JsonlError
  */
@@ -131,7 +131,7 @@ export interface ComparedItem {
   readonly cluster: string | null;
 }
 
-/** Pairs the items of a run with those of its baseline. */
+/** Pairs the items of a run with the items of its baseline. */
 export function pairItems(
   items: readonly ComparedItem[],
   baseline: BaselineValues,

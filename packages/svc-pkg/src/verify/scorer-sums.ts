@@ -14,7 +14,7 @@ export interface ScoredView {
   readonly passed: boolean | null;
 }
 
-/** What is compared of an item: its mean score, or the share of its results that have passed; null without one. */
+/** The value that is compared for an item: its mean score, or the share of its passed results; null without one. */
 export function metricOf(views: readonly ScoredView[], metric: 'mean' | 'pass_rate'): number | null {
   const values = views.flatMap(({ status, score, passed }) => {
     if (metric === 'mean') return score === null ? [] : [score];
@@ -81,7 +81,7 @@ export class ScorerSums {
   }
 }
 
-/** How values spread whose clusters depend on each other. @param items count and sum of the values of each, and its cluster */
+/** The spread of values that depend on each other in clusters. @param items count, sum and cluster of their values */
 export function clusteredSpread(
   items: readonly (readonly [count: number, sum: number, cluster: string | null])[],
 ): PairSums['spread'] {

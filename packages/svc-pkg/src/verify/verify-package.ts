@@ -50,7 +50,7 @@ export interface VerifyOptions {
 
 /** What a package proves of itself. */
 export interface Verification {
-  /** As recomputed; null without a run, or where it cannot be read. */
+  /** As recomputed; null without a run, or if it cannot be read. */
   readonly runHash: string | null;
   /** As the package states it. */
   readonly scoring: string | null;
@@ -64,11 +64,11 @@ const RUN = 'manifest.json /run';
 const STATED_SCORES = ['mean', 'stderr', 'ci95', 'passed', 'pass_rate', 'pass_rate_ci95'] as const;
 const SCORE_MEMBERS = ['score', 'passed', 'explanation', 'scored_by'] as const;
 
-/** What runs may have: a package may state anything. */
+/** Limits of a run, because a package may state anything. */
 const MAX_REPETITIONS = 100;
 const MAX_SCORERS = 16;
 
-/** Errors after which the archive is no package that can be read. */
+/** Errors after which the archive is no readable package. */
 const BROKEN: readonly PackageError['code'][] = [
   ...(['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'] as const),
 ];
@@ -120,7 +120,7 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions):
   return { ...facts, runHash };
 }
 
-/** Reports what an import would. @returns whether items and results can be read @throws PackageError if nothing can */
+/** Reports the errors of an import. @returns whether items and results are readable @throws PackageError if nothing is */
 async function inspect(pkg: PackageReader, found: Findings, signal: AbortSignal): Promise<boolean> {
   let isReadable = true;
   const events = inspectPackage(pkg, { signal });
@@ -210,7 +210,7 @@ class RunCheck {
   readonly #compared: ComparedItem[] = [];
   readonly #counts = { done: 0, ok: 0, failed: 0, unscored: 0 };
   #outputsBefore = 0;
-  /** Of the scorers that results name. */
+  /** Names of scorers that results have. */
   readonly #names = new Set<string>();
 
   constructor(found: Findings, run: StatedRun) {
@@ -265,7 +265,7 @@ class RunCheck {
     this.#compared.push({ hash, views, cluster });
   }
 
-  /** What other members say already, and what only the package says. */
+  /** Members that repeat others, and members that only the package states. */
   #checkFacts(result: JsonObject, place: string): void {
     const status = memberOf(result, 'status');
     const [score, error] = [memberOf(result, 'score'), memberOf(result, 'error')];
@@ -314,7 +314,7 @@ class RunCheck {
     for (const [name, said] of Object.entries(scores)) if (!known.has(name)) this.#trustScore(said);
   }
 
-  /** A score that nothing here gives. */
+  /** A score that cannot be recomputed here. */
   #trustScore(said: JsonValue): void {
     if (memberOf(said, 'score') === null && memberOf(said, 'passed') === null) return;
     this.#found.trust(`${memberOf(said, 'scored_by') ?? 'client'}_scores`);
@@ -380,7 +380,7 @@ class RunCheck {
     return Object.fromEntries(Object.entries(scorers).slice(0, MAX_SCORERS));
   }
 
-  /** The name by which the results have the scorer of a bar; empty for the main one of a run that names none. */
+  /** The name under which the results have the scorer of a bar; empty for the main one of a run that names none. */
   #nameOf({ scorer }: Bar): string {
     return scorer === undefined || (scorer === MAIN_RECORD && !this.#isNamed) ? '' : scorer;
   }
@@ -433,7 +433,7 @@ class RunCheck {
     }
   }
 
-  /** Null where it cannot be read, which is a difference. */
+  /** Null if it cannot be read, which is a difference. */
   async #baselineOf(
     pkg: PackageReader,
     bar: Bar,

@@ -171,7 +171,7 @@ async function runGate(
 }
 
 /**
- * By what two runs are compared: found out before the run, because what is refused afterwards has been paid for.
+ * What two runs are compared by. It is found out before the run, because a refused run has been paid for afterwards.
  *
  * @throws CliError `usage` for a scorer that one of them lacks
  */
@@ -206,7 +206,7 @@ function outcomeOf(
   return { exitCode: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
 }
 
-/** Whether people have judged enough results; undefined where it is not asked for. */
+/** Whether people have judged enough results; undefined if it is not asked for. */
 async function checkLabels(
   service: ServiceClient,
   { id }: Run,
@@ -219,7 +219,7 @@ async function checkLabels(
   return { required, found: value.n, agreement: value.agreement, kappa: value.kappa };
 }
 
-/** The outcome of a gate whose scorer too few people have checked, whatever the interval is. */
+/** The outcome of a gate whose scorer too few people have checked, whatever the interval. */
 const tooFewLabels = ({
   found,
   required,
@@ -293,7 +293,7 @@ async function openFiles({ junit, summary }: Options): Promise<ReportFiles> {
   });
 }
 
-/** For people, for machines, and for GitHub where it runs the command. */
+/** For people, for machines, and for GitHub if it runs the command. */
 async function print(cli: Cli, report: GateReport): Promise<void> {
   await printReport(cli, { text: () => gateText(report), json: () => JSON.stringify(gateDocument(report)) });
   if (cli.json) return;

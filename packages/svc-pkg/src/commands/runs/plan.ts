@@ -73,7 +73,7 @@ export const plan: Operation = operation({
           ['all items', sightText(sight, run.id)],
         ]),
     });
-    // Rounded as the number of items is.
+    // Rounded like the number of items.
     if (plan.detectable <= detect * (1 + 1e-6)) return;
     throw new CliError(
       'not_detectable',

@@ -10,7 +10,7 @@ import { repeatLost, type ServiceClient } from '../../service/service-client.ts'
 import { formatFacts, printableValue } from '../../text/format.ts';
 import { flag, type Operation, operation } from '../define-operation.ts';
 
-/** Bytes of one request, which a lost connection makes this send again. */
+/** Bytes of one request. A lost connection makes the command send it again. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** Rejected lines that are named. */
 const MAX_NAMED = 100;

@@ -75,7 +75,7 @@ export const cancel: Operation = operation({
   },
 });
 
-/** Ids do not say what they are of. */
+/** Ids do not say what they belong to. */
 async function cancelOne(
   service: ServiceClient,
   id: string,
