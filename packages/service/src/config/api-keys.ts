@@ -17,7 +17,7 @@ export interface ApiKey {
   readonly isHash: boolean;
   /** Who uses it, in labels and versions; null without a name. */
   readonly name: string | null;
-  /** From when on it is refused; null for never. */
+  /** When it is refused from; null for never. */
   readonly expiresAt: Date | null;
   /** Beginnings of the handles of the datasets that it sees; null for all datasets. */
   readonly handles: readonly string[] | null;
@@ -27,9 +27,9 @@ export interface ApiKey {
 export const digestOf = ({ key, isHash }: Pick<ApiKey, 'key' | 'isHash'>): Buffer =>
   isHash ? Buffer.from(key.reveal(), 'hex') : createHash('sha256').update(key.reveal()).digest();
 
-/** Whose label or change it is; a colon or a comma would end it. */
+/** The person of a label or change; a colon or a comma would end the name. */
 const KEY_NAME = /^[^\p{C}\p{Z}:,;](?:[^\p{C}\p{Zl}\p{Zp}:,;]{0,62}[^\p{C}\p{Z}:,;])?$/u;
-/** What callers without a named key are called. */
+/** The name of callers without a named key. */
 const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
 /** The beginning of a handle. */
 const PREFIX = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
@@ -73,7 +73,7 @@ export function parseKeyList(text: string): readonly ApiKey[] {
   return checkKeys(keys);
 }
 
-/** Keys in a file, and what tells when it has changed. */
+/** Keys in a file, and a mark that shows when it has changed. */
 export interface KeysFile {
   readonly path: string;
   readonly keys: readonly ApiKey[];
@@ -83,7 +83,7 @@ export interface KeysFile {
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MEMBERS: ReadonlySet<string> = new Set(['role', 'key', 'key_sha256', 'name', 'expires', 'handles']);
 
-/** Changes with the file, also where another one takes its place. @throws Error if there is none */
+/** Changes with the file, also if another one replaces it. @throws Error if there is none */
 export function stampOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() !== true) throw new Error('must name a file that is there');

@@ -4,7 +4,7 @@ export type Scheme = 'http' | 'https';
 
 /** A host and port that a request is for, in one spelling. */
 export interface Authority {
-  /** Lower case, without a trailing dot; an IPv6 address in brackets; empty where the text has none. */
+  /** Lower case, without a trailing dot; an IPv6 address in brackets; empty if the text has none. */
   readonly name: string;
   readonly port: number;
 }
@@ -43,7 +43,7 @@ export function isOrigin(origin: string, own: Authority | null, scheme: Scheme):
   return page !== null && page.name === own?.name && page.port === own.port;
 }
 
-/** Whether a name is one of the machine itself, whatever resolves it. */
+/** Whether a name names this machine, whatever resolves it. */
 export function isLoopback(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 }

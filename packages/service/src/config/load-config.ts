@@ -20,7 +20,7 @@ const SECRETS: ReadonlySet<string> = new Set(
   Object.values<Variable<unknown>>(VARIABLES).flatMap(({ name, secret }) => (secret ? [name] : [])),
 );
 
-/** Whether a variable of the service holds a secret, which a file may have that is no variable of its own. */
+/** Whether a variable of the service holds a secret, and no variable has its name with `_FILE`. */
 export const isSecretVariable = (name: string): boolean =>
   !NAMES.has(`${name}_FILE`) && (SECRETS.has(name) || (!NAMES.has(name) && isProviderKey(name)));
 

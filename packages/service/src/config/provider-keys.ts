@@ -37,8 +37,8 @@ export const isProviderKey = (name: string): boolean =>
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
 
 /**
- * The keys of model providers in an environment: `SVC_PROVIDER_X`, each with the origins in `SVC_PROVIDER_X_ORIGINS`, or
- * those of a well-known name. An empty variable counts as absent.
+ * The keys of model providers in an environment: `SVC_PROVIDER_X`, each with the origins in `SVC_PROVIDER_X_ORIGINS`,
+ * or of a well-known name. An empty variable counts as absent.
  *
  * @param reserved names with the same prefix that are neither keys nor origins
  * @returns the keys, and one sentence per invalid variable, which never repeats its text: it may be a key

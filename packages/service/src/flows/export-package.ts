@@ -104,7 +104,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions): 
 /**
  * The run to export; null without one.
  *
- * @throws StoreError `run_not_found`; `run_incomplete` for one that is not `completed`, unless that is allowed
+ * @throws StoreError `run_not_found`; `run_incomplete` for a run that is not `completed`, unless that is allowed
  */
 export async function selectedRun(
   open: OpenDataset,
@@ -140,7 +140,7 @@ function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
 
 const STATED_SCORES = ['mean', 'stderr', 'ci95', 'passed', 'pass_rate', 'pass_rate_ci95'] as const;
 
-/** What a package says of the scores of a run, in numbers that do not depend on the order of its results. */
+/** The scores of a run for a package, in numbers that do not depend on the order of its results. */
 function statedScores(run: ExportedRun): { readonly scores: JsonObject; readonly scorers: JsonObject } {
   const { mean, passed, passRate } = run.scores;
   const counted = { mean, passed, pass_rate: passRate };
@@ -214,7 +214,7 @@ export function toExportResult(result: LabelledResult): ExportResult {
     members[field.wire] =
       isJsonField(field) && value !== null ? readStoredJson(value as string) : wireValue(value);
   }
-  // A package without labels is as it was before there were any.
+  // A package without labels has the same bytes as before labels existed.
   if (result.labels.length > 0) members['labels'] = result.labels.map(labelMembers);
   return members as ExportResult;
 }

@@ -36,8 +36,8 @@ export interface ImportSource {
    * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
    *
    * @param report of the draft
-   * @returns what the dataset is made of besides; null after a fault that ended the pass
-   * @throws whatever makes the source unreadable, and what the draft throws
+   * @returns what else the dataset is made of; null after a fault that ended the pass
+   * @throws errors of an unreadable source, and of the draft
    */
   write(draft: DatasetDraft, report: ImportReport, signal: AbortSignal): Promise<DraftContent | null>;
   /** The error to report for a fault. */
@@ -70,7 +70,7 @@ export async function importDataset(
 const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[] =>
   faults.first.map((fault) => source.toError(fault));
 
-/** What is to be said of an import besides its items. */
+/** The remarks on an import besides its items. */
 export interface ImportNotes {
   readonly warnings: readonly string[];
   readonly unusedColumns: Iterable<string>;
@@ -88,7 +88,7 @@ export interface DryRun extends ImportNotes {
   readonly errorsTotal: number;
   /** Counts of the change of a dataset; null for a new dataset, and with faults. */
   readonly change: DiffCounts | null;
-  /** Null where the mapping does not skip rows. */
+  /** Null if the mapping does not skip rows. */
   readonly skipped: FaultList | null;
 }
 
@@ -120,13 +120,13 @@ export async function dryRun(
   };
 }
 
-/** What is to be said of an import when it has read its source. */
+/** The remarks on an import that has read its source. */
 export const importNotes = (
   { skippedFiles }: Pick<ImportSource, 'skippedFiles'>,
   { unaskedCount, unusedColumns }: ImportReport,
 ): ImportNotes => ({ warnings: promptWarnings(unaskedCount), unusedColumns, skippedFiles });
 
-/** The same as members of a response; none where there is nothing to say. */
+/** The remarks as members of a response; none if there is nothing to say. */
 export function importNotesJson({ warnings, unusedColumns, skippedFiles }: ImportNotes): JsonObject {
   return {
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
@@ -136,8 +136,8 @@ export function importNotesJson({ warnings, unusedColumns, skippedFiles }: Impor
 }
 
 /**
- * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is
- * logged as a change.
+ * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. An import of a
+ * change is logged as a change.
  *
  * @param draft that the import writes; counted when it ends
  */
@@ -214,14 +214,14 @@ export function observeChange(
   };
 }
 
-/** How an import ended that has no dataset. */
+/** How an import without a dataset ended. */
 export interface ImportFailure {
   readonly outcome: 'failed' | 'cancelled';
   /** The stable error code. */
   readonly code: string;
 }
 
-/** How to report an error of an import within a request; one whose request has ended is cancelled. */
+/** How to report an error of an import within a request; an import whose request has ended is cancelled. */
 export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
   const { code } = error as { code?: unknown };
   return {

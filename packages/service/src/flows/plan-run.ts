@@ -44,7 +44,7 @@ export interface PlannedRun {
   readonly reusedRunId: string | null;
 }
 
-/** Items whose prompts estimate those of all. */
+/** Items whose prompts serve to estimate all prompts. */
 const SAMPLE_ITEMS = 20;
 
 /**
@@ -52,7 +52,7 @@ const SAMPLE_ITEMS = 20;
  * earlier runs say about its requests → plan and warnings. Nothing is stored.
  *
  * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError
- * `dataset_not_found`; `run_not_found`, `run_active` for the run that is to be reused
+ * `dataset_not_found`; `run_not_found`, `run_active` for the run to reuse
  */
 export async function planRun(
   { store, checks }: PlanRunDeps,
@@ -125,7 +125,7 @@ async function earlierRun(
   throw new StoreError('run_active', `Cannot reuse the outputs of run ${run.id}: it has not ended.`);
 }
 
-/** The first items of the sample that a selection would be with a larger one. */
+/** Selects the first `count` items of a selection's sample. */
 export function sampleOf(selection: RunSelection | undefined, count: number): RunSelection {
   const { seed = 0, n = count } = selection?.sample ?? {};
   return { ...selection, sample: { seed, n: Math.min(n, count) } };

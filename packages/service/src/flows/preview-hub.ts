@@ -13,7 +13,7 @@ import {
 } from '@svc/tabular/internal';
 import type { HubSource } from './requests.ts';
 
-/** What is known of a slice before a row is read. */
+/** The facts of a slice before a row is read. */
 interface PreviewHead
   extends Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
   readonly resolvedRevision: string;

@@ -49,12 +49,12 @@ interface PushOptions {
 
 /** The outcome of the lines of a request. */
 export interface PushOutcome {
-  /** Lines that were stored, and those of them that took the place of another one. */
+  /** Lines that were stored, and how many of them replaced another one. */
   readonly accepted: number;
   readonly replaced: number;
   /** Secrets that were replaced in what was stored. */
   readonly redacted: number;
-  /** The first {@link MAX_REJECTED} lines that were not, and how many there are. */
+  /** The first {@link MAX_REJECTED} lines that were not stored, and their count. */
   readonly rejected: readonly { readonly line: number; readonly message: string }[];
   readonly rejectedTotal: number;
 }
@@ -95,7 +95,7 @@ export async function pushResults(
 }
 
 /**
- * Stores scores that a client sends for results of a run that has ended, in the same way.
+ * Stores scores that a client sends for results of a run that has ended, as {@link pushResults} stores results.
  *
  * @throws StoreError `run_active`, `run_not_found`, `scorer_exists`, `too_many_scorers`; as {@link pushResults}
  */
@@ -128,7 +128,7 @@ export async function pushScores(
   return await pushLines(source, { session, reader, save }, { ...options, areScores: true });
 }
 
-/** Names of the scorers in a run's configuration. That of an imported run may be any object. */
+/** Names of the scorers in a run's configuration, which may be any object for an imported run. */
 function configuredScorers(config: string): ReadonlySet<string> {
   try {
     return new Set(scorersOf(parseStoredRunConfig(readStoredJson(config))).map(({ name }) => name));
@@ -145,11 +145,11 @@ const NONE: ReadonlySet<number> = new Set();
 interface Saved {
   readonly replaced: number;
   readonly redacted: number;
-  /** Places in the batch of those that have no result. */
+  /** Places in the batch of lines without a result. */
   readonly missing: ReadonlySet<number>;
 }
 
-/** Reads lines and saves them in batches, of each result the last line. */
+/** Reads lines and saves them in batches, with the last line of each result. */
 async function pushLines(
   source: AsyncIterable<Uint8Array>,
   {

@@ -33,9 +33,9 @@ export interface ImportRequest {
 
 /** An upload, as it was requested. */
 export interface UploadRequest {
-  /** Absent: from the package. */
+  /** By default, from the package. */
   readonly name: string | undefined;
-  /** Absent: from the package. */
+  /** By default, from the package. */
   readonly description: string | undefined;
   /** The archive's own file name, the last source of a name. */
   readonly fileName: string;
@@ -43,7 +43,7 @@ export interface UploadRequest {
 
 /** An upload of files with tables or items, as it was requested. */
 export interface FileRequest {
-  /** Absent: from the first file. */
+  /** By default, from the first file. */
   readonly name: string | undefined;
   readonly description: string | undefined;
   /** Null for items. */
@@ -52,7 +52,7 @@ export interface FileRequest {
   readonly mappingAsSent: JsonObject | null;
   /** Whether the lines were the body itself: there is no file to name. */
   readonly isPlainBody?: true | undefined;
-  /** Origins of this service, whose links in items to stored files become these files. */
+  /** Origins of this service: links of items to its stored files become these files. */
   readonly origins: readonly string[];
 }
 

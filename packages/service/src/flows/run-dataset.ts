@@ -34,7 +34,7 @@ interface Wanted {
 }
 
 /**
- * Looks for answers with one query at a time: the first hash is looked up immediately, and those that arrive during a
+ * Looks for answers with one query at a time: the first hash is looked up immediately, and hashes that arrive during a
  * query are looked up together by the next one.
  */
 function createAnswerFinder(
@@ -79,7 +79,7 @@ export interface RunDatasetDeps extends Pick<RedactDeps, 'secrets'> {
   /** Handles untrusted content without blocking the event loop. */
   readonly checks: CheckRunner;
   readonly clock: RunClock;
-  /** Between the items, so that runs whose items begin or end together leave time for requests. */
+  /** Turns between the items, so that runs whose items begin or end together leave time for requests. */
   readonly turns: Turns;
 }
 
@@ -114,8 +114,8 @@ export interface RunDatasetOptions {
 /**
  * Runs the items of a dataset: items without a result → provider → checker → store, with limited concurrency. Each
  * result is stored as soon as it exists and stays, however the run ends, so that an interrupted run continues where it
- * stopped. Requests that an earlier run has asked take its answers. A provider that gives no answer to a number of items in
- * a row ends the run as failed; one that costs more than the run may, as stopped.
+ * stopped. Requests that an earlier run has asked take its answers. A provider that fails to answer a number of items
+ * in a row ends the run as failed; one that costs more than the run may, as stopped.
  *
  * Memory holds the items in progress and a limited number of results.
  *
@@ -162,7 +162,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
         const result = await redactResult(scored, deps, itemSignal);
         await results.write({ ...result, cost: account.close() });
         if (result.endsRun !== undefined) throw result.endsRun;
-        // Outputs that are there need no provider: what failed before says nothing of it.
+        // Existing outputs need no provider: earlier failures say nothing about it.
         if (item.outputs === undefined) outage.check(result);
       },
     );

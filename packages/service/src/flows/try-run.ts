@@ -50,10 +50,12 @@ const MAX_WAIT_MS = 90_000;
 const POLL_MS = 150;
 
 /**
- * Asks some items of a dataset: sample → hidden run of these items, all concurrently → its results with their requests. Workers
- * ask, since only they have keys. Nothing stays: the run goes with its results, also if the caller leaves.
+ * Asks some items of a dataset: sample → hidden run of these items, all concurrently → its results with their requests.
+ * Workers ask, since only they have keys. Nothing stays: the run is deleted with its results, also if the caller
+ * leaves.
  *
- * @throws StoreError `unavailable` if no worker takes the run in time; RunError `invalid_request` for a run that makes no requests
+ * @throws StoreError `unavailable` if no worker takes the run in time; RunError `invalid_request` for a run that makes
+ *   no requests
  */
 export async function tryRun({ store, checks }: TryRunDeps, request: TryRunRequest): Promise<TriedItem[]> {
   const { datasetId, version, config, count, signal } = request;

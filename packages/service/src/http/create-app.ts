@@ -37,9 +37,9 @@ export interface AppOptions {
   readonly keys: Keys;
   /** Runs what follows for the caller of a request. Default: just runs it. */
   readonly actAs?: (caller: Caller, requestId: string, next: () => void) => void;
-  /** Whether everything that is worth protecting needs a key; hosts are then checked only where some are configured. */
+  /** Whether everything that is worth protecting needs a key; hosts are then checked only if some are configured. */
   readonly isKeyed: boolean;
-  /** Turns an error into what clients may see of it, whose request had a path. */
+  /** Turns an error of a request with a path into what clients may see of it. */
   readonly classify: (error: unknown, path: string) => ErrorView;
   /** Texts that no response may contain. */
   readonly secrets: readonly string[];

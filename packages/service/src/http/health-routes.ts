@@ -12,7 +12,7 @@ export type ReadinessCheck = {
   readonly detail?: string;
 };
 
-/** What `accepting` is while a process serves, and while it leaves. */
+/** The value of `accepting` while a process serves, and while it leaves. */
 export const ACCEPTING: ReadinessCheck = { ok: true };
 export const DRAINING: ReadinessCheck = { ok: false, reason: 'draining', detail: 'The service is stopping.' };
 

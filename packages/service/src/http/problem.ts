@@ -6,7 +6,7 @@ export interface ProblemRow {
   readonly status: number;
   /** A fixed phrase; `detail` says what went wrong this time. */
   readonly title: string;
-  /** The code of the response, where several causes share one. */
+  /** The code of the response, if several causes share one. */
   readonly code?: string;
 }
 
@@ -40,7 +40,7 @@ export interface ErrorView {
   readonly row: ProblemRow;
   readonly detail: string;
   readonly errors: readonly FieldError[];
-  /** Where there are more errors than `errors` has. */
+  /** Set if there are more errors than `errors` has. */
   readonly errorsTotal?: number | undefined;
   /** The valid names. */
   readonly available?: readonly string[] | undefined;

@@ -8,7 +8,7 @@ import type { RouteResponse } from './response/response.ts';
 /** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. `x-rule` says a `pattern` in words, for errors. */
 export type Schema = { readonly [keyword: string]: unknown };
 
-/** A query parameter: a list of the repeated ones, or an object of those whose names begin alike. */
+/** A query parameter: a list of repeated parameters, or an object of parameters whose names begin alike. */
 export type QueryValue =
   | string
   | number
@@ -32,7 +32,7 @@ export interface RouteRequest {
   /** The origins under which the client may know the service, such as `https://datasets.example.org`. */
   readonly origins: readonly string[];
   /**
-   * Identifies a caller by a key that is in the body. Wrong keys count like those in headers.
+   * Identifies a caller by a key in the body. Wrong keys count like wrong keys in headers.
    *
    * @throws RequestError `rate_limited` after too many wrong keys
    */
@@ -66,7 +66,7 @@ export interface Route {
    * whose names begin with its name and a dot, under their whole names.
    */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Other parameters than those of `query` are ignored: a page's script reads them, or a client sends more than it needs. */
+  /** Ignores parameters that `query` lacks: a page's script reads them, or a client sends more than it needs. */
   readonly ignoresQuery?: true;
   /** Headers that the handler reads, for the document. */
   readonly headers?: Readonly<Record<string, Schema>>;
@@ -74,15 +74,15 @@ export interface Route {
   readonly body?: {
     readonly contentType: string;
     readonly schema: Schema;
-    /** A form is taken as the object of its fields, whose repeated ones are arrays. */
+    /** A form is taken as the object of its fields; repeated ones are arrays. */
     readonly acceptsForm?: true;
-    /** Longest JSON body, if not that of the configuration. */
+    /** Longest JSON body, if it differs from the configuration. */
     readonly maxBytes?: number;
-    /** Most JSON values of a body, if not that of all bodies: for one that `parse` bounds. */
+    /** Most JSON values of a body, if it differs from other bodies: for a body that `parse` bounds. */
     readonly maxValues?: number;
     /** Parses long JSON bodies, and takes their bytes over. By default the body is parsed on the main thread. */
     readonly parse?: ParseBody;
-    /** The schema for the document, where the handler validates a part itself. */
+    /** The schema for the document, if the handler validates a part itself. */
     readonly documented?: Schema;
   };
   // The media range of all types would end a block comment.
@@ -92,7 +92,7 @@ export interface Route {
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
   /** For a streamed response: which limit per client applies. */
   readonly streams?: StreamKind;
-  /** Error codes of this route, in addition to those of every route and of every JSON body. */
+  /** Error codes of this route, in addition to the codes of every route and of every JSON body. */
   readonly errors: readonly string[];
   readonly handle: (request: RouteRequest) => Promise<RouteResponse>;
 }

@@ -22,7 +22,7 @@ interface Reason {
   readonly name: string;
   /** Exit code of a process that has started. */
   readonly exitCode: number;
-  /** Exit code of one that has not: what a shell reports for a process that a signal ended. */
+  /** Exit code of a process that has not started: what a shell reports if a signal ended it. */
   readonly exitCodeOfStart: number;
 }
 
@@ -37,9 +37,9 @@ const SAME_SIGNAL_MS = 300;
 
 /**
  * Runs a service until the process exits: reads the configuration, starts the service, and drains it within
- * `SVC_DRAIN_DELAY_MS` and `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel ends. A second signal
- * ends the process immediately. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a second signal, 78 invalid
- * configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
+ * `SVC_DRAIN_DELAY_MS` and `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel
+ * ends. A second signal ends the process immediately. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a
+ * second signal, 78 invalid configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
 export async function runProcess(
   service: 'svc-api' | 'svc-worker' | 'svc-standalone',
@@ -134,7 +134,7 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
 export interface ConfiguredSecrets {
   /** Keys and tokens: no stored, shown or exported result or configuration of a run holds one. */
   readonly keys: readonly string[];
-  /** These, and what is only kept out of logs and errors: a database's password cannot reach a result, but may be a word. */
+  /** These, and secrets for logs and errors alone: a database's password cannot reach a result, but may be a word. */
   readonly all: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export function sealText(key: Uint8Array, bound: string, text: string): string {
   return `${VERSION}.${sealed.toString('base64url')}`;
 }
 
-/** The text that {@link sealText} sealed; undefined where another key or for something else, and for any other text. */
+/** The text that {@link sealText} sealed; undefined for any other text, key or purpose. */
 export function openText(key: Uint8Array, bound: string, sealed: string): string | undefined {
   const [version, body = ''] = sealed.split('.');
   const bytes = Buffer.from(body, 'base64url');

@@ -50,7 +50,7 @@ export const POOL_STATES = ['used', 'idle'] as const;
 /** What a connection of the pool does. */
 export type PoolState = (typeof POOL_STATES)[number];
 
-/** A folder that a process writes to: that of `SVC_DATA_DIR`, and that of `SVC_HUB_CACHE_DIR`. */
+/** A folder that a process writes to: `SVC_DATA_DIR` or `SVC_HUB_CACHE_DIR`. */
 export type Volume = 'data' | 'hub_cache';
 
 export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;

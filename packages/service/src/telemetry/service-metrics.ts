@@ -31,7 +31,7 @@ export interface ServiceMetrics {
   recordHubRequest(done: { outcome: HubOutcome; durationMs: number }): void;
   /** One request to a model provider, the judge's too; each retry is a separate request. */
   recordProviderRequest(done: { outcome: ProviderOutcome; durationMs: number }): void;
-  /** Tokens that a provider reported for one completion; null where it reported none. */
+  /** Tokens that a provider reported for one completion; null if it reported none. */
   recordProviderTokens(tokens: { input: number | null; output: number | null }): void;
   /** The number of tasks in each state; a state that is not named has none. */
   setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;

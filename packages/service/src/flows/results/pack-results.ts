@@ -40,7 +40,7 @@ export function packResults({ batch, options }: ResultLines): PackedResults {
   });
 }
 
-/** JSON text; a long one as its bytes, which pass to another thread and to the database without being copied. */
+/** JSON text; a long one as its bytes, which pass to another thread and to the database without a copy. */
 function toText(value: JsonValue): string | Uint8Array<ArrayBuffer> {
   const text = canonicalJson(value);
   return text.length > MAX_TEXT_CHARS ? new TextEncoder().encode(text) : text;

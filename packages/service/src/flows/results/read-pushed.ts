@@ -21,7 +21,7 @@ interface PushedLineOptions {
   readonly maxDepth: number;
   /** Repetitions that the run has. */
   readonly repetitions: number;
-  /** Whether lines bring scores alone, of results that are there. */
+  /** Whether lines only bring scores, of existing results. */
   readonly areScores: boolean;
 }
 
@@ -90,7 +90,7 @@ const MAX_USAGE_CHARS = 16_384;
 const MAX_ID_CHARS = 65_536;
 const MAX_ERROR_CHARS = 10_000;
 const MAX_INDEX = 2_147_483_647;
-/** A client may send the line of `pending` back, with an output: these members of it say nothing. */
+/** A client may send the line of `pending` back, with an output: its other members then say nothing. */
 const IGNORED: ReadonlySet<string> = new Set(['item', 'request', 'claimed_until']);
 const NAME = /^[\w.-]{1,64}$/;
 const SCORER_NAME = new RegExp(SCORER_SCHEMA.properties.name.pattern);
@@ -164,7 +164,7 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
   };
 }
 
-/** What a line with scores alone may have. */
+/** Members of a line with scores alone. */
 const OF_SCORES: ReadonlySet<string> = new Set([
   ...['section', 'order_index', 'item_id', 'item_hash', 'repetition', 'scores'],
 ]);
@@ -194,8 +194,8 @@ function readReference({ section, order_index, item_id, item_hash }: Members): I
 }
 
 /**
- * Reads `{<name>: {score, passed, explanation}}`. `passed` alone is a score of 1 or 0; a score alone of 1 has passed and of 0
- * has failed, and one between them has neither.
+ * Reads `{<name>: {score, passed, explanation}}`. `passed` alone is a score of 1 or 0. A score alone of 1 has passed,
+ * of 0 has failed, and one between them has neither.
  */
 function readScores(scores: JsonObject): Record<string, PushedScore> {
   const read: Record<string, PushedScore> = {};

@@ -24,11 +24,11 @@ export interface PlacedResult {
 
 export const byClient = (score: PushedScore): ScorerScore => ({ ...score, scored_by: 'client' });
 
-/** Makes what scores results by the scorers of the run, for which the client brings no score. */
+/** Makes a scorer of results by the scorers of the run for which the client brings no score. */
 export function createPushScorer(
   { session, checks }: { readonly session: PushSession; readonly checks: CheckRunner },
   { main, others, areNamed }: Scorers,
-  /** Names of those that score every item, when the run ends. */
+  /** Names of the scorers of every item when the run ends. */
   judges: ReadonlySet<string>,
   signal: AbortSignal,
 ): (placed: readonly PlacedResult[]) => Promise<RunResult[]> {
@@ -64,7 +64,7 @@ export function createPushScorer(
     return results;
   };
 
-  /** A result with the scores of the client in place. @param scored by the others; undefined where there is none */
+  /** A result with the client's scores added. @param scored by the others; undefined if there is none */
   function withClientScores(placed: PlacedResult, scored: RunResult | undefined): RunResult {
     const { pushed, at } = placed;
     const own = Object.entries(pushed.scores).map(([name, score]) => [name, byClient(score)] as const);
@@ -101,7 +101,7 @@ export function createPushScorer(
   }
 }
 
-/** What a client says of a result, besides its score. */
+/** The members of a client's result besides its score. */
 function factsOf({ pushed, at }: PlacedResult) {
   const { repetition, output, reasoning, finishReason, latencyMs, usage, traceId } = pushed;
   return {

@@ -25,7 +25,7 @@ const PRICE = { input_per_million: 100, output_per_million: 1, currency: 'EUR' }
 const REQUEST: ProviderRequest = { item: parseItem({}), messages: [{ role: 'user', content: 'x' }] };
 const signal = new AbortController().signal;
 
-/** What each of some requests costs, whose answers have these tokens; those with an error fail. */
+/** The cost of each of some requests, with these tokens in its answers; requests with an error fail. */
 async function costs(
   answers: readonly { readonly tokens: readonly TokenCounts[]; readonly fails?: boolean }[],
   facts: Partial<Provider> = {},

@@ -17,22 +17,22 @@ export interface BudgetState {
   readonly maxCost: number | null;
   /** What the requests of the run have cost before. */
   readonly spent: number;
-  /** Results that were asked for before and are kept, and what these have cost: their mean is expected of the next one. */
+  /** Kept results of earlier requests, and their cost: their mean is expected of the next one. */
   readonly asked: number;
   readonly askedCost: number;
 }
 
-/** Lets requests start that are expected to stay within a limit. */
+/** Lets requests start if they are expected to stay within a limit. */
 export interface Budget {
   /** The account of one item. */
   open(): ItemBudget;
 }
 
-/** What one item costs: its requests to the model and to the judge. */
+/** The account of one item: its requests to the model and to the judge. */
 interface ItemBudget extends Disposable {
   /**
-   * The provider itself without a price; else one whose first request waits until its expected cost fits, and whose
-   * answers are charged. What the item asks after that belongs to it: an output that was paid for is also judged.
+   * The provider itself without a price; else a provider whose first request waits until its expected cost fits, and
+   * whose answers are charged. Later requests belong to the item: an output that was paid for is also judged.
    *
    * @throws RunError `budget_spent`, which ends the run, if the cost does not fit although no other item is in progress
    */
@@ -50,10 +50,9 @@ interface Waiting {
 }
 
 /**
- * Makes the budget of a run. Expected of a request is the mean cost of the results so far, and at least its estimated
- * prompt; the same is expected of the items in progress, so that the run exceeds its limit by what they cost beyond that
- * at most. Every answer counts that was got, those of failed requests too; one whose tokens cannot be read counts as
- * what was expected of it.
+ * Makes the budget of a run. It expects of a request the mean cost of the results so far, and at least its estimated
+ * prompt, and the same of the items in progress. So the run exceeds its limit at most by what these cost beyond that.
+ * Every answer counts, also of failed requests; if its tokens cannot be read, it counts as expected.
  */
 export function createBudget(
   { maxCost, spent: spentBefore, asked: askedBefore, askedCost: askedCostBefore }: BudgetState,
@@ -61,7 +60,7 @@ export function createBudget(
 ): Budget {
   let spent = spentBefore;
   let asked = askedBefore;
-  /** What those have cost. */
+  /** The cost of the asked results. */
   let askedCost = askedBefore === 0 ? 0 : askedCostBefore;
   /** The estimated prompts of the items in progress. */
   const inProgress = new Set<{ readonly prompt: number }>();
@@ -74,7 +73,7 @@ export function createBudget(
     const known = outputs.get(provider) ?? { count: 0, tokens: 0 };
     outputs.set(provider, { count: known.count + 1, tokens: known.tokens + tokens });
   };
-  /** The cost of an output of unknown length: of the longest that may come, else of the mean; null if neither is known. */
+  /** The cost of an output of unknown length: the longest that may come, else the mean; null if neither is known. */
   const expectedOutput = (provider: Provider, price: Price): number | null => {
     const known = outputs.get(provider);
     const tokens = provider.maxOutputTokens ?? (known === undefined ? null : known.tokens / known.count);
@@ -86,7 +85,7 @@ export function createBudget(
     for (const item of inProgress) sum += expected(item.prompt);
     return roundCost(sum) <= maxCost;
   };
-  /** In order: the first that does not fit waits for those in progress, and ends the run if there are none. */
+  /** In order: the first that does not fit waits for items in progress, and ends the run if there are none. */
   const admitNext = (): void => {
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       if (!fits(next)) {
@@ -165,7 +164,7 @@ export function createBudget(
   };
 }
 
-/** The tokens of the answers behind a completion; none where nobody was asked. */
+/** The tokens of the answers behind a completion; none if nobody was asked. */
 function answersOf({ answers, usage, attempts }: Completion): readonly TokenCounts[] {
   return answers ?? (usage === null && attempts === null ? [] : [tokenCounts(usage)]);
 }

@@ -9,11 +9,11 @@ import {
 import type { JsonValue } from '@svc/jsonl-v23/json';
 
 /**
- * What scores the outputs of a run.
+ * The scorers of a run's outputs.
  *
  * @param judges by the names of their scorers
  * @param defaultPrompts `default_judge_prompts` of the dataset; null without them
- * @param names of those that are wanted, the first in place of the main one; absent for all
+ * @param names of the wanted ones, the first in place of the main one; absent for all
  */
 export function toScorers(
   config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers' | 'reasoning'>,

@@ -8,8 +8,8 @@ export interface Turns {
 const PIECES_AT_ONCE = 4;
 
 /**
- * Makes the turns of a process. Work that arrives alone continues immediately. Of what arrives together, such as the responses to
- * a hundred requests, a few pieces continue in each turn of the event loop.
+ * Makes the turns of a process. Work that arrives alone continues immediately. Of work that arrives together, such as
+ * the responses to a hundred requests, a few pieces continue in each turn of the event loop.
  */
 export function createTurns(): Turns {
   const waiting: (() => void)[] = [];

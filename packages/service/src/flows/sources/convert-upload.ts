@@ -6,7 +6,7 @@ import type { ToolConverter } from '../threads/tool-converter.ts';
 import { nameOfFile } from './package-source.ts';
 import { roomInSteps, type StagedFile, type UploadStage } from './stage-content.ts';
 
-/** Converts the files of another tool into a package of each of their runs. Its hash stays that of the first file. */
+/** Converts the files of another tool into a package for each run. Its hash stays the first file's. */
 export async function convertFiles(
   tool: Tool,
   files: readonly StagedFile[],
@@ -17,7 +17,7 @@ export async function convertFiles(
 ): Promise<readonly StagedFile[]> {
   const output = stage.create();
   const [{ fileName, sha256 } = { fileName: '', sha256: '' }] = files;
-  // Beside the output, which is empty until then: whatever a thread leaves goes with the folder.
+  // Beside the output, which is empty until then: what a thread leaves goes with the folder.
   const folder = await mkdtemp(`${output.path}-`);
   try {
     const task = {
@@ -41,7 +41,7 @@ export async function convertFiles(
   }
 }
 
-/** Converts an older archive into a package, whose hash stays that of what was sent. */
+/** Converts an older archive into a package with the hash of the upload. */
 export async function convertArchive(
   archive: StagedFile,
   { name }: { readonly name: string | undefined },

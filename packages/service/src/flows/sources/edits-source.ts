@@ -15,7 +15,7 @@ export interface EditedItem {
 /**
  * Items that replace others, in the order of their edits.
  *
- * @param options.origins of this service, whose links to stored files become these files
+ * @param options.origins of this service: links to its stored files become these files
  */
 export function editsSource(
   edited: readonly EditedItem[],

@@ -30,7 +30,7 @@ interface LinesOptions extends FilesSourceOptions, Pick<FileRequest, 'origins'> 
 
 /**
  * Files, each of which becomes a section: rows → items by the mapping, or without one lines that are items. Types of CSV
- * columns come from the first rows; where a later value contradicts them, the import begins again, with types from all
+ * columns come from the first rows; if a later value contradicts them, the import begins again, with types from all
  * rows. The mapping is checked before the first row of each file. Memory is bounded by a batch and a row.
  *
  * `write` throws UploadError `unsupported_file`; JsonlError or ImportErrors `column_not_found`; errors of the files.
@@ -46,7 +46,7 @@ export function filesSource(
     skippedFiles,
     toError: (fault) => fault,
     async write(draft, report, signal) {
-      // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
+      // Not of the unpacked files: the ratios of an archive and its tables would multiply.
       const read = { readBytes: bytes, fileBytes: sentBytes };
       const target = { draft, report, read, signal, areNamed: files.length > 1 };
       const { mapping, origins } = request;
@@ -115,7 +115,7 @@ async function writeSections(
   return mergeFeatures(tables.map(({ features }) => features)).map(toMappable);
 }
 
-/** Whether an error is that of one line or row, and neither of the mapping nor of all rows together. */
+/** Whether an error concerns one line or row, and neither the mapping nor all rows together. */
 const isFault = (error: unknown): error is JsonlError =>
   error instanceof JsonlError && !OF_ALL_ROWS.has(error.code);
 

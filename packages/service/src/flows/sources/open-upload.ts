@@ -42,7 +42,7 @@ export type UploadContent =
       readonly kind: 'package';
       /** The tool whose files were converted; null for a package. */
       readonly tool: Tool | null;
-      /** Of files with several runs, the packages of the others. */
+      /** The packages of the other runs, for files with several. */
       readonly further: readonly OpenPackage[];
     })
   | { readonly kind: 'legacy_package' }
@@ -68,9 +68,9 @@ export interface OpenUploadDeps {
 }
 
 /**
- * Finds out what was uploaded, and unpacks or converts it where it must be.
+ * Finds out what was uploaded, and unpacks or converts it if necessary.
  *
- * @throws PackageError, UploadError, JsonlError; the error of `staging` where the disk has no room
+ * @throws PackageError, UploadError, JsonlError; the error of `staging` if the disk has no room
  */
 export async function openUpload(
   staged: readonly StagedFile[],
@@ -197,7 +197,7 @@ export const furtherSources = (
     ? upload.further.map((one) => sourceOfPackage(one, upload.further, request, options))
     : [];
 
-/** @param further of several packages, each has its own name */
+/** @param further the other packages: with some, each has its own name */
 function sourceOfPackage(
   { file: { name: fileName, source, sha256 }, archive }: OpenPackage,
   further: readonly OpenPackage[],
@@ -221,8 +221,8 @@ export type Recognised =
   | { readonly kind: 'files'; readonly files: readonly PackedFile<UploadedFile>[] };
 
 /**
- * Finds out whether an upload is a package, an older archive, or files, some of which may be archives of files. With a
- * mapping, the files of an archive are tables, also those that could be items.
+ * Finds out whether an upload is a package, an older archive, or files, perhaps with archives of files among them. With
+ * a mapping, the files of an archive are tables, even if they could be items.
  *
  * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; errors of the files
  */

@@ -28,7 +28,7 @@ export interface PackageSourceOptions {
  * A package archive: its sections in order → lines → items with their files; then the run that it holds. Memory is bounded
  * by a few batches of lines and one item with its files. `write` throws PackageError with the entry.
  *
- * @param archive its size, and its hash in hex digits where that is known
+ * @param archive its size, and its hash in hex digits if that is known
  * @param open opens the archive, which counts what it reads: for one import
  */
 export function packageSource(

@@ -19,7 +19,7 @@ export interface Staging {
   create(): StagingFile;
 }
 
-/** A file of an upload: in the staging folder, or in memory where it is small. */
+/** A file of an upload: in the staging folder, or in memory if it is small. */
 export type StagedFile = FileDigest &
   FileLocation & {
     /** The file name that the client gave, without any folder; empty when it gave none. */
@@ -37,16 +37,16 @@ interface FileDigest {
   readonly sha256: string;
 }
 
-/** A file up to this size stays in memory: to write, read and delete it would take longer than to use it. */
+/** A file up to this size stays in memory: writing, reading and deleting it would take longer than using it. */
 const SMALL_BYTES = 64 * 1024;
-/** What the small files of one upload may take in memory. */
+/** Bytes that the small files of one upload may take in memory. */
 const MEMORY_BYTES = 16 * 1024 * 1024;
-/** What may wait for the disk while the next bytes arrive; it is written immediately. */
+/** Bytes that may wait for the disk while the next ones arrive; they are written immediately. */
 const WRITE_BEHIND_BYTES = 1024 * 1024;
 /** A file of unknown size reserves room in steps of this size. */
 const ROOM_STEP_BYTES = 1024 * 1024;
 
-/** What is known of content before it arrives. */
+/** Facts of content before it arrives. */
 export interface ContentFacts {
   /** Bytes of the upload from here on, which are reserved together; 0, the default, if unknown. */
   readonly declaredBytes?: number;
@@ -136,8 +136,8 @@ interface Pending {
 }
 
 /**
- * Frees the memory of a chunk that has been written. Left to the garbage collector, which a few small objects hardly ever
- * start, the chunks of an upload would take 200 MB.
+ * Frees the memory of a chunk that has been written. The garbage collector, which a few small objects hardly ever
+ * start, would let the chunks of an upload take 200 MB.
  */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);

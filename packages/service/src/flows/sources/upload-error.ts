@@ -33,7 +33,7 @@ export class UploadError extends Error {
 /**
  * The error of an upload for an error of one of its files; errors of rows get the name of the file.
  *
- * @param file where the error may not name it
+ * @param file if the error may not name it
  */
 export function toUploadError(error: unknown, file = ''): unknown {
   const located = locateError(error, file);

@@ -2,9 +2,9 @@ import { answeredChoices, choiceLetter, choiceTexts } from '@svc/formats/interna
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { ItemRow } from './item-row.ts';
 
-/** What an item is asked with and compared with, as Inspect takes them. */
+/** What an item is asked with and compared with, as Inspect takes it. */
 export interface ItemTarget {
-  /** Of an item with choices the letters of its answer, else its criteria, else its answer, of several the first. */
+  /** The letters of its answer for an item with choices, else its criteria, else its answer; the first of several. */
   readonly target: string | null;
   /** Null for an item without choices. */
   readonly choices: readonly string[] | null;

@@ -34,7 +34,7 @@ export const RESULT_COLUMNS: readonly TableColumn<LabelledResult>[] = [
   }),
 ];
 
-/** The columns of a label: in a table of results, that of the newest verdict, else the newest label. */
+/** The columns of a label: in a table of results, of the newest verdict, else of the newest label. */
 export function labelColumns<Row>(
   labelOf: (row: Row) => StoredLabel | undefined,
 ): readonly TableColumn<Row>[] {

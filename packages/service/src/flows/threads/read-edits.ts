@@ -45,13 +45,13 @@ export function readEdits({ bytes, maxDepth }: EditsBody): JsonValue {
     }
     try {
       const rest = parseJson(text.slice(0, first.start) + text.slice(last.end), { maxDepth });
-      // One after the other, so that the values of one edit at a time are in memory.
+      // One edit after the other, so that only its values are in memory.
       const edits = elements.map(({ start, end }) =>
         readEdit(parseJson(text.slice(start, end), { maxDepth: maxDepth - 2 })),
       );
       return { ...(rest as JsonObject), edits };
     } catch (error) {
-      // Read as a whole, it fails at its place.
+      // Reading it as a whole fails at the right place.
       if (!(error instanceof JsonlError)) throw error;
     }
   }

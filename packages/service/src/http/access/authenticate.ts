@@ -6,7 +6,7 @@ import type { Access } from './access.ts';
 import type { Keys } from './keys.ts';
 import { keyId, type Session } from './sessions.ts';
 
-/** Each role includes those before it. */
+/** Each role includes the roles before it. */
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
 
 /** What the key or the session of a request allows. */
@@ -39,7 +39,7 @@ export const ANONYMOUS: Caller = {
   can: isForAnyone,
 };
 
-/** The caller where no keys are configured. */
+/** The caller if no keys are configured. */
 const UNRESTRICTED: Caller = { ...ANONYMOUS, role: 'admin', can: () => true };
 
 /** Identifies callers. */
@@ -88,7 +88,7 @@ export function createAuthenticator(
       name: found === undefined ? ANONYMOUS.name : (found.name ?? `key ${Number(index) + 1}`),
       can: (access) => {
         if (isForAnyone(access)) return true;
-        // Without a metrics key, /metrics is as open as the rest of the service to those who see all of it.
+        // Without a metrics key, /metrics is as open as the rest of the service to callers who see all of it.
         if (access === 'metrics')
           return metrics === undefined
             ? rank > 0 && handles === null
@@ -122,7 +122,7 @@ function isForAnyone(access: Access): access is 'public' | 'anyone' {
   return access === 'public' || access === 'anyone';
 }
 
-/** The error for a caller without the access that it needs: 401 without a valid key, 404 for what its key does not see, else 403. */
+/** The error for a caller without access: 401 without a valid key, 404 for what its key does not see, else 403. */
 export function forbidden(caller: Caller, access: Access): RequestError {
   if (access === 'metrics' && caller.handles !== null && !caller.isExpired) return notVisible();
   if (access !== 'metrics' && caller.can('viewer')) {
@@ -131,7 +131,7 @@ export function forbidden(caller: Caller, access: Access): RequestError {
   return unauthenticated(caller);
 }
 
-/** The error for what belongs to no dataset that the key sees. */
+/** The error for something that belongs to no dataset that the key sees. */
 export function notVisible(): RequestError {
   return new RequestError('not_found', 'There is nothing here for a key that sees some datasets only.');
 }

@@ -17,7 +17,7 @@ export interface HostCheckOptions {
   /** The configured address that we listen on. */
   readonly listenHost: string;
   readonly allowedHosts: readonly AllowedHost[];
-  /** Whether requests need a key: names are then checked only where some are configured. */
+  /** Whether requests need a key: names are then checked only if some are configured. */
   readonly isKeyed: boolean;
 }
 
@@ -30,7 +30,7 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 /**
  * Checks the host that a request names. A page whose name was re-pointed to this machine (DNS rebinding) is same-origin
- * with us; only its name in `Host` distinguishes its requests from those of the service's pages.
+ * with us; only its name in `Host` distinguishes its requests from requests of the service's pages.
  *
  * Our names are `localhost`, 127.0.0.0/8 and `[::1]` at any port, since tunnels and containers forward other ports to ours
  * and no page of another machine has such a name, and the address that we listen on with its port. When we listen on all

@@ -11,10 +11,7 @@ export function schemeOf({ headers }: Arrived, trustProxy: boolean): Scheme {
   return trustProxy && nearest(headers['x-forwarded-proto'])?.toLowerCase() === 'https' ? 'https' : 'http';
 }
 
-/**
- * The origins of the service as clients write them: that of `Host`, and with `trustProxy` that of `X-Forwarded-Host`, where
- * the proxy states it.
- */
+/** The origins of the service as clients write them: from `Host`, and with `trustProxy` from any `X-Forwarded-Host`. */
 export function originsOf(request: Arrived, trustProxy: boolean): readonly string[] {
   const { host, 'x-forwarded-host': forwarded } = request.headers;
   const hosts = [host, trustProxy ? nearest(forwarded) : undefined];

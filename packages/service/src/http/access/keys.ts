@@ -9,7 +9,7 @@ import { createSessions, type Sessions } from './sessions.ts';
 export interface Keys {
   /** Whether there are none, so that every caller can do everything. */
   readonly isOpen: boolean;
-  /** Those in force: the same array until their file changes. */
+  /** The keys in force: the same array until their file changes. */
   current(): readonly ApiKey[];
   readonly sessions: Sessions;
 }
@@ -18,7 +18,7 @@ export interface Keys {
 const LOOK_MS = 1_000;
 
 /**
- * Opens the keys of the configuration. A file that cannot be read any more, or is wrong, leaves those that it had in force.
+ * Opens the keys of the configuration. If the file becomes unreadable or wrong, its last keys stay in force.
  *
  * @param logger says that the file has changed
  * @throws ConfigError for keys that exclude each other
@@ -46,7 +46,7 @@ export function openKeys(
       keys = checkKeys([...apiKeys, ...file.keys]);
       logger.log('keys.read', { keys: keys.length });
     } catch (error) {
-      // Told once for each content.
+      // Logged once for each content.
       if (found === stamp) return;
       logger.log('keys.fail', {
         error: new Error(`Cannot read SVC_API_KEYS_FILE again: it ${(error as Error).message}.`),

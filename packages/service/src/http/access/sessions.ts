@@ -45,17 +45,17 @@ interface Sealed {
   readonly ends_at: number;
 }
 
-/** Tells a key from others, also those that take its place, and does not help to guess it. */
+/** Tells a key from others, also from its successors, and does not help to guess it. */
 export const keyId = (key: Pick<ApiKey, 'key' | 'isHash'>): string =>
   digestOf(key).toString('hex').slice(0, 16);
 
 /**
- * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed
- * under a secret derived from that key: every instance with the key accepts it, and removing the key or changing its role
- * ends it. Of a key that is known by its hash, the secret is derived from that and `instanceSecret`: who reads the hash alone
- * can make no session.
+ * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed under a
+ * secret derived from that key: every instance with the key accepts it, and removing the key or changing its role ends
+ * it. For a key that is known by its hash, the secret is derived from the hash and `instanceSecret`: nobody can make a
+ * session who only reads the hash.
  *
- * @param keys those in force, the same array until they change
+ * @param keys the keys in force, the same array until they change
  */
 export function createSessions(
   keys: () => readonly ApiKey[],

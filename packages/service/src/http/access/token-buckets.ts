@@ -57,7 +57,7 @@ export function createTokenBuckets(
   };
 }
 
-/** The address; for IPv6 its network of 64 bits, all of which one client may own (RFC 6177). */
+/** The address; for IPv6 its network of 64 bits, because one client may own all of them (RFC 6177). */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head, tail] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));

@@ -8,7 +8,7 @@ const FORM = 'application/x-www-form-urlencoded';
 export const isForm = (request: Request): boolean => request.is(FORM) !== false;
 
 /**
- * Reads a whole form as an object: a text for each field, or an array for one that is repeated.
+ * Reads a whole form as an object: a text for each field, or an array for a repeated one.
  *
  * @throws RequestError `body_too_large`, `request_timeout`
  */

@@ -11,7 +11,7 @@ export function awaitsBody({ complete, headers }: IncomingMessage): boolean {
 /**
  * Checks that a request has a body of a media type, and that it is not compressed.
  *
- * @param types as `type-is` takes them; the error names those that are whole
+ * @param types as `type-is` takes them; the error names the whole ones
  * @throws RequestError `unsupported_media_type`; `invalid_request` for a request without a body
  */
 export function checkMediaType(request: Request, types: readonly [string, ...string[]]): void {

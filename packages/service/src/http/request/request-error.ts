@@ -76,7 +76,7 @@ export function invalidRequest(path: string, message: string, cause?: unknown): 
   return new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
 }
 
-/** The same for a rule that a schema could state, with the message of one: `Invalid query: limit must be at most 100.` */
+/** The error for a rule that a schema could state, in its words: `Invalid query: limit must be at most 100.` */
 export function invalidMember(where: 'query' | 'body', path: string, rule: string): RequestError {
   const message = `${path} ${rule}`;
   return new RequestError('invalid_request', `Invalid ${where}: ${message}.`, {

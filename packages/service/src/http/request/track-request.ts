@@ -86,14 +86,14 @@ export class RequestState {
     return this.#caller;
   }
 
-  /** What follows has the caller's name in its log lines. */
+  /** Later log lines have the caller's name. */
   identify(caller: Caller, next: () => void): void {
     this.#caller = caller;
     this.#observed.setActor(caller.name);
     runWithContext({ actor: caller.name }, next);
   }
 
-  /** What follows, and the line of the request, do not name the caller, who is known all the same. */
+  /** Later log lines, and the line of the request, do not name the caller, who is known all the same. */
   async disguise<T>(next: () => Promise<T>): Promise<T> {
     this.#observed.setActor(ANONYMOUS.name);
     return await runWithContext({ actor: ANONYMOUS.name }, next);

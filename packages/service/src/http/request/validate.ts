@@ -24,12 +24,12 @@ const FORMATS = {
   'storable-text': (text: string) => text.isWellFormed() && !text.includes('\u0000'),
 } as const;
 
-/** What the formats want, where their name does not say it. */
+/** The meaning of the formats whose names do not say it. */
 const FORMAT_RULES: Readonly<Record<string, string>> = {
   'storable-text': 'must hold neither NUL nor half of a surrogate pair',
 };
 
-/** Creates the compiler of all routes' schemas. Query values become numbers and booleans; those of bodies stay. */
+/** Creates the compiler of all routes' schemas. Query values become numbers and booleans; values of bodies stay. */
 export function createRouteCompiler(): (route: Route) => RouteValidator {
   const ajv = new Ajv2020({
     allErrors: true,

@@ -13,13 +13,13 @@ import Negotiator from 'negotiator';
 /** How the bytes of a response are coded (RFC 9110 section 8.4). */
 export type ContentCoding = 'zstd' | 'gzip';
 
-/** The known codings, cheapest first: the first is taken where a client accepts several alike. */
+/** The known codings, cheapest first: the first is taken if a client accepts several alike. */
 const CODINGS: readonly ContentCoding[] = ['zstd', 'gzip'];
 
 /** A shorter text fits into one packet either way. */
 const MIN_BYTES = 1024;
 
-/** After this many bytes of a stream, what they compress to is sent: a client sees rows as they come. */
+/** After this many bytes of a stream, their compressed form is sent: a client sees rows as they come. */
 const FLUSH_BYTES = 64 * 1024;
 
 /** Half the time of the default level for a tenth more bytes. */

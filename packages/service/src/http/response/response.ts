@@ -87,7 +87,7 @@ export function toJsonText(body: JsonBody): string {
   return toJsonTexts(body).join('');
 }
 
-/** The same in pieces: each text that the body holds is one of them, so that none is copied. */
+/** The JSON text in pieces: each text that the body holds is one of them, so that none is copied. */
 export function toJsonTexts(body: JsonBody): string[] {
   if (body instanceof JsonText) return [body.text];
   const texts: string[] = [];

@@ -5,9 +5,9 @@ import { isLoopback, parseAuthority } from '../../config/authority.ts';
 import { schemeOf } from '../access/forwarded.ts';
 
 /**
- * Adds the security headers of helmet. Those that make browsers insist on HTTPS are sent over HTTPS only: over plain
+ * Adds the security headers of helmet. Headers that make browsers insist on HTTPS are sent over HTTPS only: over plain
  * HTTP they would keep the pages of this service from loading. They apply to this host and not to its subdomains.
- * `Cross-Origin-Opener-Policy` is sent where browsers follow it, which is to trustworthy origins: over HTTPS, and to
+ * `Cross-Origin-Opener-Policy` is sent only to trustworthy origins, where browsers follow it: over HTTPS, and to
  * loopback names. Elsewhere each page would log an error.
  */
 export function securityHeaders(trustProxy: boolean): RequestHandler {

@@ -52,11 +52,11 @@ export async function sendResponse(
 }
 
 /**
- * Ends a response with a text, compressed if the client accepts that. A HEAD request gets the length, except that of a
- * compressed text, which only compressing it would tell.
+ * Ends a response with a text, compressed if the client accepts that. A HEAD request gets the length, unless the text
+ * is compressed: only compressing it would tell.
  */
 export async function endWithText(request: Request, response: Response, text: string): Promise<void> {
-  // As a string, Node would encode it together with the headers, whose bytes are Latin-1.
+  // Node would encode a string together with the headers, whose bytes are Latin-1.
   const bytes = Buffer.from(text);
   const coding = chooseCoding(request, response, bytes.byteLength);
   if (request.method === 'HEAD') {

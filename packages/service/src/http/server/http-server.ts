@@ -166,8 +166,8 @@ function reasonOf(error: unknown, variables: HttpServerOptions['variables']): st
 }
 
 /**
- * Tracks the connections of a server. `end` closes those without a first byte: browsers and load balancers open some in
- * advance. Node counts them as busy, so a closing server would wait for them.
+ * Tracks the connections of a server. `end` closes connections without a first byte: browsers and load balancers open
+ * some in advance. Node counts them as busy, so a closing server would wait for them.
  */
 function idleConnections(server: Server): { end(): void } {
   const connections = new Set<Socket>();
