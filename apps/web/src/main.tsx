@@ -44,7 +44,7 @@ const theme = createTheme({
   },
 });
 
-/** Greys with the contrast that WCAG 2.2 AA asks for; those of the library have less. */
+/** Greys with the contrast that WCAG 2.2 AA asks for; the library's greys have less. */
 const readableColors: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {

@@ -12,7 +12,7 @@ export interface MeasuredRun<Of = Run> {
 }
 
 /**
- * The runs than which none is better for at most the same, nor as good for less; those that took least first.
+ * The runs that no run beats for at most the same, nor equals for less; the ones that took least first.
  *
  * @param format how what they took is shown: what looks the same is the same
  */
@@ -43,7 +43,7 @@ const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | 
   counts.done === 0 ? null : (1_000 * number) / counts.done;
 
 /**
- * What a run took: cost and tokens for 1,000 results, or milliseconds; null where that is not known.
+ * What a run took: cost and tokens for 1,000 results, or milliseconds; null if that is not known.
  *
  * @param whole the run with its latencies, which lists lack
  */

@@ -50,7 +50,7 @@ export function DifferencePane({
   if (found.data === undefined) return <PageSkeleton rows={4} />;
   const results = found.data;
   const outputs = results.map((of) => of.map(({ output }) => textOrJson((output ?? null) as JsonValue)));
-  // a run without repetitions has one output for all of those of the other
+  // a run without repetitions has one output for all outputs of the other
   const outputOf = (at: number, nth: number): string => outputs[at]?.[nth] ?? outputs[at]?.[0] ?? '';
   const holder = results.findIndex(([result]) => result?.item != null);
   const item = (results[holder]?.[0]?.item ?? null) as JsonObject | null;

@@ -26,7 +26,7 @@ const PAGE = 25;
 /** Characters of a text in the grid. */
 const SHOWN = 400;
 
-/** The items in which two runs differ: a grid of question, expected answer and both outputs, of which one opens. */
+/** The items in which two runs differ: a grid of question, expected answer and both outputs; one row opens. */
 export function ItemsThatDiffer({
   runs,
   first,

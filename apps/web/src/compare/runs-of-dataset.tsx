@@ -23,7 +23,7 @@ const LABELS: Readonly<Record<Measure, string>> = {
 /** Pixels of the table next to the chart. */
 const MAX_HEIGHT = 260;
 
-/** The quality of all runs of a dataset against what they took, and which of those of the same items are the best for that. */
+/** The quality of all runs of a dataset against what they took, and the best for that among runs of the same items. */
 export default function RunsOfDataset({
   runs: compared,
   against: stated,

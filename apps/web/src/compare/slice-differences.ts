@@ -34,7 +34,7 @@ export const scaleOf = (slices: readonly Pick<SliceDifference, 'difference' | 'l
 
 type Sliced = Required<Pick<CompareSearch, 'slice'>> & Pick<CompareSearch, 'by' | 'scorer'>;
 
-/** How runs differ from the first one in the slices of their pairs, those with most pairs first. */
+/** How runs differ from the first one in the slices of their pairs, the largest slices first. */
 export function useSliceDifferences(
   first: Run,
   rows: readonly { readonly run: Run; readonly scores: Compared }[],

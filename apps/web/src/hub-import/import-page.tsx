@@ -160,7 +160,7 @@ function MissingChoice({ part, available, subset }: Missing & { readonly subset:
 
 const PARTS = { hub_subset_not_found: 'subset', hub_split_not_found: 'split' } as const;
 
-/** What a preview lacks; null where there is another reason, or nothing to choose from. */
+/** What a preview lacks; null if there is another reason, or nothing to choose from. */
 function missingOf(error: Error | null): Missing | null {
   if (!(error instanceof ApiProblem)) return null;
   const part = Object.entries(PARTS).find(([code]) => code === error.problem.code)?.[1];

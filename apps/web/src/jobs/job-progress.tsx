@@ -47,7 +47,7 @@ export function JobProgress({ id, onRetry }: { readonly id: string; readonly onR
   );
 }
 
-/** The share that is done, in percent; undefined where the total is unknown. */
+/** The share that is done, in percent; undefined if the total is unknown. */
 export function shareOf({ progress }: Job): number | undefined {
   const { rows_done, rows_total, bytes_done, bytes_total } = progress;
   if (rows_total !== null && rows_total > 0) return (100 * rows_done) / rows_total;

@@ -13,7 +13,7 @@ interface Column {
   readonly dtype: string;
 }
 
-/** The first rows of a table with the types of its columns; images are shown, those of other hosts after a click. */
+/** The first rows of a table with the types of its columns. It shows images; a click shows images of other hosts. */
 export function PreviewTable({
   features,
   samples,

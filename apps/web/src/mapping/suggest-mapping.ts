@@ -114,7 +114,7 @@ function areFew(values: readonly string[]): boolean {
 const isTexts = (samples: readonly object[], name: string): boolean =>
   samples.every((row) => typeof (getMember(row as JsonObject, name) ?? '') === 'string');
 
-/** The type of items whose answers are numbers or short, which says how they are scored, and why; null where it is open. */
+/** The type of items whose answers are numbers or short, which says how to score them, and why; null if it is open. */
 function typeOf(
   samples: readonly object[],
   { answer_column, answer_pattern, default_type, type_column, choices_column, choices_columns }: MappingDraft,

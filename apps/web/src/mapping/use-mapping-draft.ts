@@ -14,12 +14,12 @@ export interface MappingState {
   readonly reasons: SuggestedMapping['reasons'];
   /** Columns that no field uses. */
   readonly others: readonly string[];
-  /** Whether those are kept as metadata. */
+  /** Whether these columns are kept as metadata. */
   readonly keepsOthers: boolean;
   readonly setKeepsOthers: (keeps: boolean) => void;
   /** What the fields show: what an import sends. Null while the prompt is not mapped. */
   readonly shown: Mapping | null;
-  /** The same after typing has paused: what a preview asks for. */
+  /** The mapping after typing has paused: what a preview asks for. */
   readonly settled: Mapping | null;
 }
 

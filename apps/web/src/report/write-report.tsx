@@ -26,7 +26,7 @@ export interface ReportList {
   /** Names of the texts of each case, then of its numbers. */
   readonly columns: readonly string[];
   readonly cases: readonly ReportCase[];
-  /** How many there are, with those that were not read. */
+  /** How many cases there are, unread ones included. */
   readonly total: number;
 }
 

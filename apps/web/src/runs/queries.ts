@@ -72,7 +72,7 @@ export function modelOf({ config }: Pick<Run, 'config'>): string | null {
 /** The tokens that a run took, of its inputs and its outputs. */
 export const tokensOf = ({ usage }: Pick<Run, 'usage'>): number => usage.input_tokens + usage.output_tokens;
 
-/** The names of the scorers of a run, the main one first; none where it has one score only. */
+/** The names of the scorers of a run, the main one first; none if it has one score only. */
 export function scorersOf({ config, scorers }: Pick<Run, 'config' | 'scorers'>): readonly string[] {
   const { scorers: stated, added_scorers } = config as {
     readonly scorers?: readonly { readonly name?: unknown }[] | null;

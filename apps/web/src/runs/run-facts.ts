@@ -88,7 +88,7 @@ export function proofOf(run: Run): JsonObject {
   return { run_hash, scoring, bar, bar_hash, verdict } as unknown as JsonObject;
 }
 
-/** Fewer scored results say little, whatever their interval is. */
+/** Fewer scored results say little, whatever their interval. */
 const FEW = 10;
 
 /** A score with half the width of its interval: `0.813 ± 0.036`. */

@@ -111,7 +111,7 @@ export default function RunsPage() {
   );
 }
 
-/** How many runs are shown, of how many: search and order are those of the runs that were read. */
+/** How many runs are shown, and of how many: search and order only cover runs that were read. */
 function countText(shown: number, read: number, total: number): string {
   const runs = formatCountOf(shown, 'run');
   if (read < total) return `${runs} of the newest ${formatCount(read)}, of ${formatCount(total)} in all`;
@@ -122,7 +122,7 @@ const PAGE = 100;
 const REFRESH_MS = 2_000;
 const IDLE_REFRESH_MS = 15_000;
 
-/** The runs that the address asks for, newest first, page by page; those of active ones are read again. */
+/** The runs that the address asks for, newest first, page by page; active ones are read again. */
 function useRunList({ dataset, status, q }: RunsSearch) {
   const found = useInfiniteQuery({
     queryKey: ['runs', 'pages', { dataset, status }],

@@ -166,7 +166,7 @@ function actionsOf(path: string, canEdit: boolean): readonly Choice[] {
   return (actions[kind as keyof typeof actions] ?? []).filter(({ forEditors }) => canEdit || !forEditors);
 }
 
-/** Datasets in which an id is looked for at most: the newest ones, after that of the page. */
+/** Datasets in which an id is looked for at most: the page's, then the newest ones. */
 const MAX_SEARCHED = 1_000;
 const PAGE = 100;
 /** Datasets that are looked through at a time. */

@@ -171,7 +171,7 @@ function PageLink({
 
 const TourCard = lazy(loadedAgain(() => import('../tour/tour-card.tsx')));
 
-/** The tour, whose code is loaded for those who have neither taken nor dismissed it. */
+/** The tour. Its code is loaded for people who have neither taken nor dismissed it. */
 function Tour() {
   const { status } = useTour().state;
   return status === 'new' || status === 'active' ? (

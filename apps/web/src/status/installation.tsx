@@ -98,7 +98,7 @@ const WORKERS: readonly Column<Status['workers'][number]>[] = [
   ),
 ];
 
-/** Requests to models, and those that failed, in each minute of the last six hours. */
+/** Requests to models, and failed ones, in each minute of the last six hours. */
 function ProviderCalls({ status }: { readonly status: Status }) {
   const minutes = minutesOf(status.provider_requests, Date.now());
   const total = minutes.reduce((sum, { requests }) => sum + requests, 0);
@@ -143,7 +143,7 @@ interface Minute {
   readonly errors: number;
 }
 
-/** Every minute of the last six hours; the service leaves out those without requests. */
+/** Every minute of the last six hours; the service leaves out minutes without requests. */
 function minutesOf(listed: Status['provider_requests'], nowMs: number): readonly Minute[] {
   const found = new Map(
     listed.map(({ minute, ...counts }) => [Math.floor(Date.parse(minute) / MINUTE_MS), counts]),

@@ -59,7 +59,7 @@ interface TourStep {
   readonly route: string;
   /** Whether it offers to add the example. */
   readonly hasExample?: boolean;
-  /** Whether an address is that of the next step: the tour then continues by itself. */
+  /** Whether an address belongs to the next step: the tour then continues by itself. */
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Reads the next page of a list; nothing where there is none. */
+/** Reads the next page of a list; nothing if there is none. */
 export function MoreButton({
   query: { hasNextPage, isFetchingNextPage, fetchNextPage },
   children,

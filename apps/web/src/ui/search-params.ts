@@ -1,7 +1,7 @@
 /** What the address of a page states, before it is checked. */
 export type RawSearch = Readonly<Record<string, unknown>>;
 
-/** Reads a parameter of an address; undefined where it is absent or not what the page takes. */
+/** Reads a parameter of an address; undefined if it is absent or not what the page takes. */
 type Reader<Value> = (stated: unknown) => Value | undefined;
 
 /** The parameters of an address, any of which may be absent. */

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 /** A button of a page, a list or a form that does more than one thing. */
 export const SmallButton = Button.withProps({ size: 'xs', variant: 'default' });
 
-/** The same with an icon in place of its label. */
+/** A small button with an icon in place of its label. */
 export function IconButton({
   label,
   onClick,

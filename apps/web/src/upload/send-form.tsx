@@ -36,7 +36,7 @@ export function SendForm({
   readonly files: readonly File[];
   /** Column mapping of a table, as JSON text. */
   readonly mapping?: string | undefined;
-  /** What the browser computed; null where it cannot. */
+  /** What the browser computed; null if it cannot. */
   readonly expectedHash: string | null;
   /** What is missing before they can be sent. */
   readonly missing?: string | null;

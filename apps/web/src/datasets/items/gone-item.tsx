@@ -8,7 +8,7 @@ import { plainText } from '../../ui/text/pretty-json.ts';
 import { useCurrentItem } from './edit/item-editor.tsx';
 import { type Dataset, type ListedItem, readItem } from './item-windows.ts';
 
-/** Versions in which an item is looked for at most: the newest ones, those before the shown one first. */
+/** Versions in which an item is looked for at most: the newest; earlier ones than the shown one come first. */
 const MAX_LOOKED = 100;
 const AT_A_TIME = 6;
 
@@ -60,7 +60,7 @@ export function GoneItem({ dataset, hash }: { readonly dataset: Dataset; readonl
   );
 }
 
-/** The item in another version; null where none has it. */
+/** The item in another version; null if none has it. */
 function useBefore({ id, version }: Dataset, hash: string) {
   return useQuery({
     queryKey: ['item-before', { id, version }, hash],

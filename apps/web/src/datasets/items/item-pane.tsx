@@ -50,7 +50,7 @@ function ItemContent({
   const canEdit = useCan('editor') && isNewest;
   const found = useQuery(itemQuery(dataset, place));
   const [edited, setEdited] = useState<{ readonly item: string; readonly listed: ListedItem }>();
-  // what is typed stays while the dataset is read again, whatever has become of the item
+  // what is typed stays while the dataset is read again, whatever happened to the item
   if (edited?.item === chosen)
     return <ItemEditor dataset={dataset} listed={edited.listed} onClose={() => setEdited(undefined)} />;
   if (!isShown(found)) return <QueryState query={found} rows={4} />;
@@ -101,7 +101,7 @@ function Changeable({
 }: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
-  /** Whether the item is that of the dataset, and not what is shown until that is read. */
+  /** Whether the item belongs to the dataset, and is not shown only until that is read. */
   readonly isCurrent: boolean;
   readonly onEdit: () => void;
   readonly children: React.ReactNode;

@@ -44,7 +44,7 @@ export function without(object: JsonObject, names: readonly string[]): JsonObjec
 export const otherInputsOf = (item: JsonObject): JsonObject =>
   without(inputsOf(item), ['prompt', 'system_prompt', 'messages', 'choices', 'tools']);
 
-/** The conversation of an item; undefined where it has a prompt instead. */
+/** The conversation of an item; undefined if it has a prompt instead. */
 export function messagesOf(item: JsonObject): readonly Message[] | undefined {
   const messages = inputOf(item, 'messages');
   return Array.isArray(messages) ? messages.map(messageOf) : undefined;

@@ -22,7 +22,7 @@ export interface Overview {
   readonly metaKeys: readonly string[];
   /** Those whose values are few and short, so that results can be sliced by them. */
   readonly slicingKeys: readonly string[];
-  /** How often each value is, by the key of its column in the list of items: of those whose values are few or numbers. */
+  /** How often each value occurs, by the key of its column in the list of items, if the values are few or numbers. */
   readonly values: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
@@ -68,7 +68,7 @@ class Counts {
   readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
   readonly #ids: string[] = [];
-  /** How often each value is, by pointer; null where they are too many or too long. */
+  /** How often each value occurs, by pointer; null if they are too many or too long. */
   readonly #metaValues = new Map<string, Map<string, number> | null>();
   readonly #answers = new Map<string, number>();
 

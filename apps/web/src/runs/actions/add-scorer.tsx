@@ -14,7 +14,7 @@ type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['appli
 /** As the service takes names of scorers. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Scores the stored outputs of a run by one more scorer, next to those that it has. */
+/** Scores the stored outputs of a run by one more scorer, next to its own. */
 export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
   const form = useForm({

@@ -21,7 +21,7 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const queries = useQueryClient();
   const navigate = useNavigate();
   const form = useForm({
-    // without a name it would have that of the run, or of its model
+    // without a name it would have the name of the run, or of its model
     initialValues: {
       config: { checker: typedChecker(), judge: typedJudge() },
       name: `${nameOf(run).slice(0, MAX_NAME - SUFFIX.length)}${SUFFIX}`,

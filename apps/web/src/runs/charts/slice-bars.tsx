@@ -13,7 +13,7 @@ export function SliceBars({
 }: {
   readonly run: Run;
   readonly of: SliceKey;
-  /** Whose scores; those of the main scorer without it. */
+  /** The scorer of the scores; the main one without it. */
   readonly scorer: string | undefined;
   readonly onChoose: (filters: RunSearch) => void;
 }) {

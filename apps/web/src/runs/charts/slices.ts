@@ -28,7 +28,7 @@ const [SECTION, TAG] = ['section', 'tag'].map((name) => ({ value: name, label: n
   SliceKey,
 ];
 
-/** What each run has scores by: those of its main scorer come with it. */
+/** Keys by which each run has scores: the scores of its main scorer come with it. */
 export const COMMON_KEYS: readonly SliceKey[] = [SECTION, TYPE, TAG];
 
 /** The keys of the metadata of the items, and the common ones. */
@@ -54,7 +54,7 @@ export function useSlices(run: Run, by: readonly string[], scorer: string | unde
 /** A value of a slice, whole: slices have no longer ones. */
 export const sliceName = (value: unknown): string => plainText(value as JsonValue, 1_000) || 'none';
 
-/** The results of a slice as filters; undefined where no filter has them. */
+/** The results of a slice as filters; undefined if no filter has them. */
 export function sliceFilter(key: string, value: unknown): RunSearch | undefined {
   const stated = value as JsonValue;
   if (stated === null || Array.isArray(stated) || isJsonObject(stated)) return undefined;

@@ -42,7 +42,7 @@ export function WorseSlices({
     queryKey: ['worse slices', run.id, scorer, keys.length, run.finished_at],
     queryFn: async ({ signal }) => {
       const parts = scorer === undefined ? partsOf(run) : [];
-      // the run has those of its main scorer, of any number
+      // the run has the slices of its main scorer, however many
       const asked = keys.filter(({ value }) => scorer !== undefined || value.startsWith('/'));
       const read = await readSlices(run.id, asked.slice(0, MAX_KEYS), scorer, signal);
       return { slices: [...parts, ...read.slices], left: read.left };
@@ -127,7 +127,7 @@ function partsOf({ scores: { by_section = {}, by_tag = {} } }: Run): readonly Na
   ];
 }
 
-/** The slices by each key; those of too many values are left. */
+/** The slices by each key, except keys with too many values. */
 async function readSlices(
   id: string,
   keys: readonly SliceKey[],

@@ -31,7 +31,7 @@ export function worseThanRest<Slice extends Outcomes>(
     const rest = total - scored;
     if (scored === 0 || rest <= 0) return [];
     const [share, restShare] = [slice.passed / scored, (whole.passed - slice.passed) / rest];
-    // one that is not worse has a p of more than a half, whatever it is
+    // a slice that is not worse has a p of more than a half
     const p = share >= restShare ? 1 : upperTail(total, whole.wrong, scored, slice.wrong);
     return [{ slice, share, restShare, scored, p }];
   });

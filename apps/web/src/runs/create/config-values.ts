@@ -74,7 +74,7 @@ export function valueOfTyped(schema: FieldSchema, typed: unknown, copied?: unkno
   return schema.maxLength === undefined ? typed : String(typed).trim() || undefined;
 }
 
-/** An object is stated if one of the members is that it must have; the numbers among those are 0 by default. */
+/** An object is stated if a required member is; numbers among these are 0 by default. */
 function objectValue(schema: FieldSchema, typed: Config, copied: Config): object | undefined {
   const { properties = {}, required = [], additionalProperties } = schema;
   const before = Object.entries(copied).filter(([key]) => !Object.hasOwn(properties, key));

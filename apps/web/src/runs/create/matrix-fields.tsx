@@ -7,7 +7,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel } from './config-fields.ts';
 import { MAX_RUNS, type RunForm } from './run-form.ts';
 
-/** Models besides that of the form. */
+/** Models besides the one in the form. */
 export const FURTHER_MODELS: Field = {
   ...{ name: 'models', label: 'Further models', kind: 'tags' },
   description: 'Of the same provider. Press Enter after each.',
@@ -38,7 +38,7 @@ export function MatrixFields({
   );
 }
 
-/** Further prompt templates. The first of them is tried beside that of the form. */
+/** Further prompt templates. The first one is tried beside the template of the form. */
 export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }) {
   return (
     <>

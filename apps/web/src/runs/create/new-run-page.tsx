@@ -298,7 +298,7 @@ function useFormParts(values: RunForm): {
   readonly ofModel: readonly Field[];
   /** Names of models to suggest. */
   readonly models: readonly string[];
-  /** Where the items hold outputs of a pretend model; undefined where they hold none. */
+  /** Where the items hold outputs of a pretend model; undefined if they hold none. */
   readonly pretended: string | undefined;
   /** Ids of items to suggest. */
   readonly ids: readonly string[];

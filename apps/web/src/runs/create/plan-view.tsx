@@ -38,7 +38,7 @@ export function PlanView({
 }: {
   readonly planned: Planned;
   readonly measured: Measured | null;
-  /** How many start; the plan is that of one of them. */
+  /** How many runs start; the plan is for one of them. */
   readonly runs: number;
 }) {
   const { items, requests, scorable, unscorable, reused, estimate } = plan;

@@ -157,7 +157,7 @@ function modelOf(schema: FieldSchema, path: 'provider' | 'judge', typed: Config)
   return (schema.required ?? []).every((name) => value[name] !== undefined) ? value : null;
 }
 
-/** A judge as the API takes it; undefined where none is used, null while it is incomplete. */
+/** A judge as the API takes it; undefined if none is used, null while it is incomplete. */
 export function judgeOf(judge: TypedScoring['judge'], currency: string): Config | null | undefined {
   if (!judge.isUsed) return undefined;
   const value = modelOf(judgeSchema(judge.type), 'judge', judge);
@@ -166,7 +166,7 @@ export function judgeOf(judge: TypedScoring['judge'], currency: string): Config 
     : { ...value, price: { ...objectOf(value['price']), currency } };
 }
 
-/** A checker as the API takes it; undefined where none is chosen. Unknown options stay those of the copied one. */
+/** A checker as the API takes it; undefined if none is chosen. Unknown options come from the copied one. */
 export function checkerOf(typed: TypedScoring['checker'], copied?: unknown): object | undefined {
   const before = objectOf(copied);
   return valueOfTyped(checkerSchema(typed.type), typed, before['type'] === typed.type ? before : {}) as
@@ -206,7 +206,7 @@ export function toRequest({ datasetId, version, name, config, copied }: RunForm)
     name: name.trim() || null,
     config: stated({
       ...rest,
-      // a member that the form leaves undefined hides that of the copied run
+      // an undefined member of the form hides the copied run's
       ...{ provider, scorers, judge: isSeveral ? undefined : judge },
       checker: isSeveral ? undefined : checkerOf(checker, copied['checker']),
       checker_mode: isSeveral || checker.type === null ? undefined : rest['checker_mode'],

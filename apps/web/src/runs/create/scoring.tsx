@@ -29,7 +29,7 @@ export function ScoringFields<Values extends { readonly config: TypedScoring }>(
   readonly checkerFor: string;
   readonly currency: string;
   readonly afterChecker?: readonly Field[] | undefined;
-  /** What takes the place of the checker where there are several scorers; undefined where there are none. */
+  /** Replaces the checker if there are several scorers; undefined if there are none. */
   readonly several?: ReactNode;
 }) {
   const { judge, checker } = form.values.config;

@@ -67,7 +67,7 @@ export function outputTokensOf({ usage }: Pick<Result, 'usage'>): number | null 
 /** What a checker says that it took for the answer. */
 const READ = /^(?:Read (\S+) from|Picked ([^:]+):)/;
 
-/** The answer as the checker read it in the output; undefined where it does not say so, or took the output as it is. */
+/** The answer as the checker read it in the output; undefined if it does not say so, or took the output as it is. */
 export function readOf({
   output,
   explanation,

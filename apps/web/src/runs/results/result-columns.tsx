@@ -100,7 +100,7 @@ export function resultColumns(
   pointers: readonly string[],
   scorers: readonly string[],
   isBlind: boolean,
-  /** Whose outcome the mark in front of each row is; that of the main scorer by default. */
+  /** The scorer whose outcome marks each row; the main one by default. */
   scorer: string | undefined,
 ): readonly KeyedColumn<ListedResult>[] {
   const columns: readonly Column<ListedResult>[] = [
@@ -145,7 +145,7 @@ function LabelMark({ labels }: Pick<ListedResult, 'labels'>) {
   );
 }
 
-/** What a scorer says of a result; undefined where it has not scored it. */
+/** What a scorer says of a result; undefined if it has not scored it. */
 type Scored = NonNullable<Result['scores']>[string] | undefined;
 
 function ScorerCell({ score }: { readonly score: Scored }) {

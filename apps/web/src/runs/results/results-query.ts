@@ -22,7 +22,7 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
   };
 }
 
-/** The order of the API for that of a column; undefined for the order of the items. */
+/** The order of the API for a column's order; undefined for the order of the items. */
 function sortOf(sort: string | undefined): ResultsQuery['sort'] {
   const column = sort?.replace(/^-/, '') ?? '';
   const scorer = scorerKey.exec(column)?.[1];

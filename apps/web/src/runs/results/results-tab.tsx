@@ -158,7 +158,7 @@ function BlindSample({
 }: {
   readonly run: Run;
   readonly search: RunSearch;
-  /** Results that are labelled, of those that were read. */
+  /** Labelled results among the results that were read. */
   readonly labelled: number;
   readonly total: number | undefined;
 }) {

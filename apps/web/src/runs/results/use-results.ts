@@ -60,10 +60,10 @@ export function useResults(run: Run, search: RunSearch) {
 }
 
 /**
- * The result that an address names: that of the list, or one that the list does not have, which is read by its hash.
+ * The result that an address names: from the list, or read by its hash if the list does not have it.
  *
  * @param search of the address: its `result`, as `resultKey` makes it, and whether the sample is blind
- * @returns null where there is none; undefined until it is read
+ * @returns null if there is none; undefined until it is read
  */
 export function useResult(
   run: Run,

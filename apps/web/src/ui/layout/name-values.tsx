@@ -33,7 +33,7 @@ export function NameValues({
 /** A number with its name, and what explains it. */
 export type Fact = readonly [name: string, value: string, note?: ReactNode];
 
-/** Facts as a list of cards: in columns, of which wide windows have so many, or as a class lays them out. */
+/** Facts as a list of cards: in columns, this many in wide windows, or as a class lays them out. */
 export function Facts({
   facts,
   columns,

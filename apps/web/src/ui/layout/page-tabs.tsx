@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { PageSkeleton } from './page-skeleton.tsx';
 
-/** The tabs of a page, of which the open one alone is in the page; its code may still load. */
+/** The tabs of a page. Only the open one is in the page; its code may still load. */
 export function PageTabs<Key extends string>({
   tabs,
   open,

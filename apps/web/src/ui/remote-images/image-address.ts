@@ -24,7 +24,7 @@ function publicAddress(text: string): URL | undefined {
  * The address of an image at another host; undefined for what is none, or cannot be shown: any other scheme, credentials,
  * a host of this machine or network.
  *
- * @param type media type that the data state; without it, the name of the file has to be that of an image
+ * @param type media type that the data state; without it, the name of the file has to be an image's
  */
 export function imageAddress(text: string, type: string | undefined): string | undefined {
   const url = publicAddress(text);
@@ -33,7 +33,7 @@ export function imageAddress(text: string, type: string | undefined): string | u
   return isImage ? url.href : undefined;
 }
 
-/** Names of columns whose addresses are those of images, whatever these look like. */
+/** Names of columns whose addresses are images, whatever they look like. */
 const IMAGE_COLUMN = /(?:^|[^a-z])(?:image|img|picture|photo|thumbnail)s?(?:$|[^a-z])/i;
 
 /** The address of an image in a cell of a table: an object with `url`, or a text. */

@@ -51,7 +51,7 @@ export function changeShowsImages(areShown: boolean): void {
 /** Hosts that are named before they are asked. */
 const MAX_HOSTS = 3;
 
-/** Offers to show the images that are at other hosts; nothing where there are none, or where they are shown. */
+/** Offers to show images at other hosts; nothing if there are none, or they are shown. */
 export function ShowImages({ addresses }: { readonly addresses: readonly string[] }) {
   if (addresses.length === 0 || showsImages()) return null;
   const hosts = [...new Set(addresses.map((address) => new URL(address).host))];

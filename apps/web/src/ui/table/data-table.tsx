@@ -19,7 +19,7 @@ const CHECKBOX = 32;
 
 const NO_ROWS: readonly never[] = [];
 
-/** Rows that are in memory, or those of a list of any length, of which a part is. */
+/** Rows in memory, or a list of any length with some of its rows in memory. */
 type RowsOf<Row> =
   | { readonly rows: readonly Row[] }
   | {
@@ -57,7 +57,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const table = useRef<HTMLTableElement>(null);
   const id = useId();
   const extra = onChoose === undefined ? 0 : CHECKBOX;
-  // columns that share the room have a width of their own, whatever is in them
+  // columns that share the room have a width of their own, whatever they hold
   const isFixed = fills || props.columns.some(({ share }) => share !== undefined);
   const isWhole = 'rows' in props;
   const model = useTableModel(

@@ -18,7 +18,7 @@ import { type ColumnsView, fitting, readView, shareWidths, widthsText } from './
 export interface Column<Row> {
   /** Names it in the address; by default its label. */
   readonly key?: string | undefined;
-  /** Differs from that of every other column; empty for a column of controls. */
+  /** Differs from every other column's; empty for a column of controls. */
   readonly label: string;
   /** Below the label: what the column holds. */
   readonly note?: ReactNode;
@@ -30,7 +30,7 @@ export interface Column<Row> {
   readonly share?: number;
   /** Numbers end at the same edge. */
   readonly isNumber?: boolean;
-  /** Whether the column is the first one whatever people choose. */
+  /** Whether the column stays the first one whatever people choose. */
   readonly isAlways?: boolean;
   /** Whether the column is left out where there is no room for all, unless people chose it. */
   readonly isOptional?: boolean;

@@ -73,7 +73,7 @@ export function useGrid<Row>(
     keys: (): readonly string[] =>
       Array.from({ length: Math.min(count, MAX_CHOSEN) }, (_, index) => keyAt(index) ?? []).flat(),
     onKeyDown: (event: KeyboardEvent): void => {
-      // those of the controls in its cells are theirs
+      // the controls in its cells handle theirs
       if (event.target === event.currentTarget && press(event.key)) event.preventDefault();
     },
   };

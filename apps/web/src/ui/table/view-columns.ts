@@ -55,7 +55,7 @@ export const widthsText = (widths: Readonly<Record<string, number>>): string | u
     .map(([key, width]) => `${key}.${bounded(width)}`)
     .join(',') || undefined;
 
-/** The keys of the columns that have room: of those that can be left out, the last ones go. */
+/** The keys of the columns that have room: among columns that can be left out, the last ones go. */
 export function fitting(
   columns: readonly (Pick<ViewColumn, 'key' | 'size'> & { readonly isOptional?: boolean })[],
   room: number,
@@ -67,7 +67,7 @@ export function fitting(
     : fitting(columns.toSpliced(last, 1), room);
 }
 
-/** The width in pixels of each column: resized ones keep theirs, and those with a share divide the room that is left. */
+/** The width in pixels of each column: resized ones keep theirs, and columns with a share divide the remaining room. */
 export function shareWidths(
   columns: readonly (Pick<ViewColumn, 'key' | 'size'> & { readonly share?: number })[],
   resized: Readonly<Record<string, number>>,

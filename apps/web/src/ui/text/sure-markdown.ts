@@ -143,7 +143,7 @@ export function sureMarkdown(
 
 const paragraph = (...children: readonly MarkdownNode[]): MarkdownNode => ({ type: 'paragraph', children });
 
-/** Entries of a list, with those of lists inside it. */
+/** Entries of a list, with the entries of lists inside it. */
 const entriesOf = ({ type, children = [] }: MarkdownNode): number =>
   children.reduce((sum, child) => sum + entriesOf(child), type === 'listItem' ? 1 : 0);
 
@@ -162,7 +162,7 @@ function isHeading(source: string, start: number, end: number): boolean {
   );
 }
 
-/** Whether all cells of a table are shown: those beyond its columns are not. */
+/** Whether all cells of a table are shown: cells beyond its columns are not. */
 function isTable({ children = [] }: MarkdownNode, written: string): boolean {
   const [, delimiters = ''] = written.split('\n', 2);
   const columns = children[0]?.children?.length ?? 0;
@@ -183,7 +183,7 @@ function isStrong(source: string, start: number, end: number): boolean {
   return /\p{L}{2}/u.test(words) || !(OPERAND.test(before.slice(-1)) && OPERAND.test(after.slice(0, 1)));
 }
 
-/** A character that does not occur in a text, of those that have no meaning. */
+/** A character without a meaning that does not occur in a text. */
 export function unusedCharacter(text: string): string {
   let code = 0xe000;
   while (text.includes(String.fromCharCode(code))) code += 1;

@@ -48,7 +48,7 @@ export function ItemEditor({
   const fields = values.view === 'json' ? JSON_FIELDS : fieldsOf(item);
   const isTyped = TEXTS.some((name) => form.isDirty(name));
 
-  /** The item as typed; null where a text is marked as wrong. */
+  /** The item as typed; null if a text is marked as wrong. */
   const typed = (): JsonObject | null => {
     try {
       return editedItem(item, values);
@@ -179,7 +179,7 @@ function ItemNow({ now }: { readonly now: ListedItem | null }) {
 }
 
 /**
- * An item of another version as a version has it: the same, or changed under its id; null where it is gone.
+ * An item of another version as a version has it: the same, or changed under its id; null if it is gone.
  *
  * @param listed undefined asks for none
  */

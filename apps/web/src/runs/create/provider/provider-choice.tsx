@@ -50,7 +50,7 @@ export function ProviderChoice({
   );
 }
 
-/** Providers by name: those with a key that the operator configured, and servers of earlier runs. One fills the fields below. */
+/** Providers by name: with keys that the operator configured, and servers of earlier runs. One fills the fields below. */
 function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> }) {
   const providers = useProviders();
   const recent = useRecentRuns();

@@ -14,7 +14,7 @@ export interface Asked {
   readonly api_key_env?: string | null;
 }
 
-/** Longer arguments are refused by shells; those of Linux by 128 KiB. */
+/** Shells refuse longer arguments; on Linux the limit is 128 KiB. */
 const MAX_ARGUMENT = 100_000;
 
 /** A command for a shell that sends a request again. It takes the key from the variable that the run names. */

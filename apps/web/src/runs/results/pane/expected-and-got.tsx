@@ -11,7 +11,7 @@ export function ExpectedAndGot({
   item,
 }: {
   readonly result: ListedResult;
-  /** The whole item; null where it is not there, whose expected answer is the beginning that the list has. */
+  /** The whole item; null if it is absent: the expected answer is then the beginning in the list. */
   readonly item: JsonObject | null;
 }) {
   const expected = item === null ? result.expected || null : (getMember(item, 'answer') ?? null);

@@ -28,7 +28,7 @@ export function LabelBar({
 }: {
   readonly run: Run;
   readonly result: ListedResult;
-  /** Opens the next result; undefined where there is none. */
+  /** Opens the next result; undefined if there is none. */
   readonly onNext: (() => void) | undefined;
 }) {
   const { name } = useSession();

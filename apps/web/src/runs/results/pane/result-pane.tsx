@@ -38,10 +38,10 @@ export function ResultPane({
   readonly result: ListedResult;
   /** Whether nothing is shown that would tell how the output was scored. */
   readonly isBlind: boolean;
-  /** Its place in the list, and how many results that has; undefined where it is not in the list. */
+  /** Its place in the list, and how many results that has; undefined if it is not in the list. */
   readonly place: readonly [at: number, total: number] | undefined;
   readonly onClose: () => void;
-  /** Opens the result before or after it in the list; undefined where there is none. */
+  /** Opens the result before or after it in the list; undefined if there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
   const { item_hash, item_id, section, order_index, repetition } = result;
