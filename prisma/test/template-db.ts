@@ -75,7 +75,7 @@ const SCHEMA = `
   UNION ALL SELECT conname FROM pg_constraint
   UNION ALL SELECT proname || prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
   UNION ALL SELECT nspname FROM pg_namespace
-  UNION ALL SELECT migration_name FROM _prisma_migrations
+  UNION ALL SELECT format('%s %s %s', migration_name, finished_at IS NULL, rolled_back_at IS NULL) FROM _prisma_migrations
   UNION ALL SELECT setconfig::text FROM pg_db_role_setting
     JOIN pg_database ON pg_database.oid = setdatabase WHERE datname = current_database()
   ORDER BY it`;
