@@ -10,25 +10,12 @@ import { useCan } from '../session/session.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { readPlaces } from '../ui/visits.ts';
+import { PAGES } from './pages.ts';
 
 const TYPING_MS = 200;
 const SHOWN = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const OPEN = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
-
-const PAGES = [
-  ['/', 'Start'],
-  ['/datasets', 'Datasets'],
-  ['/import', 'Hub import'],
-  ['/upload', 'Upload'],
-  ['/runs', 'Runs'],
-  ['/runs/new', 'New run'],
-  ['/compare', 'Compare'],
-  ['/jobs', 'Jobs'],
-  ['/audit', 'Audit'],
-  ['/status', 'Status'],
-  ['/settings', 'Settings'],
-] as const;
 
 interface Choice {
   /** Path and query of a page; what follows `#` only tells it from another choice. */
@@ -40,6 +27,7 @@ interface Choice {
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const canEdit = useCan('editor');
+  const can = { viewer: true, editor: canEdit, admin: useCan('admin') };
   const [typed, setTyped] = useState('');
   const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
   const found = useQuery({
@@ -71,7 +59,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
           .map((place) => ({ value: `${place.path}#recent`, label: place.title })),
       ),
     ],
-    ['Pages', named(PAGES.map(([value, label]) => ({ value, label })))],
+    ['Pages', named(PAGES.filter(({ role }) => can[role]).map(({ to, label }) => ({ value: to, label })))],
     [
       'Datasets',
       named((found.data?.datasets ?? []).map(({ id, name }) => ({ value: `/datasets/${id}`, label: name }))),

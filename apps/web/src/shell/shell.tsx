@@ -6,42 +6,12 @@ import { loadedAgain } from '../api/service-responds.ts';
 import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
-import {
-  IconActivity,
-  IconArrowsDiff,
-  IconCloudDownload,
-  IconDatabase,
-  IconFileText,
-  IconHistory,
-  IconHome,
-  IconListCheck,
-  IconPlayerPlay,
-  IconSettings,
-  IconUpload,
-} from '../ui/icons.tsx';
+import { type IconDatabase, IconFileText } from '../ui/icons.tsx';
 import { NavigatedProvider, Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
 import { Keys, useKeepFocus } from './keys.tsx';
-
-const PAGES = [
-  { to: '/', label: 'Start', icon: IconHome, role: 'viewer' },
-  { to: '/datasets', label: 'Datasets', icon: IconDatabase, role: 'viewer' },
-  { to: '/import', label: 'Hub import', icon: IconCloudDownload, role: 'editor' },
-  { to: '/upload', label: 'Upload', icon: IconUpload, role: 'editor' },
-  { to: '/runs', label: 'Runs', icon: IconPlayerPlay, role: 'viewer' },
-  { to: '/compare', label: 'Compare', icon: IconArrowsDiff, role: 'viewer' },
-  { to: '/jobs', label: 'Jobs', icon: IconListCheck, role: 'viewer' },
-  { to: '/status', label: 'Status', icon: IconActivity, role: 'viewer' },
-  { to: '/audit', label: 'Audit', icon: IconHistory, role: 'admin' },
-  { to: '/settings', label: 'Settings', icon: IconSettings, role: 'viewer' },
-] as const;
-
-/** Pages with a form that only editors may send. */
-const EDITORS_ONLY: readonly string[] = [
-  ...PAGES.filter(({ role }) => role === 'editor').map(({ to }) => to),
-  '/runs/new',
-];
+import { EDITORS_ONLY, PAGES } from './pages.ts';
 
 /** The frame of every page: navigation, banner, and the page itself. */
 export function Shell() {
@@ -84,9 +54,10 @@ function Frame() {
           <Face />
         </Box>
         <AppShell.Section grow component={ScrollArea}>
-          {PAGES.filter(({ role }) => can[role]).map(({ to, label, icon }) => (
-            <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />
-          ))}
+          {PAGES.filter(({ role }) => can[role]).map(
+            ({ to, label, icon }) =>
+              icon && <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />,
+          )}
         </AppShell.Section>
         <NavLink
           href="/docs"
