@@ -21,3 +21,10 @@ export function lastSuffix(path: string): string {
 
 /** The format that the name of a file says, whether it is compressed or not; undefined if it says none. */
 export const formatByName = (path: string): FileFormat | undefined => FORMATS.get(lastSuffix(path));
+
+/** A name without the suffixes of its compression and its format. */
+export function withoutFormat(path: string): string {
+  const without = (name: string, known: { has(suffix: string): boolean }): string =>
+    name.replace(/\.([a-z]+)$/i, (all, suffix: string) => (known.has(suffix.toLowerCase()) ? '' : all));
+  return without(without(path, COMPRESSIONS), FORMATS);
+}

@@ -1,8 +1,6 @@
 import { toDatasetName, withoutControls } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
-
-const COMPRESSIONS = /\.(?:gz|zst)$/i;
-const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
+import { withoutFormat } from './format-by-name.ts';
 
 /**
  * The names of the sections that files become: the names of the files without their format, their compression and control
@@ -14,7 +12,7 @@ export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
   const names = files.map((file) => {
     const plain = withoutControls(file);
-    const bare = plain.replace(COMPRESSIONS, '').replace(FORMATS, '');
+    const bare = withoutFormat(plain);
     return bare === '' ? plain : bare;
   });
   const taken = new Set<string>();
@@ -36,5 +34,5 @@ const DEFAULT_SECTION = 'default';
 export function datasetNameOf(files: readonly { readonly name: string }[]): string {
   const [first] = files;
   const base = withoutControls(first?.name.split(/[/\\]/).at(-1) ?? '');
-  return toDatasetName(base.replace(COMPRESSIONS, '').replace(FORMATS, ''), 'upload');
+  return toDatasetName(withoutFormat(base), 'upload');
 }
