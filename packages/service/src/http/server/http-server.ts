@@ -116,12 +116,6 @@ function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServer
   server.on('connect', (_request, socket) => {
     rejectSocket(socket, 'method_not_allowed', 'CONNECT is not supported.', deps);
   });
-  // What is kept open for another request may be what this one lacks, such as a file descriptor.
-  server.on('request', (_request, response) => {
-    response.once('finish', () => {
-      if (response.statusCode === 503) server.closeIdleConnections();
-    });
-  });
   // An Expect header other than 100-continue may be ignored (RFC 9110 section 10.1.1).
   server.on('checkExpectation', app);
   return server;
