@@ -3,7 +3,6 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { emptyProfile, ItemScan, type Profile, Profiler } from './profile.ts';
-import { kindOf } from './value-kinds.ts';
 
 /** An item as it is stored, without its section. The hash is a view of what was unpacked. */
 export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;
@@ -78,16 +77,11 @@ export function profileItems(packed: Uint8Array, counts: readonly number[]): rea
     for (let left = count; left > 0; left -= 1) {
       const { value: fields } = rows.next();
       if (fields === undefined) throw new Error('A group has too few items.');
-      const answer = fields.isNull(FIELD.answer) ? null : fields.view(FIELD.answer);
-      profiler.add(
-        profile,
-        scan.read(fields.view(FIELD.payload), 0),
-        answer === null ? 0 : kindOf(answer, 0, answer.length),
-        {
-          assets: fields.text(FIELD.assets),
-          linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
-        },
-      );
+      profiler.add(profile, scan.read(fields.view(FIELD.payload), 0), {
+        answer: fields.isNull(FIELD.answer) ? null : fields.view(FIELD.answer),
+        assets: fields.text(FIELD.assets),
+        linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
+      });
     }
     return profile;
   });

@@ -143,6 +143,11 @@ export function emptyProfile(): Profile {
   return { answer: 0, meta: new Map(), assets: new Map(), hasListedImages: false, kinds: 0 };
 }
 
+/** An item without its payload; its answer as canonical text in UTF-8. */
+interface ItemParts extends ItemAssets {
+  readonly answer: Uint8Array | null;
+}
+
 /** Makes profiles. It remembers the keys of the last item, which the next one mostly has too. */
 export class Profiler {
   readonly #members = new MemberCursor();
@@ -152,11 +157,10 @@ export class Profiler {
    * Adds an item.
    *
    * @param scan of its payload
-   * @param answer the kind of its answer
    */
-  add(profile: Profile, { bytes, kind, metaStart }: ItemScan, answer: Kinds, files: ItemAssets): void {
+  add(profile: Profile, { bytes, kind, metaStart }: ItemScan, { answer, ...files }: ItemParts): void {
     profile.kinds |= kind;
-    profile.answer |= answer;
+    if (answer !== null) profile.answer |= kindOf(answer, 0, answer.length);
     if (metaStart !== -1 && profile.meta !== null) this.#addMeta(profile, bytes, metaStart);
     if (files.assets === null) return;
     const { named, listed } = imagesOf(files);

@@ -10,7 +10,6 @@ import {
   type Profile,
   type Profiler,
 } from '../../hub-files/profile.ts';
-import { kindOf } from '../../hub-files/value-kinds.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';
 
@@ -117,9 +116,9 @@ export class RowWriter {
     const { idStart, idEnd } = this.#scan.read(bytes, item.payloadStart);
     if (this.#profiler !== null) {
       const { answerStart, answerEnd, assetsStart, assetsEnd } = item;
-      const answer = answerStart === -1 ? 0 : kindOf(bytes, answerStart, answerEnd);
+      const answer = answerStart === -1 ? null : bytes.subarray(answerStart, answerEnd);
       const assets = assetsStart === -1 ? null : utf8(bytes, assetsStart, assetsEnd);
-      this.#profiler.add(this.#profile(), this.#scan, answer, { assets, linkedFiles: [] });
+      this.#profiler.add(this.#profile(), this.#scan, { answer, assets, linkedFiles: [] });
     }
     if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
     const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
@@ -166,10 +165,7 @@ export class RowWriter {
     const parts = [payloadBytes, answerBytes, toBytes(checker), toBytes(assets)];
     const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
     const { idStart, idEnd } = this.#scan.read(payloadBytes, 0);
-    if (this.#profiler !== null) {
-      const kind = answerBytes === null ? 0 : kindOf(answerBytes, 0, answerBytes.length);
-      this.#profiler.add(this.#profile(), this.#scan, kind, { assets, linkedFiles });
-    }
+    this.#profiler?.add(this.#profile(), this.#scan, { answer: answerBytes, assets, linkedFiles });
     if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
     const length = ROW_BYTES + (idEnd - idStart) + lengthOf(texts);
     if (this.#rowsEnd + length > this.#rows.length) {
