@@ -63,6 +63,11 @@ describe('a model that takes its key as `api-key`', () => {
       'unknown_key',
       'The API has no key SVC_PROVIDER_NOWHERE: the run fails unless its worker has it.',
     ]);
+    const judge = { ...MODEL, api_key_env: 'SVC_PROVIDER_NONE' };
+    const scorers = [{ name: 'judged', judge }];
+    const judged = await postRun({ provider: { type: 'echo' }, scorers }, '?dry_run=true');
+    expect(judged.body).toMatchObject({ plan: { items: 1 } });
+    expect((judged.body.warnings as Body[]).map(({ code }) => code)).toContain('unknown_key');
   });
 
   it('stays in the configuration that is shown, exported and imported', async () => {

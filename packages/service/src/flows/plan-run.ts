@@ -5,6 +5,7 @@ import {
   countScoring,
   describePlan,
   estimateRun,
+  type ModelConfig,
   modelOf,
   type PlannedRequests,
   parseStoredRunConfig,
@@ -17,6 +18,7 @@ import {
 } from '@svc/evaluation';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Run, readStoredJson, type Store, StoreError } from '@svc/store';
+import type { ProviderKeys } from '../config/provider-keys.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;
@@ -34,6 +36,8 @@ export interface PlanRunDeps {
   readonly store: Pick<Store, 'datasets' | 'runs'>;
   /** Tries answers and patterns, which are untrusted, and reads large items, on a thread. */
   readonly checks: Pick<CheckRunner, 'run'>;
+  /** The keys that this process has. */
+  readonly providerKeys: ProviderKeys;
 }
 
 /** What a run will do. */
@@ -55,7 +59,7 @@ const SAMPLE_ITEMS = 20;
  * `dataset_not_found`; `run_not_found`, `run_active` for the run to reuse
  */
 export async function planRun(
-  { store, checks }: PlanRunDeps,
+  { store, checks, providerKeys }: PlanRunDeps,
   { datasetId, version, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
 ): Promise<PlannedRun> {
   const scorers = scorersOf(config);
@@ -105,7 +109,26 @@ export async function planRun(
     };
     requests = { reused, estimate: await estimateRun(config, facts, checks, signal) };
   }
-  return { ...describePlan(config, counts, requests), reusedRunId: earlier?.id ?? null };
+  const { plan, warnings } = describePlan(config, counts, requests);
+  const models = [asked?.model, ...scorers.map(({ judge }) => judge)];
+  return {
+    plan,
+    warnings: [...warnings, ...unknownKeys(models, providerKeys)],
+    reusedRunId: earlier?.id ?? null,
+  };
+}
+
+/** A warning for each key that models name and this process does not have; a worker elsewhere may. */
+function unknownKeys(
+  models: readonly (ModelConfig | null | undefined)[],
+  keys: ProviderKeys,
+): readonly RunWarning[] {
+  const named = new Set(models.map((model) => model?.api_key_env));
+  const unknown = [...named].filter((name) => name != null && !Object.hasOwn(keys, name));
+  return unknown.map((name) => ({
+    code: 'unknown_key',
+    message: `The API has no key ${name}: the run fails unless its worker has it.`,
+  }));
 }
 
 /** Whether a run makes messages of its items. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   BAR_SCHEMA,
   type CheckRunner,
-  modelOf,
   parseBar,
   parseRunConfig,
   RUN_CONFIG_SCHEMA,
@@ -95,13 +94,8 @@ export function createRunRoute({
       checkTexts(body, secrets);
       const bar = sealedBar(body, config);
       const { signal } = request;
-      const plan = async (of: RunVersion): Promise<PlannedRun> => {
-        const planned = await planRun(
-          { store, checks },
-          { ...of, config, checkerPath: '/config/checker', signal },
-        );
-        return { ...planned, warnings: [...planned.warnings, ...unknownKeys(config, providerKeys)] };
-      };
+      const plan = (of: RunVersion): Promise<PlannedRun> =>
+        planRun({ store, checks, providerKeys }, { ...of, config, checkerPath: '/config/checker', signal });
       if (request.query['dry_run'] === true) {
         return json(plannedBody(await plan(await findVersion(store, body, signal))));
       }
@@ -127,16 +121,6 @@ export function createRunRoute({
       });
     },
   };
-}
-
-/** A warning for each key that a run names and this process does not have; a worker elsewhere may. */
-function unknownKeys(config: RunConfig, keys: Config['providerKeys']): PlannedRun['warnings'] {
-  const named = [modelOf(config)?.model.api_key_env, config.judge?.api_key_env];
-  const unknown = [...new Set(named)].filter((name) => name != null && !Object.hasOwn(keys, name));
-  return unknown.map((name) => ({
-    code: 'unknown_key',
-    message: `The API has no key ${name}: the run fails unless its worker has it.`,
-  }));
 }
 
 /** The bar of a request as it is stored; null without one. @throws RunError `invalid_request` */

@@ -26,7 +26,13 @@ import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';
 
 /** `POST /runs/{id}/rescore` */
-export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
+export function rescoreRunRoute({
+  store,
+  checks,
+  logger,
+  secrets,
+  config: { providerKeys },
+}: CreateRunDeps): Route {
   return {
     ...RUN_CHANGE,
     path: '/runs/{id}/rescore',
@@ -71,7 +77,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
-          { store, checks },
+          { store, checks, providerKeys },
           { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
         );
         const name = (body['name'] as string | null | undefined) ?? source.name;
@@ -99,7 +105,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     const { datasetId, datasetVersion: version } = source;
     const config = parseRescore({ scorers }, stored);
     await planRun(
-      { store, checks },
+      { store, checks, providerKeys },
       { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal },
     );
     const run = await store.runs.addScorers(
