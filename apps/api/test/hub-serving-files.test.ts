@@ -162,6 +162,18 @@ it('makes files in the background when a version was stored, whoever stored it',
   await expect.poll(() => unmade(id, 2)).toEqual([{ files: 2, unmade: 0 }]);
 });
 
+it('makes no tables in the background while a dataset is read', async () => {
+  const { id } = await upload('read-first', { train: some(3) });
+  await expect.poll(() => unmade(id)).toEqual([{ files: 2, unmade: 0 }]);
+  const open = await api.store.datasets.open(id);
+  await append('read-first', some(1, 3));
+  await expect.poll(() => unmade(id, 2)).toEqual([{ files: 2, unmade: 1 }]);
+  await upload('read-first-too', { train: some(3) });
+  expect(await unmade(id, 2)).toEqual([{ files: 2, unmade: 1 }]);
+  await open[Symbol.asyncDispose]();
+  await expect.poll(() => unmade(id, 2)).toEqual([{ files: 2, unmade: 0 }]);
+});
+
 it('makes no tables before they are asked for where a file is embedded so often that they would be large', async () => {
   const items = Array.from({ length: 260 }, () => ({ assets: ['assets/shared.png'] }));
   const archive = await makePackage({

@@ -49,6 +49,24 @@ it('leaves no listener at the signal of a caller that was admitted', async () =>
   expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
 });
 
+it('tells when nobody holds a permit', async () => {
+  const semaphore = new Semaphore({ permits: 2, waitMs: 60_000, timeoutError });
+  await semaphore.idle(signal);
+  const [first, second] = [await semaphore.acquire(), await semaphore.acquire()];
+  const order: string[] = [];
+  const idle = semaphore.idle(signal).then(() => order.push('idle'));
+  const third = semaphore.acquire().then((permit) => {
+    order.push('third');
+    permit[Symbol.dispose]();
+  });
+  first[Symbol.dispose]();
+  await third;
+  await expect(semaphore.idle(AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
+  second[Symbol.dispose]();
+  await idle;
+  expect(order).toEqual(['third', 'idle']);
+});
+
 it('releases a permit once, however often it is disposed of', async () => {
   const semaphore = new Semaphore({ permits: 1, waitMs: 1, timeoutError });
   const first = await semaphore.acquire(signal);

@@ -1,3 +1,5 @@
+import { untilAborted } from './until-aborted.ts';
+
 export interface SemaphoreOptions {
   /** Permits of all callers together. */
   readonly permits: number;
@@ -37,6 +39,8 @@ export class Semaphore {
   /** Permits that each client holds now. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
+  /** Called when all permits are free. */
+  readonly #onIdle = new Set<() => void>();
 
   constructor(options: SemaphoreOptions) {
     this.#options = options;
@@ -65,6 +69,13 @@ export class Semaphore {
     };
   }
 
+  /** Waits until nobody holds a permit. @throws the reason of `signal` when it aborts */
+  async idle(signal: AbortSignal): Promise<void> {
+    while (this.#free < this.#options.permits) {
+      await untilAborted(new Promise<void>((resolve) => this.#onIdle.add(resolve)), signal);
+    }
+  }
+
   /** Whether admission depends on the free permits only, not on the caller's share or on earlier callers. */
   #isFirst(claim: Claim): boolean {
     if (!this.#hasShare(claim)) return false;
@@ -89,6 +100,9 @@ export class Semaphore {
     if (held > 0) this.#held.set(client, held);
     else this.#held.delete(client);
     this.#admitWaiting();
+    if (this.#free < this.#options.permits) return;
+    for (const resume of this.#onIdle) resume();
+    this.#onIdle.clear();
   }
 
   /** The callers that have waited longest take their permits here, so that no new caller can come first. */

@@ -88,6 +88,8 @@ export interface HubFileStore extends HubItems {
     request: { readonly folder: string; readonly after: string; readonly limit: number },
     signal?: AbortSignal,
   ): Promise<readonly ListedHubFile[]>;
+  /** Waits until this process imports and exports nothing. */
+  quiet(signal: AbortSignal): Promise<void>;
   /** Some tables that were never made, in the order of their paths. */
   unmade(key: LayoutKey, limit: number, signal?: AbortSignal): Promise<readonly string[]>;
   /** The files of each section, added up. */
@@ -117,9 +119,9 @@ const READING_SECONDS = 300;
 const TOUCH_SECONDS = 30;
 
 export function createHubFileStore(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>,
+  context: Pick<StoreContext, 'pool' | 'assets' | 'imports' | 'exports' | 'maxItemBytes'>,
 ): HubFileStore {
-  const { pool, assets } = context;
+  const { pool, assets, imports, exports } = context;
   const reads = (signal?: AbortSignal) => createReads(pool, signal);
 
   async function* read(
@@ -140,6 +142,11 @@ export function createHubFileStore(
     read: (...request) => guardedStream(read(...request)),
 
     ...guarded({
+      async quiet(signal) {
+        await imports.idle(signal);
+        await exports.idle(signal);
+      },
+
       async findColumns(key, signal) {
         const [row] = await reads(signal).query<{ columns: string | null }>(
           `SELECT columns FROM hub_layouts f WHERE ${OF_KEY}`,

@@ -177,6 +177,8 @@ export function createHubFiles(
       await columns(key, stopSignal);
       if (lineBytesOf(await hubFiles.sections(key, stopSignal)) > ANNOUNCED_BYTES) return;
       for (;;) {
+        // Users come first, such as one who exports what was just imported.
+        await hubFiles.quiet(stopSignal);
         const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
         if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
         // One turn, then the tables that no request has made meanwhile.
@@ -194,16 +196,7 @@ export function createHubFiles(
     layout,
     columns,
     tasks: async (key, signal) => (await tableFacts(key, signal)).tasks,
-    async columnsSoon(key, signal) {
-      const late = new AbortController();
-      try {
-        const soon = delay(SOON_MS, null, { signal: late.signal });
-        soon.catch(() => undefined);
-        return await Promise.race([columns(key, signal), soon]);
-      } finally {
-        late.abort();
-      }
-    },
+    columnsSoon: (key, signal) => soon(columns(key, signal)),
     async find(key, paths, signal, isKept = false) {
       await make(key, await hubFiles.find(key, paths, signal), isKept, signal);
       const files = await hubFiles.find(key, paths, signal);
@@ -215,6 +208,18 @@ export function createHubFiles(
     },
     announce,
   };
+}
+
+/** What a promise gives; null if that takes long. */
+async function soon<T>(promise: Promise<T>): Promise<T | null> {
+  const late = new AbortController();
+  const timeout = delay(SOON_MS, null, { signal: late.signal });
+  timeout.catch(() => undefined);
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    late.abort();
+  }
 }
 
 const nameOf = ({ datasetId, version }: VersionKey): string => `${datasetId} ${version}`;
