@@ -9,23 +9,22 @@ export {
 } from './hash/version-hash.ts';
 export { type FileReference, fileReferences } from './item/asset.ts';
 export { type EncodedItem, encodeItem } from './item/encode-item.ts';
-export type {
-  InputKeys,
-  Item,
-  ItemInput,
-  ItemInputKeys,
-  ItemKeys,
-  ItemMessage,
-  KnownItemType,
-  MetaKeys,
+export {
+  type InputKeys,
+  ITEM_SCHEMA,
+  type Item,
+  type ItemInput,
+  type ItemInputKeys,
+  type ItemKeys,
+  type ItemMessage,
+  type KnownItemType,
+  type MetaKeys,
 } from './item/item.ts';
-export { ITEM_SCHEMA } from './item/item-schema.ts';
 export { joinItem } from './item/join-item.ts';
 export { parseItem } from './item/parse-item.ts';
 export { rehydrateItem } from './item/rehydrate-item.ts';
 export type { ItemSource } from './lines/byte-chunks.ts';
 export { type CheckedItem, checkItems } from './lines/check-items.ts';
-export { type LocatedItem, readItems } from './lines/read-items.ts';
-export type { CheckItemsOptions } from './lines/read-options.ts';
+export { type CheckItemsOptions, type LocatedItem, readItems } from './lines/read-items.ts';
 export { writeItems } from './lines/write-items.ts';
 export { formatLocation, type SourceLocation } from './source-location.ts';

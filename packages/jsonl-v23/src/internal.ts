@@ -3,10 +3,17 @@
  * change in any minor release.
  */
 
-export { createSha256, isBase64, type Sha256, sha256, sha256Hex, toHex } from '#native';
+export { createSha256, isBase64, sha256, sha256Hex, toHex } from '#native';
 export { checkNumber, withDefaults } from './arguments/check-arguments.ts';
-export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
+export {
+  ImportErrors,
+  type LocatedError,
+  MAX_UNREAD_REASONS,
+  NO_REASON,
+  type UnreadRow,
+  type UnreadRows,
+} from './errors.ts';
 export {
   type Field,
   type FieldKind,
@@ -56,13 +63,10 @@ export {
   hashedResult,
   MAIN_RECORD,
   namesScorers,
-  type RecordedScore,
   type RunHasher,
-  recordedScores,
   recordText,
   SCORING,
 } from './hash/run-hash.ts';
-export { ImportErrors, type LocatedError } from './import-errors.ts';
 export {
   assetEntries,
   filledEntry,
@@ -76,14 +80,10 @@ export {
   isDatasetName,
   MAX_NAME_LENGTH,
   SECTION_NAME_PATTERN,
+  splitNames,
   toDatasetName,
   withoutControls,
 } from './item/dataset-name.ts';
-export {
-  base64Length,
-  checkItemSize,
-  EmbeddedSize,
-} from './item/embedded-size.ts';
 export {
   canonicalByteLength,
   countAssets,
@@ -91,7 +91,6 @@ export {
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,
 } from './item/encode-item.ts';
-export { hasPrompt } from './item/has-prompt.ts';
 export {
   DEFAULT_IMPORT_LIMITS,
   FREE_EXPANSION_BYTES,
@@ -99,29 +98,35 @@ export {
   ImportMeter,
   type LimitNames,
 } from './item/import-meter.ts';
-export { itemSize } from './item/item-size.ts';
-export type { ItemParts } from './item/join-item.ts';
+export { hasPrompt } from './item/item.ts';
+export { base64Length, checkItemSize, EmbeddedSize, itemSize } from './item/item-size.ts';
 export {
   filesOfPart,
+  type ItemParts,
   isCheckerFile,
   type LinkedFile,
   type LinkedParts,
   layoutLinkedItem,
   layoutPart,
   replaceLinked,
-} from './item/linked-files.ts';
+} from './item/join-item.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
-export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
-export { compareUtf8, countLineFeeds, joinBytes } from './json/bytes.ts';
+export {
+  compareUtf8,
+  countLineFeeds,
+  grownSize,
+  joinBytes,
+  type OwnBytes,
+  ownText,
+  transferBuffer,
+} from './json/bytes.ts';
 export { CanonicalWriter } from './json/canonical/canonical-json.ts';
-export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
+export { schemaPredicate } from './json/describe.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
-export { ownText } from './json/own-text.ts';
-export { DEFAULT_MAX_DEPTH } from './json/parse-json.ts';
+export { DEFAULT_MAX_DEPTH, tryParseJson } from './json/parse-json.ts';
 export { replacePythonLiterals } from './json/python-literals.ts';
-export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
 export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './json/value-counter.ts';
 export {
   createNamer,
@@ -133,9 +138,15 @@ export {
   spellingsOf,
 } from './known-secrets.ts';
 export { checkLine } from './lines/check-items.ts';
-export { type CutLine, cutLines, linesOf } from './lines/cut-lines.ts';
 export { createLineEncoder, type EncodedLine } from './lines/encode-lines.ts';
-export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
+export {
+  type CutLine,
+  cutLines,
+  type LineBatch,
+  LineCutter,
+  linesOf,
+  splitLines,
+} from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
@@ -145,10 +156,12 @@ export { ANSWER_KINDS, mappedColumns, withUnmapped } from './mapping/mapping.ts'
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { suggestFromNames } from './mapping/suggest-from-names.ts';
 export { templateColumns } from './mapping/template.ts';
-export { MAX_UNREAD_REASONS, NO_REASON, type UnreadRow, type UnreadRows } from './mapping/unread-row.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';
-export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
-export { sniffMimeType } from './media/sniff-mime-type.ts';
-export { type SplitOutput, splitReasoning } from './output/split-reasoning.ts';
-export { schemaPredicate } from './schema-predicate.ts';
+export {
+  DEFAULT_MIME_TYPE,
+  extensionForMimeType,
+  mimeTypeForPath,
+  sniffMimeType,
+} from './media/mime-type.ts';
+export { splitReasoning } from './output/split-reasoning.ts';

@@ -1,4 +1,4 @@
-import type { ItemRanges } from '../item/item-ranges.ts';
+import type { ItemRanges } from '../item/encode-item.ts';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';

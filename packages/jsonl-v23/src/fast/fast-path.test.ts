@@ -10,8 +10,7 @@ import {
   spellDifferently,
 } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
-import { createItemEncoder } from '../item/encode-item.ts';
-import { ItemRanges } from '../item/item-ranges.ts';
+import { createItemEncoder, ItemRanges } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { createLineEncoder } from '../lines/encode-lines.ts';

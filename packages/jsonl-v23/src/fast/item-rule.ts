@@ -1,4 +1,4 @@
-import { ITEM_SCHEMA } from '../item/item-schema.ts';
+import { ITEM_SCHEMA } from '../item/item.ts';
 import { compileRule, KIND, type ValueRule } from '../item/value-rule.ts';
 import type { FastRule } from './known-keys.ts';
 

@@ -47,9 +47,9 @@ interface KindValues<Text> {
   readonly json: JsonValue | Text;
   readonly object: JsonObject | Text;
   readonly names: readonly string[];
-  /** `provider_message` is what the provider says about it. */
   /** What each scorer says, by its name. */
   readonly scores: Scores | Text;
+  /** `provider_message` is what the provider says about it. */
   readonly failure: { readonly code: string; readonly message: string; readonly provider_message?: string };
 }
 

@@ -1,5 +1,4 @@
 import { createSha256, sha256, toHex } from '#native';
-import type { ScorerScore } from '../fields/field.ts';
 import {
   canonicalJson,
   getMember,
@@ -7,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   parseJson,
+  setMember,
 } from '../json/index.ts';
 
 /** The rules that checkers score by; other rules get another name. */
@@ -62,41 +62,30 @@ export function namesScorers(config: JsonValue): boolean {
   return Array.isArray(scorers) && scorers.length > 0;
 }
 
-/** What a record says of one scorer, and nothing else. */
-export type RecordedScore = Omit<ScorerScore, 'error'>;
-
-/**
- * The scores and verdicts that a result's record has, by scorer.
- *
- * @param isNamed whether the run names its scorers
- */
-export function recordedScores(
-  result: Pick<HashedResult, 'score' | 'passed' | 'explanation' | 'scoredBy' | 'scores'>,
-  isNamed: boolean,
-): Readonly<Record<string, RecordedScore>> {
+/** The scores and verdicts that a result's record has, by scorer. @param isNamed whether the run names its scorers */
+function recordedScores(result: HashedResult, isNamed: boolean): JsonObject {
   const { score, passed, explanation, scoredBy, scores } = result;
-  const found = new Map<string, JsonValue>();
-  if (!isNamed) {
-    const said = explanation === null ? null : parseJson(explanation);
-    found.set(MAIN_RECORD, { score, passed, explanation: said, scored_by: scoredBy });
-  }
-  const named = scores === null ? {} : parseJson(scores);
-  if (isJsonObject(named)) for (const name of Object.keys(named)) found.set(name, named[name] ?? null);
-  const recorded: Record<string, JsonValue> = Object.create(null);
-  for (const [name, one] of found) {
+  const said = explanation === null ? null : parseJson(explanation);
+  const named = scores === null ? null : parseJson(scores);
+  const all: JsonObject = {
+    ...(isNamed ? {} : { [MAIN_RECORD]: { score, passed, explanation: said, scored_by: scoredBy } }),
+    ...(isJsonObject(named) ? named : {}),
+  };
+  const recorded: JsonObject = {};
+  for (const [name, one] of Object.entries(all)) {
     if (!isJsonObject(one)) continue;
-    const { score: value = null, passed: verdict = null } = one;
-    if (value === null && verdict === null) continue;
-    const { explanation: said = null, scored_by: by = null } = one;
-    recorded[name] = { score: value, passed: verdict, explanation: said, scored_by: by };
+    const { score = null, passed = null, explanation = null, scored_by = null } = one;
+    if (score !== null || passed !== null) {
+      setMember(recorded, name, { score, passed, explanation, scored_by });
+    }
   }
-  return recorded as unknown as Readonly<Record<string, RecordedScore>>;
+  return recorded;
 }
 
 /** The canonical text of what a result has observed and concluded: its line in `baseline/results.jsonl`. */
 export function recordText(result: HashedResult, isNamed: boolean): string {
   const { section, orderIndex, repetition, itemHash, status, finishReason } = result;
-  const scores = canonicalJson(recordedScores(result, isNamed) as unknown as JsonObject);
+  const scores = canonicalJson(recordedScores(result, isNamed));
   // In the order of the names; a text that may be large is not read for it.
   return `{"error":${result.error},"finish_reason":${canonicalJson(finishReason)},"item_hash":${canonicalJson(itemHash)},"order_index":${orderIndex},"output":${result.output},"reasoning":${result.reasoning},"repetition":${repetition},"scores":${scores},"section":${canonicalJson(section)},"status":${canonicalJson(status)},"usage":${result.usage}}`;
 }

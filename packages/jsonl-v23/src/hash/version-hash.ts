@@ -1,5 +1,5 @@
 import { createSha256, sha256, toHex } from '#native';
-import { hashView } from '../item/hash-view.ts';
+import { hashView } from '../item/encode-item.ts';
 import type { ItemInput } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';

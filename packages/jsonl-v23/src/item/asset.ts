@@ -1,9 +1,15 @@
 import { isBase64 } from '#native';
 import { JsonlError } from '../errors.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { describeText } from '../json/describe-text.ts';
-import { describeValue } from '../json/describe-value.ts';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { describeText } from '../json/describe.ts';
+import {
+  describeValue,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setMember,
+} from '../json/json-value.ts';
 import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';

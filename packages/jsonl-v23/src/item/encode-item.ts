@@ -1,8 +1,39 @@
 import { sha256Into } from '#native';
-import { CanonicalWriter } from '../json/canonical/canonical-json.ts';
+import { CanonicalWriter, withWriter } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { hashView } from './hash-view.ts';
-import type { ItemRanges } from './item-ranges.ts';
+import { isEmbeddedChecker } from './asset.ts';
+
+const HASH_BYTES = 32;
+
+/**
+ * An item in canonical form, part by part, as ranges of one buffer (see `EncodedItem`). A part that is absent starts at
+ * -1. All of it is valid until the next item is encoded.
+ */
+export class ItemRanges {
+  bytes: Uint8Array = new Uint8Array();
+  /** The whole item. */
+  itemStart = 0;
+  itemEnd = 0;
+  /** The type, without its quotes. */
+  typeStart = -1;
+  typeEnd = -1;
+  /** All keys but the following. */
+  payloadStart = 0;
+  payloadEnd = 0;
+  answerStart = -1;
+  answerEnd = -1;
+  checkerStart = -1;
+  checkerEnd = -1;
+  assetsStart = -1;
+  assetsEnd = -1;
+  /** Entries in `assets`. */
+  assetCount = 0;
+}
+
+/** An encoded item as UTF-8. */
+export class EncodedItemBytes extends ItemRanges {
+  readonly itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
+}
 
 /** The type of an item without `type`. */
 export const DEFAULT_ITEM_TYPE = 'freeform';
@@ -25,20 +56,15 @@ export interface EncodedItem {
   readonly byteLength: number;
 }
 
-/** An encoded item as UTF-8. */
-export interface EncodedItemBytes extends Readonly<Omit<ItemRanges, 'setRanges'>> {
-  /** 32 bytes in a separate buffer, which the encoder reuses for the next item. */
-  readonly itemHash: Uint8Array;
-}
-
 /** Encodes items one after another. */
 export interface ItemEncoder {
   /**
-   * Encodes an item into the encoder's own buffers: the result is valid until the next call.
+   * Encodes an item into the encoder's own buffer: the result is valid until the next call.
    *
    * @param expectedBytes length of the item's canonical text, if it is known
+   * @param target gets the result; by default an object of the encoder's
    */
-  encode(item: JsonObject, expectedBytes?: number): EncodedItemBytes;
+  encode(item: JsonObject, expectedBytes?: number, target?: EncodedItemBytes): EncodedItemBytes;
   /** Frees the buffers that a large item made grow. The last result is no longer valid. */
   release(): void;
 }
@@ -53,38 +79,17 @@ export function createItemEncoder(maxItemBytes: number = Number.POSITIVE_INFINIT
   const writer = new CanonicalWriter();
   // The text of an item, and once more without its answer, checker and assets.
   writer.maxBytes = 2 * maxItemBytes;
-  const itemHash = new Uint8Array(HASH_BYTES);
+  const own = new EncodedItemBytes();
   return {
-    encode(item, expectedBytes = 0) {
+    encode(item, expectedBytes = 0, target = own) {
       writer.clear();
       writer.reserve(expectedBytes);
-      const parts = encodeParts(item, writer, itemHash);
-      const { whole, type, payload, answer, checker, assets, assetCount } = parts;
-      return {
-        bytes: writer.bytes(0, writer.length),
-        itemStart: whole.start,
-        itemEnd: whole.end,
-        typeStart: type?.start ?? -1,
-        typeEnd: type?.end ?? -1,
-        payloadStart: payload.start,
-        payloadEnd: payload.end,
-        answerStart: answer?.start ?? -1,
-        answerEnd: answer?.end ?? -1,
-        checkerStart: checker?.start ?? -1,
-        checkerEnd: checker?.end ?? -1,
-        assetsStart: assets?.start ?? -1,
-        assetsEnd: assets?.end ?? -1,
-        itemHash,
-        assetCount,
-      };
+      encodeParts(item, writer, target);
+      return target;
     },
     release: () => writer.clear(),
   };
 }
-
-const HASH_BYTES = 32;
-
-let spareWriter: CanonicalWriter | null = null;
 
 /**
  * Encodes an item in its stored parts and hashes it. `joinItem` joins the parts again.
@@ -95,27 +100,22 @@ let spareWriter: CanonicalWriter | null = null;
  * @example encodeItem({ id: 1, answer: '4' }).payload // '{"id":1}'
  */
 export function encodeItem(item: JsonObject): EncodedItem {
-  const writer = spareWriter ?? new CanonicalWriter();
-  spareWriter = null;
-  try {
-    const itemHash = new Uint8Array(HASH_BYTES);
-    const parts = encodeParts(item, writer, itemHash);
-    const { whole, type, assetCount, payload, answer, checker, assets } = parts;
-    const text = (range: Range): string => writer.text(range.start, range.end);
+  return withWriter((writer) => {
+    const encoded = new EncodedItemBytes();
+    encodeParts(item, writer, encoded);
+    const text = (start: number, end: number): string | null =>
+      start === -1 ? null : writer.text(start, end);
     return {
-      itemHash,
-      type: type === null ? DEFAULT_ITEM_TYPE : text(type),
-      payload: text(payload),
-      answer: answer && text(answer),
-      checker: checker && text(checker),
-      assets: assets && text(assets),
-      assetCount,
-      byteLength: whole.end - whole.start,
+      itemHash: encoded.itemHash,
+      type: text(encoded.typeStart, encoded.typeEnd) ?? DEFAULT_ITEM_TYPE,
+      payload: writer.text(encoded.payloadStart, encoded.payloadEnd),
+      answer: text(encoded.answerStart, encoded.answerEnd),
+      checker: text(encoded.checkerStart, encoded.checkerEnd),
+      assets: text(encoded.assetsStart, encoded.assetsEnd),
+      assetCount: encoded.assetCount,
+      byteLength: encoded.itemEnd,
     };
-  } finally {
-    writer.clear();
-    spareWriter = writer;
-  }
+  });
 }
 
 /**
@@ -125,87 +125,120 @@ export function encodeItem(item: JsonObject): EncodedItem {
  * @throws JsonlError as `canonicalJson` does, `line_too_long`
  */
 export function canonicalByteLength(value: JsonInput, maxBytes: number = Number.POSITIVE_INFINITY): number {
-  const writer = spareWriter ?? new CanonicalWriter();
-  spareWriter = null;
-  try {
+  return withWriter((writer) => {
     writer.maxBytes = maxBytes;
     writer.write(value);
     return writer.length;
-  } finally {
-    writer.maxBytes = Number.POSITIVE_INFINITY;
-    writer.clear();
-    spareWriter = writer;
-  }
+  });
 }
 
-interface Range {
-  start: number;
-  end: number;
-}
-
-interface EncodedParts {
-  readonly whole: Range;
-  readonly type: Range | null;
-  readonly payload: Range;
-  readonly answer: Range | null;
-  readonly checker: Range | null;
-  readonly assets: Range | null;
-  readonly assetCount: number;
-}
-
-/** Writes an item into an empty writer, and its hash into `itemHash`. */
-function encodeParts(item: JsonObject, writer: CanonicalWriter, itemHash: Uint8Array): EncodedParts {
+/** Writes an item into an empty writer. */
+function encodeParts(item: JsonObject, writer: CanonicalWriter, target: EncodedItemBytes): void {
   const view = hashView(item);
   if (view !== item) {
     // Only the hash needs this text: the item's own text replaces it, so that memory never holds both.
     writer.write(view);
-    sha256Into(writer.bytes(0, writer.length), itemHash);
+    sha256Into(writer.bytes(0, writer.length), target.itemHash);
     writer.truncate(0);
   }
-  let type: Range | null = null;
-  let answer: Range | null = null;
-  let checker: Range | null = null;
-  let assets: Range | null = null;
-  const others: Range[] = [];
+  Object.assign(target, NO_PARTS);
+  const others: { start: number; end: number }[] = [];
   writer.writeObject(item, (key, start, valueStart, end) => {
-    if (key === 'answer') answer = { start: valueStart, end };
-    else if (key === 'checker') checker = { start: valueStart, end };
-    else if (key === 'assets') assets = { start: valueStart, end };
-    else {
-      if (key === 'type' && typeof item['type'] === 'string') type = { start: valueStart + 1, end: end - 1 };
-      // Members that follow one another are one range, with the comma between them.
-      const last = others.at(-1);
-      if (last !== undefined && last.end + 1 === start) last.end = end;
-      else others.push({ start, end });
+    if (key === 'answer' || key === 'checker' || key === 'assets') {
+      target[`${key}Start`] = valueStart;
+      target[`${key}End`] = end;
+      return;
     }
+    if (key === 'type' && typeof item['type'] === 'string') {
+      target.typeStart = valueStart + 1;
+      target.typeEnd = end - 1;
+    }
+    // Members that follow one another are one range, with the comma between them.
+    const last = others.at(-1);
+    if (last !== undefined && last.end + 1 === start) last.end = end;
+    else others.push({ start, end });
   });
-  const whole = { start: 0, end: writer.length };
-
-  if (view === item) sha256Into(writer.bytes(0, writer.length), itemHash);
-  return {
-    whole,
-    type,
-    payload: answer || checker || assets ? writePayload(others, writer) : whole,
-    answer,
-    checker,
-    assets,
-    assetCount: countAssets(item['assets']),
-  };
-}
-
-function writePayload(members: readonly Range[], writer: CanonicalWriter): Range {
-  const start = writer.length;
-  writer.writeByte(123);
-  for (const [index, member] of members.entries()) {
-    if (index > 0) writer.writeByte(44);
-    writer.writeRange(member.start, member.end);
+  target.itemEnd = writer.length;
+  if (view === item) sha256Into(writer.bytes(0, writer.length), target.itemHash);
+  const isWhole = target.answerStart + target.checkerStart + target.assetsStart === -3;
+  if (!isWhole) {
+    target.payloadStart = writer.length;
+    writer.writeByte(123);
+    for (const [index, { start, end }] of others.entries()) {
+      if (index > 0) writer.writeByte(44);
+      writer.writeRange(start, end);
+    }
+    writer.writeByte(125);
   }
-  writer.writeByte(125);
-  return { start, end: writer.length };
+  target.payloadEnd = writer.length;
+  target.bytes = writer.bytes(0, writer.length);
+  target.assetCount = countAssets(item['assets']);
 }
+
+const NO_PARTS: Partial<ItemRanges> = {
+  itemStart: 0,
+  typeStart: -1,
+  typeEnd: -1,
+  payloadStart: 0,
+  answerStart: -1,
+  answerEnd: -1,
+  checkerStart: -1,
+  checkerEnd: -1,
+  assetsStart: -1,
+  assetsEnd: -1,
+};
 
 /** Entries in the `assets` of an item. */
 export function countAssets(assets: JsonValue | undefined): number {
   if (Array.isArray(assets)) return assets.length;
   return isJsonObject(assets) ? Object.keys(assets).length : 0;
+}
+
+/**
+ * The part of an item that is hashed: the item without the `path` of asset entries (and of a checker) that embed their
+ * content. The path of a file in an archive is transport; its bytes are content. Returns the item itself if nothing is
+ * left out.
+ */
+export function hashView(item: JsonObject): JsonObject {
+  let view = item;
+  if (Object.hasOwn(item, 'assets')) {
+    const assets = assetsHashView(item['assets'] as JsonValue);
+    if (assets !== item['assets']) view = { ...view, assets };
+  }
+  if (Object.hasOwn(item, 'checker')) {
+    const checker = checkerHashView(item['checker'] as JsonValue);
+    if (checker !== item['checker']) view = { ...view, checker };
+  }
+  return view;
+}
+
+/** The hash view of the `assets` member. */
+function assetsHashView(assets: JsonValue): JsonValue {
+  if (Array.isArray(assets)) {
+    return assets.some(hasContentAndPath)
+      ? assets.map((entry) => (hasContentAndPath(entry) ? withoutPath(entry) : entry))
+      : assets;
+  }
+  if (!isJsonObject(assets) || !Object.values(assets).some(hasContentAndPath)) return assets;
+  const view = { ...assets };
+  for (const [name, entry] of Object.entries(assets)) {
+    if (!hasContentAndPath(entry)) continue;
+    const value = withoutPath(entry);
+    Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  return view;
+}
+
+/** The hash view of the `checker` member. */
+function checkerHashView(checker: JsonValue): JsonValue {
+  return isEmbeddedChecker(checker) && hasContentAndPath(checker) ? withoutPath(checker) : checker;
+}
+
+function hasContentAndPath(entry: JsonValue): entry is JsonObject {
+  return isJsonObject(entry) && Object.hasOwn(entry, 'data') && Object.hasOwn(entry, 'path');
+}
+
+function withoutPath(entry: JsonObject): JsonObject {
+  const { path: _, ...rest } = entry;
+  return rest;
 }

@@ -1,6 +1,78 @@
+import { JsonlError } from '../errors.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
-import { isEmbeddedChecker } from './asset.ts';
+import type { SourceLocation } from '../source-location.ts';
+import { type FileReference, isEmbeddedChecker } from './asset.ts';
 import { canonicalByteLength } from './encode-item.ts';
+
+/** Longest line of an item by default: 64 MiB, enough for embedded images. */
+export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
+
+/** Files that one item may refer to. */
+export const MAX_ITEM_FILES = 10_000;
+
+/** How large an item may be, and where it is. */
+export interface ItemSizeOptions {
+  /** Longest canonical text of the item with its files embedded, in bytes; default 64 MiB. */
+  readonly maxItemBytes?: number | undefined;
+  /** Location of the item, for errors. */
+  readonly location?: SourceLocation | undefined;
+}
+
+/**
+ * Refuses an item that is too large, or refers to too many files.
+ *
+ * @param itemBytes of its canonical text, at least
+ * @throws JsonlError `line_too_long` with the location
+ */
+export function checkItemSize(itemBytes: number, fileCount: number, options: ItemSizeOptions = {}): void {
+  const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, location } = options;
+  const check = (count: number, max: number, unit: string): void => {
+    if (count <= max) return;
+    const message = `An item must have at most ${max} ${unit}, got at least ${count}`;
+    throw new JsonlError('line_too_long', message, location);
+  };
+  check(itemBytes, maxItemBytes, 'bytes with its files');
+  check(fileCount, MAX_ITEM_FILES, 'references to files');
+}
+
+/**
+ * Counts the canonical text of an item while files are read for it, so that an item that would be too large is refused
+ * before any base64 text is made.
+ */
+export class EmbeddedSize {
+  readonly #options: ItemSizeOptions;
+  #bytes: number;
+  #files = 0;
+
+  /** @param itemBytes the canonical text of the item without its files */
+  constructor(itemBytes: number, options: ItemSizeOptions = {}) {
+    this.#bytes = itemBytes;
+    this.#options = options;
+    checkItemSize(itemBytes, 0, options);
+  }
+
+  /** Bytes so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Adds a file, before it is embedded.
+   *
+   * @throws JsonlError `line_too_long` at the reference where the item becomes too large, or has too many files
+   */
+  add({ addedBytes, pointer }: Pick<FileReference, 'addedBytes' | 'pointer'>, byteLength: number): void {
+    this.#files += 1;
+    this.#bytes += addedBytes + base64Length(byteLength);
+    const { maxItemBytes, location } = this.#options;
+    checkItemSize(this.#bytes, this.#files, { maxItemBytes, location: { ...location, path: pointer } });
+  }
+}
+
+/** Length of the base64 text of `byteLength` bytes (RFC 4648 section 4). */
+export function base64Length(byteLength: number): number {
+  return 4 * Math.ceil(byteLength / 3);
+}
 
 /** The size of an item whose files are embedded, in bytes. */
 export interface ItemSize {

@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
-import { describeValue } from '../json/describe-value.ts';
 import {
+  describeValue,
   getMember,
   isJsonObject,
   type JsonInput,
@@ -9,10 +9,8 @@ import {
 } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { assetErrors, normaliseAssets, normaliseChecker } from './asset.ts';
-import { findViolation, findViolations, type Violation } from './find-violation.ts';
-import type { Item } from './item.ts';
-import { ITEM_SCHEMA } from './item-schema.ts';
-import { compileRule, type ValueRule } from './value-rule.ts';
+import { ITEM_SCHEMA, type Item } from './item.ts';
+import { compileRule, findViolation, findViolations, type ValueRule, type Violation } from './value-rule.ts';
 
 /**
  * Checks that a value is an item and normalises its assets and checker. The value is not changed; it is

@@ -1,9 +1,9 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { encodeBase64 } from '../media/base64.ts';
 import { assetEntries, type FileReference, fileReferences, filledEntry, referencedPath } from './asset.ts';
-import { EmbeddedSize, type ItemSizeOptions } from './embedded-size.ts';
 import { canonicalByteLength } from './encode-item.ts';
 import type { Item } from './item.ts';
+import { EmbeddedSize, type ItemSizeOptions } from './item-size.ts';
 
 /**
  * Embeds the files that an item refers to (`fileReferences`): each entry gets `encoding: "base64"` and `data`,
@@ -35,18 +35,13 @@ export async function rehydrateItem(
  * As `rehydrateItem`, with contents that are already read and counted.
  *
  * @param contents one for each of `fileReferences`, in that order; entries of the same array share one base64 text
- * @param encode makes the base64 text of a content
  */
-export function embedFiles(
-  item: Item,
-  contents: readonly Uint8Array[],
-  encode: (bytes: Uint8Array) => string = encodeBase64,
-): Item {
+export function embedFiles(item: Item, contents: readonly Uint8Array[]): Item {
   const texts = new Map<Uint8Array, string>();
   let next = 0;
   const nextText = (): string => {
     const bytes = contents[next++] as Uint8Array;
-    const text = texts.get(bytes) ?? encode(bytes);
+    const text = texts.get(bytes) ?? encodeBase64(bytes);
     texts.set(bytes, text);
     return text;
   };

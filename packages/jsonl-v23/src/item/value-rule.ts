@@ -1,5 +1,7 @@
-import { typePhrase } from '../json/type-phrase.ts';
-import type { JsonSchema } from './item-schema.ts';
+import { typePhrase } from '../json/describe.ts';
+import { describeValue, ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { jsonPointer } from '../source-location.ts';
+import type { JsonSchema } from './item.ts';
 
 /** Kinds of JSON values, as bits. `number` is a number that is not an integer. */
 export const KIND = {
@@ -69,3 +71,101 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 const KIND_BITS: Readonly<Record<string, number>> = { ...KIND, number: KIND.integer | KIND.number };
+
+/** A value that breaks a rule, and its location. */
+export interface Violation {
+  /** JSON Pointer from the value that was checked. */
+  readonly path: string;
+  /** Such as `must be a string, got null`. */
+  readonly problem: string;
+}
+
+/** The first violation of a rule in a value; null if there is none. */
+export function findViolation(value: JsonValue, rule: ValueRule): Violation | null {
+  return isValid(value, rule) ? null : (findViolations(value, rule, 1)[0] ?? null);
+}
+
+/** Whether there is no violation: nearly always, so that nothing is made on the way. */
+function isValid(value: JsonValue, rule: ValueRule): boolean {
+  if ((rule.kinds & kindOf(value)) === 0) return false;
+  const { items, members, required } = rule;
+  if (Array.isArray(value)) return items === null || value.every((item) => isValid(item, items));
+  if (members.size + required.length === 0) return true;
+  const object = value as JsonObject;
+  for (const name of required) if (object[name] === undefined) return false;
+  for (const name in object) {
+    const of = members.get(name);
+    if (of !== undefined && !isValid(object[name] as JsonValue, of)) return false;
+  }
+  return true;
+}
+
+/** The first violations of a rule in a value, in the order of the rule and of arrays. */
+export function findViolations(value: JsonValue, rule: ValueRule, max: number): Violation[] {
+  const found: Violation[] = [];
+  collect(value, rule, found, max);
+  return found;
+}
+
+/** Adds violations to `found` until it has `max`. */
+function collect(value: JsonValue, rule: ValueRule, found: Violation[], max: number): void {
+  if ((rule.kinds & kindOf(value)) === 0) {
+    found.push({ path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` });
+  } else if (Array.isArray(value)) {
+    if (rule.items !== null) collectInItems(value, rule.items, found, max);
+  } else if (rule.members.size + rule.required.length > 0) {
+    collectInMembers(value as JsonObject, rule, found, max);
+  }
+}
+
+function collectInItems(items: readonly JsonValue[], rule: ValueRule, found: Violation[], max: number): void {
+  for (let index = 0; index < items.length && found.length < max; index++) {
+    const before = found.length;
+    collect(items[index] as JsonValue, rule, found, max);
+    if (found.length > before) prefix(found, before, index);
+  }
+}
+
+function collectInMembers(object: JsonObject, rule: ValueRule, found: Violation[], max: number): void {
+  for (const name of rule.required) {
+    if (found.length === max) return;
+    if (object[name] === undefined) found.push({ path: '', problem: `must have the key "${name}"` });
+  }
+  for (const [name, of] of rule.members) {
+    if (found.length === max) return;
+    const member = object[name];
+    if (member === undefined) continue;
+    const before = found.length;
+    collect(member, of, found, max);
+    if (found.length > before) prefix(found, before, name);
+  }
+}
+
+/** Puts a step before the paths of the violations from an index on. */
+function prefix(found: Violation[], from: number, step: string | number): void {
+  for (let index = from; index < found.length; index++) {
+    const { path, problem } = found[index] as Violation;
+    found[index] = { path: jsonPointer([step]) + path, problem };
+  }
+}
+
+/** JSON Schema section 6.1.1: an integer is a number without a fraction, however it is written. */
+function kindOf(value: JsonValue): number {
+  switch (typeof value) {
+    case 'string':
+      return KIND.string;
+    case 'number':
+      return Number.isInteger(value) ? KIND.integer : KIND.number;
+    case 'bigint':
+      return KIND.integer;
+    case 'boolean':
+      return KIND.boolean;
+    case 'object':
+      if (value === null) return KIND.null;
+      if (Array.isArray(value)) return KIND.array;
+      if (value instanceof ExactNumber) return value.text.includes('.') ? KIND.number : KIND.integer;
+      return KIND.object;
+    default:
+      return 0; // not JSON
+  }
+}

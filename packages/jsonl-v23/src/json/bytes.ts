@@ -1,4 +1,8 @@
-import type { OwnBytes } from '../arguments/own-bytes.ts';
+/**
+ * Bytes in a separate `ArrayBuffer`, as `Blob` and `fetch` take them. Before TypeScript 5.7, `Uint8Array` had no
+ * parameter for the buffer.
+ */
+export type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
 /** Chunks of bytes in one piece. */
 export function joinBytes(chunks: readonly Uint8Array[]): OwnBytes {
@@ -71,3 +75,33 @@ export function countLineFeeds(content: string | Uint8Array): number {
 }
 
 const LINE_FEED = 10;
+
+/**
+ * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory immediately:
+ * the next garbage collection may be far away. Node 20 cannot detach; it copies.
+ */
+export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBuffer {
+  const { transfer } = buffer as { transfer?: (this: ArrayBuffer, byteLength: number) => ArrayBuffer };
+  if (transfer !== undefined) return transfer.call(buffer, byteLength);
+  const moved = new ArrayBuffer(byteLength);
+  new Uint8Array(moved).set(new Uint8Array(buffer, 0, Math.min(byteLength, buffer.byteLength)));
+  return moved;
+}
+
+const LARGE_BUFFER_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The size to which a full buffer grows: twice its own, up to `longest`. A large buffer grows to `longest` in one step,
+ * because each step holds the content twice, and the system only provides memory that is written to.
+ */
+export function grownSize(byteLength: number, longest: number): number {
+  const doubled = 2 * byteLength;
+  return doubled > LARGE_BUFFER_BYTES ? longest : Math.min(doubled, longest);
+}
+
+const [ENCODER, DECODER] = [new TextEncoder(), new TextDecoder('utf-8', { ignoreBOM: true })];
+
+/** A copy of a text: a text that was cut out of a longer one keeps all of it in memory. */
+export function ownText(text: string): string {
+  return text.isWellFormed() ? DECODER.decode(ENCODER.encode(text)) : text;
+}

@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import { describeText } from './describe-text.ts';
+import { describeText } from './describe.ts';
 
 /** Significant digits that any double keeps: the shortest form of such a literal is the literal's own value. */
 const EXACT_DIGITS = 15;

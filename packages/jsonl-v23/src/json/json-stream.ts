@@ -5,7 +5,7 @@ import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
-import { describeText } from './describe-text.ts';
+import { describeText } from './describe.ts';
 import { describeUnexpected } from './json-tokenizer.ts';
 import type { JsonValue } from './json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from './parse-json.ts';

@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import { canonicalNumber } from './canonical-number.ts';
-import { describeText } from './describe-text.ts';
+import { describeText } from './describe.ts';
 
 const EXACT_NUMBER: unique symbol = Symbol.for('@svc/jsonl-v23.ExactNumber');
 
@@ -98,4 +98,15 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
 /** The own member of an object, or undefined: never an inherited one such as `constructor`. */
 export function getMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** What a value is, for a message: `null`, `the number 5`, `the string "abc"`, `an array`, `an object`. */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return `the number ${value}`;
+  if (typeof value === 'string') return `the string ${describeText(value)}`;
+  if (value instanceof ExactNumber) return `the number ${value.text.slice(0, 100)}`;
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : typeof value;
 }

@@ -1,9 +1,9 @@
 import { checkNumber } from '../arguments/check-arguments.ts';
-import type { JsonlError } from '../errors.ts';
+import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { canonicalNumber } from './canonical-number.ts';
-import { describeText } from './describe-text.ts';
+import { describeText } from './describe.ts';
 import { JsonTokenizer, type NumberReader } from './json-tokenizer.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 
@@ -47,6 +47,16 @@ export function parseJson(text: string, options: ParseJsonOptions = {}): JsonVal
   if (toNumber !== undefined && typeof toNumber !== 'function')
     throw new TypeError(`toNumber must be a function, got a value of the type ${typeof toNumber}.`);
   return new JsonReader(text, maxDepth, toNumber).read(0, text.length, location ?? {});
+}
+
+/** The value of a JSON text; undefined if the text is not JSON. */
+export function tryParseJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonlError) return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grownSize, transferBuffer } from './transfer-buffer.ts';
+import { grownSize, transferBuffer } from './bytes.ts';
 
 const MIB = 1024 * 1024;
 

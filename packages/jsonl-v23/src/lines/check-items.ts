@@ -4,9 +4,8 @@ import { itemErrors } from '../item/parse-item.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../json/parse-json.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
-import { type CutLine, cutLines } from './cut-lines.ts';
-import { parseLines, withColumn } from './read-items.ts';
-import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
+import { type CutLine, cutLines } from './line-cutter.ts';
+import { type CheckItemsOptions, checkReadOptions, parseLines, withColumn } from './read-items.ts';
 
 /** A line that is not blank: its item, or why it is not one. */
 export type CheckedItem =

@@ -1,10 +1,9 @@
 import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { assetEntries, type FileReference, isEmbeddedChecker, linkedReferences } from '../item/asset.ts';
-import { checkItemSize } from '../item/embedded-size.ts';
-import { createItemEncoder, type ItemEncoder } from '../item/encode-item.ts';
+import { createItemEncoder, EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
 import type { Item } from '../item/item.ts';
-import { ItemRanges } from '../item/item-ranges.ts';
+import { checkItemSize } from '../item/item-size.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { getMember, type JsonObject } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
@@ -22,17 +21,15 @@ export interface EncoderOptions {
   readonly maxItemBytes?: number | undefined;
 }
 
-const HASH_BYTES = 32;
 const NO_REFERENCES: readonly FileReference[] = [];
 
 /** The encoded item of a line or a row: the one object that an encoder yields for all its items. */
-export class EncodedLine extends ItemRanges {
+export class EncodedLine extends EncodedItemBytes {
   /** 1-based line of the file; 0 for a row. */
   line = 0;
   /** Start and end of the line in the batch, without its line feed; 0 for a row. */
   lineStart = 0;
   lineEnd = 0;
-  readonly itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
   /** Whether the item refers to files of its archive, which must be embedded before it is encoded. */
   needsFiles = false;
   /** Those files. */
@@ -83,9 +80,7 @@ export class EncodedLine extends ItemRanges {
     this.item = this.#keepsItems && (this.needsFiles || this.embedsFiles) ? item : null;
     if (this.item !== null) return;
     this.#valueEncoder ??= createItemEncoder(this.#maxItemBytes);
-    const encoded = this.#valueEncoder.encode(item, expectedBytes);
-    this.setRanges(encoded);
-    this.itemHash.set(encoded.itemHash);
+    this.#valueEncoder.encode(item, expectedBytes, this);
   }
 
   /** Frees the buffers that a large item made grow. */

@@ -1,7 +1,7 @@
 import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { itemRuleWithout, type RefusedKeys } from '../fast/item-rule.ts';
-import { ItemRanges } from '../item/item-ranges.ts';
+import { ItemRanges } from '../item/encode-item.ts';
 
 /** Items without files, in canonical text. */
 export interface PlainLines {

@@ -1,14 +1,14 @@
+import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { countLineFeeds, validUtf8Length } from '../json/bytes.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { locateValue } from '../json/locate-value.ts';
-import { JsonReader } from '../json/parse-json.ts';
+import { HIGHEST_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type LineBatch, splitLines } from './line-cutter.ts';
-import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
 
 /** An item and its location. */
 export interface LocatedItem {
@@ -135,4 +135,22 @@ export function isBlank(text: string, start: number, end: number): boolean {
     if (code !== 32 && code !== 9 && code !== 13) return false;
   }
   return true;
+}
+
+/** Options of `readItems` and `checkItems`. */
+export interface CheckItemsOptions {
+  /** The name of the file in locations. */
+  readonly file?: string;
+  /** Default 64 MiB. */
+  readonly maxLineBytes?: number;
+  /** Levels of nesting, default 256, at most 1,000. */
+  readonly maxDepth?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws TypeError, RangeError for an option that cannot be */
+export function checkReadOptions(options: CheckItemsOptions): void {
+  checkText('file', options.file);
+  checkNumber('maxLineBytes', options.maxLineBytes, { min: 1 });
+  checkNumber('maxDepth', options.maxDepth, { min: 1, max: HIGHEST_MAX_DEPTH });
 }

@@ -1,8 +1,7 @@
 import { JsonlError } from '../errors.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { describeValue } from '../json/describe-value.ts';
-import { ExactNumber, type JsonValue, parseNumber } from '../json/json-value.ts';
-import { parseJson } from '../json/parse-json.ts';
+import { describeValue, ExactNumber, type JsonValue, parseNumber } from '../json/json-value.ts';
+import { tryParseJson } from '../json/parse-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import type { ColumnType } from './mapping.ts';
 
@@ -41,7 +40,7 @@ function cast(type: ColumnType, cell: JsonValue): JsonValue | undefined {
         ? cell.toLowerCase() === 'true'
         : undefined;
     case 'json':
-      return typeof cell === 'string' ? toJson(cell) : cell;
+      return typeof cell === 'string' ? tryParseJson(cell) : cell;
   }
 }
 
@@ -76,13 +75,4 @@ function isInt64(value: number | ExactNumber | undefined): boolean {
   if (!/^-?[0-9]{1,19}$/.test(text)) return false;
   const integer = BigInt(text);
   return integer >= MIN_INT64 && integer <= MAX_INT64;
-}
-
-function toJson(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) return undefined;
-    throw error;
-  }
 }

@@ -8,13 +8,13 @@ import { compileAnswerPattern } from './answer-pattern.ts';
 import { castCell } from './cast-cell.ts';
 import {
   type ColumnType,
+  checkMappingBounds,
   type Mapping,
   mappedColumns,
   metaEntries,
-  unknownMembers,
   withUnmapped,
 } from './mapping.ts';
-import { checkMappingBounds } from './mapping-bounds.ts';
+import { unknownMembers } from './read-mapping.ts';
 import { type CompiledMapping, rowToItem } from './row-to-item.ts';
 import { parseTemplate } from './template.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../item/item-schema.ts';
+import type { JsonSchema } from '../item/item.ts';
 
 import { ANSWER_KINDS } from './mapping.ts';
 import { MAX_TEMPLATE_LENGTH } from './template.ts';

@@ -1,9 +1,14 @@
 import { JsonlError } from '../errors.ts';
-import { describeValue } from '../json/describe-value.ts';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import {
+  describeValue,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setMember,
+} from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
-import { ANSWER_KINDS, type ColumnType, type Mapping } from './mapping.ts';
-import { checkMappingBounds } from './mapping-bounds.ts';
+import { ANSWER_KINDS, type ColumnType, checkMappingBounds, type Mapping } from './mapping.ts';
 
 type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | 'flag' | readonly string[];
 
@@ -32,6 +37,12 @@ const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]
   types: ['types', 'types'],
   invalid_rows: ['invalidRows', ['fail', 'skip']],
 };
+
+/** The members that a mapping cannot have: a misspelt one, or `prompt_column` for `promptColumn`. */
+export function unknownMembers(mapping: object): string[] {
+  const members = new Set<string>(Object.values(KEYS).map(([member]) => member));
+  return Object.keys(mapping).filter((name) => !members.has(name));
+}
 
 /** A mapping has at most one of these keys. */
 const EXCLUSIVE_KEYS = [

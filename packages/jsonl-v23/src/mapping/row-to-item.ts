@@ -9,11 +9,11 @@ import {
   type JsonValue,
   setMember,
 } from '../json/json-value.ts';
+import { tryParseJson } from '../json/parse-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import type { AnswerPattern } from './answer-pattern.ts';
-import { decodeJson, toAssets } from './asset-cell.ts';
-import { toChoices } from './choices.ts';
-import { chooseAnswer } from './choose-answer.ts';
+import { chooseAnswer, toChoices } from './choices.ts';
+import { toAssets } from './file-cell.ts';
 import type { Mapping } from './mapping.ts';
 import { fillTemplate, type Template } from './template.ts';
 
@@ -195,7 +195,7 @@ function toChecker(column: string | undefined, cell: JsonValue, row: number): Js
   if (column === undefined || cell === null || cell === '' || isJsonObject(cell)) return cell || null;
   if (typeof cell === 'string') {
     if (!/^[ \t\r\n]*\{/.test(cell)) return cell;
-    const value = decodeJson(cell);
+    const value = tryParseJson(cell);
     if (isJsonObject(value)) return value;
   }
   const message = `Column ${column} must hold an object, JSON of one, or the name of a checker, in dataset row ${row}`;

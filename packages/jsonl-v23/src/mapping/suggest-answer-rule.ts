@@ -1,6 +1,5 @@
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { choiceLabel } from './choices.ts';
-import { choicesMeant } from './choose-answer.ts';
+import { choiceLabel, choicesMeant } from './choices.ts';
 import { COLUMN_NAMES, isAnswerName, isNumberName, plainName } from './column-names.ts';
 import type { MappableFeature } from './compile-mapping.ts';
 import type { AnswerKind, Mapping } from './mapping.ts';

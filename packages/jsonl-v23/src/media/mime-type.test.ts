@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { extensionForMimeType, mimeTypeForPath } from './mime-type.ts';
-import { sniffMimeType } from './sniff-mime-type.ts';
+import { extensionForMimeType, mimeTypeForPath, sniffMimeType } from './mime-type.ts';
 
 it.each([
   ['assets/a.png', 'image/png'],

@@ -1,9 +1,8 @@
-import { digitsEnd, mantissaEnd } from '@svc/jsonl-v23/internal';
-
 const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
+const NINE = 57;
 const LOWER_E = 101;
 /** Every integer with this many digits fits 64 bits. */
 const MAX_INT_DIGITS = 18;
@@ -59,4 +58,21 @@ export function truthOf(bytes: Uint8Array, start: number, end: number): boolean 
     if (((bytes[start + index] as number) | 32) !== word[index]) return undefined;
   }
   return word === TRUE;
+}
+
+/** Position after the sign, integer and fraction of the JSON number at `start`; -1 if there is none. */
+function mantissaEnd(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start] === MINUS ? start + 1 : start;
+  const point = digitsEnd(bytes, first, end);
+  if (point === first || (bytes[first] === ZERO && point > first + 1)) return -1;
+  if (point === end || bytes[point] !== POINT) return point;
+  const last = digitsEnd(bytes, point + 1, end);
+  return last === point + 1 ? -1 : last;
+}
+
+/** Position after the decimal digits from `start` on. */
+function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;
+  return at;
 }

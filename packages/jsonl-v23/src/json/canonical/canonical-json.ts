@@ -21,14 +21,20 @@ let spareWriter: CanonicalWriter | null = null;
  * @example canonicalJson({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalJson(value: JsonInput): string {
-  // The writer is kept for its buffer. A getter in `value` could call this function again, so that the
-  // writer must not be shared while it is in use.
+  return withWriter((writer) => {
+    writer.write(value);
+    return writer.text(0, writer.length);
+  });
+}
+
+/** Lends an empty writer, which is kept for its buffer: a getter of what is written may ask for another one. */
+export function withWriter<T>(use: (writer: CanonicalWriter) => T): T {
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
   try {
-    writer.write(value);
-    return writer.text(0, writer.length);
+    return use(writer);
   } finally {
+    writer.maxBytes = Number.POSITIVE_INFINITY;
     writer.clear();
     spareWriter = writer;
   }

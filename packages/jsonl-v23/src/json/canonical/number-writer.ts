@@ -28,19 +28,11 @@ export class NumberWriter {
   readonly #digits: Uint8Array = new Uint8Array(MAX_DIGITS);
 
   /**
-   * Writes the literal at `start`, whose sign, integer and fraction end at `mantissaEnd` and are known to be valid, and
-   * which ends before `last`, to position `to` of a buffer, which may be the same one. Returns the position after the text; -1 to leave it to the
-   * reference path.
+   * Writes the literal at `start`, whose sign, integer and fraction end at `mantissaEnd` and are known to be valid, to
+   * position `to`. Returns the position after the text; -1 to leave it to the reference path.
    */
-  write(
-    bytes: Uint8Array,
-    start: number,
-    mantissaEnd: number,
-    last: number,
-    target: Uint8Array,
-    to: number,
-  ): number {
-    const exponent = this.#readExponent(bytes, mantissaEnd, last);
+  write(bytes: Uint8Array, start: number, mantissaEnd: number, to: number): number {
+    const exponent = this.#readExponent(bytes, mantissaEnd);
     if (Number.isNaN(exponent)) return -1;
     const digits = this.#digits;
     let count = 0;
@@ -64,41 +56,42 @@ export class NumberWriter {
         zeros += 1;
         continue;
       }
-      if (count + zeros >= MAX_DIGITS) return this.#writeByReference(bytes, start, target, to);
+      if (count + zeros >= MAX_DIGITS) return this.#writeByReference(bytes, start, to);
       for (; zeros > 0; zeros -= 1) digits[count++] = ZERO;
       digits[count++] = code;
     }
     if (count === 0) {
-      target[to] = ZERO;
+      bytes[to] = ZERO;
       return to + 1;
     }
     const isPlain = point >= MIN_PLAIN_POINT && point <= MAX_PLAIN_POINT;
     const isExact = count <= EXACT_DIGITS && Math.abs(point) <= MAX_EXACT_EXPONENT;
     let end = to;
-    if (isNegative) target[end++] = MINUS;
-    if (isPlain) return this.#putPlain(target, end, count, point);
+    if (isNegative) bytes[end++] = MINUS;
+    if (isPlain) return this.#putPlain(bytes, end, count, point);
     if (count <= SHORTEST_DIGITS) {
-      const shortestEnd = this.#putExponent(target, end, count, point);
+      const shortestEnd = this.#putExponent(bytes, end, count, point);
       if (isExact) return shortestEnd;
-      const text = asciiText(target, to, shortestEnd);
+      const text = asciiText(bytes, to, shortestEnd);
       if (String(Number(text)) === text) return shortestEnd;
     }
     // No double has this value, so it is written out.
     const digitCount = point <= 0 ? 1 - point + count : Math.max(point, count);
-    return digitCount <= MAX_PLAIN_DIGITS ? this.#putPlain(target, end, count, point) : -1;
+    return digitCount <= MAX_PLAIN_DIGITS ? this.#putPlain(bytes, end, count, point) : -1;
   }
 
   /** The exponent at `at`, 0 if there is none; NaN if it is invalid. It may be huge. Sets `next`. */
-  #readExponent(bytes: Uint8Array, at: number, end: number): number {
+  #readExponent(bytes: Uint8Array, at: number): number {
     let position = at;
     this.next = at;
-    if (at === end || ((bytes[position] as number) | 32) !== LOWER_E) return 0;
+    if (((bytes[position] as number) | 32) !== LOWER_E) return 0;
     position += 1;
     const isNegative = bytes[position] === MINUS;
     if (isNegative || bytes[position] === PLUS) position += 1;
     const first = position;
     let value = 0;
-    for (const last = digitsEnd(bytes, first, end); position < last; position += 1) {
+    // A line feed follows.
+    for (; (bytes[position] as number) >= ZERO && (bytes[position] as number) <= NINE; position += 1) {
       value = value * 10 + (bytes[position] as number) - ZERO;
     }
     if (position === first) return Number.NaN;
@@ -135,7 +128,7 @@ export class NumberWriter {
     return to;
   }
 
-  #writeByReference(bytes: Uint8Array, start: number, target: Uint8Array, to: number): number {
+  #writeByReference(bytes: Uint8Array, start: number, to: number): number {
     let text: string;
     try {
       text = canonicalNumber(asciiText(bytes, start, this.next));
@@ -144,24 +137,7 @@ export class NumberWriter {
       throw error;
     }
     let end = to;
-    for (let at = 0; at < text.length; at += 1) target[end++] = text.charCodeAt(at);
+    for (let at = 0; at < text.length; at += 1) bytes[end++] = text.charCodeAt(at);
     return end;
   }
-}
-
-/** Position after the sign, integer and fraction of the JSON number at `start`; -1 if there is none. */
-export function mantissaEnd(bytes: Uint8Array, start: number, end: number): number {
-  const first = bytes[start] === MINUS ? start + 1 : start;
-  const point = digitsEnd(bytes, first, end);
-  if (point === first || (bytes[first] === ZERO && point > first + 1)) return -1;
-  if (point === end || bytes[point] !== POINT) return point;
-  const last = digitsEnd(bytes, point + 1, end);
-  return last === point + 1 ? -1 : last;
-}
-
-/** Position after the decimal digits from `start` on. */
-export function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;
-  return at;
 }

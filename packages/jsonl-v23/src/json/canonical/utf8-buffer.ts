@@ -1,7 +1,6 @@
 import { JsonlError } from '../../errors.ts';
-import { ASCII } from '../ascii.ts';
-import { transferBuffer } from '../transfer-buffer.ts';
-import { BYTE_CLASS, BYTE_CLASSES } from './string-bytes.ts';
+import { ASCII, BYTE_CLASS, BYTE_CLASSES } from '../ascii.ts';
+import { transferBuffer } from '../bytes.ts';
 
 const { QUOTE, MINUS, POINT, ZERO } = ASCII;
 const { PLAIN } = BYTE_CLASS;

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { rejectionOf } from '../../test/arbitrary-json.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { fileReferences } from './asset.ts';
-import { EmbeddedSize, MAX_ITEM_FILES } from './embedded-size.ts';
 import { canonicalByteLength, encodeItem } from './encode-item.ts';
 import type { Item } from './item.ts';
+import { EmbeddedSize, MAX_ITEM_FILES } from './item-size.ts';
 import { parseItem } from './parse-item.ts';
 import { embedFiles, rehydrateItem } from './rehydrate-item.ts';
 

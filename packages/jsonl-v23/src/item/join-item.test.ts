@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { joinItem, layoutItem } from './join-item.ts';
-import { layoutLinkedItem, replaceLinked } from './linked-files.ts';
+import { joinItem, layoutItem, layoutLinkedItem, replaceLinked } from './join-item.ts';
 
 const key = fc.constantFrom('a', 'answer ', 'assetz', 'c', 'checker"', 'd', 'id', '𝄞', '￾', '');
 const payload = fc

@@ -1,4 +1,28 @@
-import { typePhrase } from './json/type-phrase.ts';
+const MAX_SHOWN_LENGTH = 100;
+
+/** Text for a message: quoted, control characters escaped, shortened past 100 characters. */
+export function describeText(text: string): string {
+  return text.length <= MAX_SHOWN_LENGTH
+    ? JSON.stringify(text)
+    : `${JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))}... (${text.length} characters)`;
+}
+
+const PHRASES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'a boolean',
+  integer: 'an integer',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+};
+
+/** Types of JSON Schema in words: `an object, a string or null`. */
+export function typePhrase(types: readonly string[]): string {
+  const phrases = types.map((type) => PHRASES[type] ?? type);
+  const last = phrases.pop() ?? '';
+  return phrases.length === 0 ? last : `${phrases.join(', ')} or ${last}`;
+}
 
 /** An error of a JSON Schema validator, as ajv reports it with `verbose`. */
 export interface SchemaError {

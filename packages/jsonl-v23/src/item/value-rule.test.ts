@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { findViolation } from './find-violation.ts';
-import { ITEM_SCHEMA } from './item-schema.ts';
-import { compileRule } from './value-rule.ts';
+import { ITEM_SCHEMA } from './item.ts';
+import { compileRule, findViolation } from './value-rule.ts';
 
 const KEYS =
   'id type inputs prompt messages role content system_prompt choices answer criteria checker assets meta judge_prompt tags x'.split(
