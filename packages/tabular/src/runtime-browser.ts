@@ -1,5 +1,5 @@
 import { TableError } from './errors.ts';
-import type { Inflate } from './parquet/codecs/inflate.ts';
+import type { Inflate } from './parquet/codecs/inflate-block.ts';
 
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';

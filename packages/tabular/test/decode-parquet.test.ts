@@ -4,7 +4,7 @@ import { type Compressors, parquetMetadata, parquetReadObjects } from 'hyparquet
 import { describe, expect, it } from 'vitest';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { TableError } from '../src/errors.ts';
-import { inflateHadoopLz4, inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
+import { inflateHadoopLz4, inflateLz4Block } from '../src/parquet/codecs/inflate-block.ts';
 import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
 import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import type { ByteSource } from '../src/source/byte-source.ts';

@@ -2,8 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { tableSource } from '../src/files/table-source.ts';
-import type { ByteSource } from '../src/source/byte-source.ts';
+import { type ByteSource, tableSource } from '../src/source/byte-source.ts';
 
 /** A file on disk, whose bytes come as the `Buffer`s that Node reads. */
 export async function diskFile(bytes: Uint8Array, path = 'data.parquet'): Promise<ByteSource> {

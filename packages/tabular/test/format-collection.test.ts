@@ -26,7 +26,7 @@ import {
   type SchemaElement,
 } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
+import { inflateLz4Block } from '../src/parquet/codecs/inflate-block.ts';
 import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
 import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import { compileRow } from './compile-row.ts';

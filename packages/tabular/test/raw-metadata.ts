@@ -1,5 +1,4 @@
-import { isKeySet, isList, isMap } from '../src/parquet/metadata/lists.ts';
-import type { SchemaElement } from '../src/parquet/metadata/schema.ts';
+import { isKeySet, isList, isMap, type SchemaElement } from '../src/parquet/metadata/schema.ts';
 
 /**
  * The footer for hyparquet, without the annotations with which it would lose something, so that its cells have the form that

@@ -1,5 +1,5 @@
 import type { ParquetParsers } from 'hyparquet';
-import { isoDate, isoTimestamp } from '../src/scalars/iso-time.ts';
+import { isoDate, isoTimestamp } from '../src/scalars/times.ts';
 
 /** Makes hyparquet hand out cells in the form that `compileCell` takes. */
 export const RAW_PARSERS: ParquetParsers = {

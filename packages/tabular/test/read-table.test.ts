@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileMetaData } from 'hyparquet';
 import { expect, it, onTestFinished } from 'vitest';
-import { compressionOf } from '../src/format.ts';
+import { compressionOf } from '../src/files/file-format.ts';
 import { type ByteInput, type ReadTableOptions, readTable } from '../src/index.ts';
 import { rewriteParquet } from './rewrite-parquet.ts';
 import { writeParquet } from './write-parquet.ts';

@@ -2,9 +2,9 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PandasReader } from '../src/csv/pandas-reader.ts';
 import type { Features } from '../src/schema/features.ts';
 import { inferSchema, type TextFormat } from '../src/schema/infer-schema.ts';
+import { batchRows, type FoundRow, type TextReader } from '../src/text/batch-rows.ts';
 import { CachedFile } from '../src/text/cached-file.ts';
-import { RowReader } from '../src/text/row-reader.ts';
-import type { FoundRow, TextReader } from '../src/text/text-reader.ts';
+import { RowReader } from '../src/text/text-table.ts';
 import { memoryFile } from './memory-file.ts';
 
 interface Typed {
@@ -40,8 +40,13 @@ async function typed<Row extends FoundRow>(
     }
   }
   const schema = builder.finish();
-  const { read } = reader.readersOf(schema, (signal) => reader.rowsOf(file, signal));
+  const readRow = reader.rowReader(
+    schema,
+    schema.features.map(({ name }) => name),
+  );
+  const range = { from: 0, to: Number.POSITIVE_INFINITY, skipsInvalid: false };
   const rows: JsonObject[] = [];
-  for await (const batch of read()) rows.push(...batch.rows);
+  for await (const batch of batchRows(reader.rowsOf(file, undefined), readRow, range))
+    rows.push(...batch.rows);
   return { features: schema.features, warnings: schema.warnings, rows };
 }

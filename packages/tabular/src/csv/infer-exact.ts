@@ -1,7 +1,7 @@
 import { asciiText, NULL_WORDS } from '@svc/jsonl-v23/internal';
 import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
-import { isInt64, isUint64 } from '../schema/int64.ts';
+import { isInt64, isUint64 } from '../scalars/numbers.ts';
 import { plainNumberKind } from './plain-number.ts';
 
 const MINUS = 45;

@@ -1,11 +1,9 @@
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { shorten } from '../errors.ts';
+import { checkColumnCount, shorten } from '../errors.ts';
+import { csvNumber, isInt64, isUint64 } from '../scalars/numbers.ts';
 import { type Convert, parseField } from '../schema/cast.ts';
-import { checkColumnCount } from '../schema/check-column-count.ts';
-import { csvNumber } from '../schema/csv-number.ts';
 import { type Feature, type Features, valueFeature } from '../schema/features.ts';
-import type { Inference } from '../schema/inference.ts';
-import { isInt64, isUint64 } from '../schema/int64.ts';
+import type { Inference } from '../schema/infer-schema.ts';
 import { VERBATIM } from './csv-scanner.ts';
 import type { PandasRows } from './pandas-rows.ts';
 import { numberKind, plainNumberKind, truthOf } from './plain-number.ts';

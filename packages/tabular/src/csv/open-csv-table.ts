@@ -4,13 +4,12 @@ import { TableError, unreadableFile } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type Table, wholeRange } from '../table.ts';
-import { batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
+import { type ArrivedRows, batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
-import type { ArrivedRows } from '../text/text-reader.ts';
 import { STRICT_RULES, statedDelimiter } from './csv-dialect.ts';
 import { CsvScanner } from './csv-scanner.ts';
-import { FieldReader } from './field-reader.ts';
+import { FieldReader, numberedNames, uniqueNames } from './field-reader.ts';
 import {
   type CsvColumnShape,
   csvValueKind,
@@ -21,7 +20,6 @@ import {
   spellingWarnings,
 } from './infer-exact.ts';
 import { scanContent } from './scan-content.ts';
-import { numberedNames, uniqueNames } from './unique-names.ts';
 
 /** How a CSV file is written. */
 interface CsvOptions {

@@ -1,10 +1,14 @@
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
-import { asIs, type Convert } from '../schema/cast.ts';
+import { asIs } from '../schema/cast.ts';
 import type { Schema } from '../schema/infer-schema.ts';
-import { type Table, wholeRange } from '../table.ts';
-import { batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
+import {
+  type ArrivedRows,
+  type FormatOptions,
+  NULL_SIZE,
+  type ReadRow,
+  type TextReader,
+} from '../text/batch-rows.ts';
 import type { CachedFile } from '../text/cached-file.ts';
-import type { ArrivedRows, FormatOptions, TextReader } from '../text/text-reader.ts';
 import { PandasInference } from './infer-pandas.ts';
 import { PandasRows } from './pandas-rows.ts';
 import { readPandasSettings } from './pandas-settings.ts';
@@ -33,44 +37,26 @@ export class PandasReader implements TextReader<PandasRows> {
     this.inference.addHeader(rows.emptyColumns());
   }
 
-  readersOf(
-    schema: Schema,
-    rows: (signal: AbortSignal | undefined) => AsyncIterable<ArrivedRows<PandasRows>>,
-  ): Pick<Table, 'read'> {
-    const skipsInvalid = this.#options.skipsInvalid ?? false;
-    return {
-      read(range) {
-        const { from, to, columns, signal } = wholeRange(schema.features, range);
-        const readRow = createRowReader(columns, schema.converts);
-        return batchRows(rows(signal), readRow, { from, to, skipsInvalid });
-      },
+  rowReader({ converts }: Schema, columns: readonly string[]): (row: PandasRows) => ReadRow {
+    /** The columns of the file, and the positions of the ones that are read: -1 if the file lacks it. */
+    let known: PandasRows['columns'] | null = null;
+    let positions: readonly number[] = [];
+    return (row) => {
+      if (row.columns !== known) {
+        known = row.columns;
+        positions = columns.map((name) => row.columns.get(name) ?? -1);
+      }
+      let faulty = -1;
+      const values: JsonObject = {};
+      for (const [index, name] of columns.entries()) {
+        const column = positions[index] as number;
+        const isMissing = row.unread !== undefined || column === -1 || row.isNull(column);
+        const text = isMissing ? null : row.text(column);
+        if (!isMissing && text === null && faulty === -1) faulty = column;
+        setMember(values, name, text === null ? null : (converts.get(name) ?? asIs)(text));
+      }
+      const size = Math.max(row.size, columns.length * NULL_SIZE);
+      return { values, size, unread: faulty === -1 ? row.unread : () => row.notUtf8(faulty) };
     };
   }
-}
-
-/** Makes the reader of the values of some columns. */
-function createRowReader(
-  columns: readonly string[],
-  converts: ReadonlyMap<string, Convert>,
-): (row: PandasRows) => ReadRow {
-  /** The columns of the file, and the positions of the ones that are read: -1 if the file lacks it. */
-  let known: PandasRows['columns'] | null = null;
-  let positions: readonly number[] = [];
-  return (row) => {
-    if (row.columns !== known) {
-      known = row.columns;
-      positions = columns.map((name) => row.columns.get(name) ?? -1);
-    }
-    let faulty = -1;
-    const values: JsonObject = {};
-    for (const [index, name] of columns.entries()) {
-      const column = positions[index] as number;
-      const isMissing = row.unread !== undefined || column === -1 || row.isNull(column);
-      const text = isMissing ? null : row.text(column);
-      if (!isMissing && text === null && faulty === -1) faulty = column;
-      setMember(values, name, text === null ? null : (converts.get(name) ?? asIs)(text));
-    }
-    const size = Math.max(row.size, columns.length * NULL_SIZE);
-    return { values, size, unread: faulty === -1 ? row.unread : () => row.notUtf8(faulty) };
-  };
 }

@@ -1,13 +1,11 @@
-import type { TableError } from '../errors.ts';
-import { checkColumnCount } from '../schema/check-column-count.ts';
+import { checkColumnCount, type TableError } from '../errors.ts';
+import type { ArrivedRows } from '../text/batch-rows.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextOptions } from '../text/raw-row.ts';
-import type { ArrivedRows } from '../text/text-reader.ts';
 import { CsvScanner, VERBATIM } from './csv-scanner.ts';
-import { FieldReader } from './field-reader.ts';
+import { FieldReader, numberedNames, uniqueNames } from './field-reader.ts';
 import type { PandasSettings } from './pandas-settings.ts';
 import { scanContent } from './scan-content.ts';
-import { numberedNames, uniqueNames } from './unique-names.ts';
 
 /**
  * Reads a CSV or TSV file row by row, as pandas and the `datasets` library do: UTF-8, no guessing of the separator,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { shorten, TableError } from '../errors.ts';
-import { isTabSeparated } from '../format.ts';
+import { isTabSeparated } from '../files/file-format.ts';
 import { encodingOf } from '../text/encodings.ts';
 import type { LoaderParams } from '../text/raw-row.ts';
 import type { CsvDialect } from './csv-dialect.ts';

@@ -2,7 +2,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
-import { csvNumber } from '../schema/csv-number.ts';
+import { csvNumber } from '../scalars/numbers.ts';
 import { csvKind } from './infer-pandas.ts';
 import { numberKind, plainNumberKind, truthOf } from './plain-number.ts';
 

@@ -1,5 +1,5 @@
 import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
-import { createYielder } from '../source/create-yielder.ts';
+import { createYielder } from '../source/turns.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { isUtf8, type TextEncodingOptions } from '../text/encodings.ts';

@@ -1,6 +1,5 @@
 import { statedDelimiter } from '../csv/csv-dialect.ts';
-import type { FileOptions, FormatHints } from './file-format.ts';
-import { formatByName } from './format-by-name.ts';
+import { type FileOptions, type FormatHints, formatByName } from './file-format.ts';
 
 /** A format of separated values. */
 export interface DetectedCsv {

@@ -1,12 +1,16 @@
 import { TableError, unreadableFile } from '../errors.ts';
-import type { ByteSource } from '../source/byte-source.ts';
-import { withCompression } from '../source/with-compression.ts';
+import { type ByteSource, withCompression } from '../source/byte-source.ts';
 import { createDecoder, withoutMark } from '../text/encodings.ts';
 import { detectCsv } from './detect-csv.ts';
-import { detectJson } from './detect-json.ts';
-import { checkHints, type DetectedFile, type DetectOptions, type FileFormat } from './file-format.ts';
-import { formatByName } from './format-by-name.ts';
-import { holdsItems } from './holds-items.ts';
+import { detectJson, holdsItems } from './detect-json.ts';
+import {
+  checkHints,
+  type DetectedFile,
+  type DetectOptions,
+  type FileFormat,
+  formatByName,
+  titleOf,
+} from './file-format.ts';
 import { knownText, type NoTable, startsWith, unsupportedKind } from './known-kinds.ts';
 import { readHead } from './read-head.ts';
 
@@ -53,7 +57,7 @@ export async function inspectFile(source: ByteSource, options: DetectOptions = {
   const named = format === undefined ? formatByName(path) : undefined;
   const { head, compression, isWhole } = await readHead(source, signal);
   const misnamed = (found: string): NoTable => ({
-    reason: `it is not ${TITLES[named as FileFormat]}, as its name says, but ${found}`,
+    reason: `it is not ${titleOf(named as FileFormat)}, as its name says, but ${found}`,
     advice: '; rename it or give its format',
   });
   if (startsWith(head, 'PAR1') && (format ?? 'parquet') === 'parquet') {
@@ -114,15 +118,6 @@ export async function inspectFile(source: ByteSource, options: DetectOptions = {
   const warnings = isText ? {} : { warnings: [READ_AS_TEXT] };
   return { detected: { format: 'text', compression, options: { encoding }, ...warnings }, isObject: false };
 }
-
-const TITLES: Readonly<Record<FileFormat, string>> = {
-  csv: 'CSV',
-  tsv: 'TSV',
-  jsonl: 'JSON Lines',
-  json: 'JSON',
-  parquet: 'Parquet',
-  text: 'plain text',
-};
 
 const READ_AS_TEXT =
   'The file is read as plain text, each line a row, because its content looks like none of the other formats. If it has another format, give it.';

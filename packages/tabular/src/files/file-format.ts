@@ -1,10 +1,58 @@
 import { checkFlags, oneOf, wrongArgument } from '../check-arguments.ts';
-import type { FileCompression } from '../format.ts';
+
+/** The formats that are read. `json` is JSON Lines, arrays and single objects. */
+export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
+/** How a whole file is compressed. */
+export type FileCompression = 'gzip' | 'zstd';
+
+const COMPRESSIONS: ReadonlyMap<string, FileCompression | 'other'> = new Map([
+  ['gz', 'gzip'],
+  ['zst', 'zstd'],
+  ['bz2', 'other'],
+  ['xz', 'other'],
+  ['lz4', 'other'],
+  ['zip', 'other'],
+]);
+
+/** How a file is compressed by the last suffix of its name, undefined if it is not; `other` is not supported. */
+export function compressionOf(path: string): FileCompression | 'other' | undefined {
+  return COMPRESSIONS.get(suffixes(path).at(-1) ?? '');
+}
+
+/** Whether the first of the suffixes `csv` and `tsv` in the name is `tsv`. */
+export function isTabSeparated(path: string): boolean {
+  return suffixes(path).find((suffix) => suffix === 'csv' || suffix === 'tsv') === 'tsv';
+}
+
+/** The suffixes of a file's name, first to last, without their dots. */
+export function suffixes(path: string): string[] {
+  return baseName(path).split('.').slice(1);
+}
+
+/** The name of a file without its folders. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
 
 /** The formats of files with a table. */
 export type FileFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'parquet' | 'text';
 
-export const FILE_FORMATS: readonly FileFormat[] = ['csv', 'tsv', 'jsonl', 'json', 'parquet', 'text'];
+/** What people call each format, and the suffixes of its names. */
+const FORMATS: Readonly<
+  Record<FileFormat, { readonly title: string; readonly suffixes: readonly string[] }>
+> = {
+  csv: { title: 'CSV', suffixes: ['csv'] },
+  tsv: { title: 'TSV', suffixes: ['tsv'] },
+  jsonl: { title: 'JSON Lines', suffixes: ['jsonl', 'ndjson', 'jsonlines'] },
+  json: { title: 'JSON', suffixes: ['json'] },
+  parquet: { title: 'Parquet', suffixes: ['parquet', 'pq'] },
+  text: { title: 'plain text', suffixes: ['txt'] },
+};
+
+export const FILE_FORMATS: readonly FileFormat[] = Object.keys(FORMATS) as FileFormat[];
+
+/** What people call a format. */
+export const titleOf = (format: FileFormat): string => FORMATS[format].title;
 
 /** How a text file is written, as far as its format has it. */
 export interface FileOptions {
@@ -52,4 +100,24 @@ export function checkHints({ format, delimiter, quote, encoding, header, field }
     if (value !== undefined && typeof value !== 'string') throw wrongArgument(name, 'a text', value);
   }
   checkFlags({ header });
+}
+
+const BY_SUFFIX: ReadonlyMap<string, FileFormat> = new Map(
+  FILE_FORMATS.flatMap((format) => FORMATS[format].suffixes.map((suffix) => [suffix, format] as const)),
+);
+const COMPRESSION_SUFFIXES: ReadonlySet<string> = new Set(['gz', 'gzip', 'zst', 'zstd']);
+
+/** The last suffix of a name in lower case, except suffixes of compression; empty if there is none. */
+export function lastSuffix(path: string): string {
+  return suffixes(path.toLowerCase()).findLast((suffix) => !COMPRESSION_SUFFIXES.has(suffix)) ?? '';
+}
+
+/** The format that the name of a file says, whether it is compressed or not; undefined if it says none. */
+export const formatByName = (path: string): FileFormat | undefined => BY_SUFFIX.get(lastSuffix(path));
+
+/** A name without the suffixes of its compression and its format. */
+export function withoutFormat(path: string): string {
+  const without = (name: string, known: { has(suffix: string): boolean }): string =>
+    name.replace(/\.([a-z]+)$/i, (all, suffix: string) => (known.has(suffix.toLowerCase()) ? '' : all));
+  return without(without(path, COMPRESSION_SUFFIXES), BY_SUFFIX);
 }

@@ -1,10 +1,10 @@
 import { joinBytes } from '@svc/jsonl-v23/internal';
 import { decompress } from '#runtime';
 import { TableError } from '../errors.ts';
-import type { FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { joinSignals } from '../source/join-signals.ts';
+import { joinSignals } from '../source/turns.ts';
 import { notDecompressed } from '../text/cached-file.ts';
+import type { FileCompression } from './file-format.ts';
 import { startsWith } from './known-kinds.ts';
 
 /** Enough rows to tell how they are written. */

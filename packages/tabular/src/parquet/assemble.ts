@@ -4,8 +4,7 @@
  * step is checked, because levels are untrusted input, and lists of older writers follow the format.
  */
 import type { CellValues } from './cells/convert.ts';
-import { isRepeated, listElement } from './metadata/lists.ts';
-import { maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
+import { isRepeated, listElement, maxDefinitionLevel, type SchemaTree } from './metadata/schema.ts';
 import { damaged } from './parquet-error.ts';
 
 type Nested = unknown[];

@@ -3,14 +3,12 @@ import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter, holdsTexts } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
-import { DataPage, openDataPage } from './data-page.ts';
+import { DataPage, openDataPage, RowBuffer } from './data-page.ts';
 import { type Dictionary, decodeDictionary } from './encodings/dictionary.ts';
 import type { LeafColumn } from './leaf-column.ts';
-import type { MemoryBudget } from './memory-budget.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
-import { type PageHead, readPageHead } from './metadata/page-head.ts';
-import { damaged, EndOfBytesError, toTableError, translateErrors } from './parquet-error.ts';
-import { RowBuffer } from './row-buffer.ts';
+import { type PageHead, readPageHead } from './metadata/page-header.ts';
+import { damaged, EndOfBytesError, toTableError, translateErrors, unsupported } from './parquet-error.ts';
 
 /** Statistics in a page's header may repeat whole values. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
@@ -236,5 +234,31 @@ export class ChunkDecoder {
   /** Counts the memory of the page, the dictionary or the unfinished row. @throws ParquetError */
   #hold(what: 'page' | 'dictionary' | 'row', bytes: number): void {
     this.#held[what] = this.#decoding.budget.change(this.#held[what], bytes);
+  }
+}
+
+/** Bytes that pages, dictionaries and unfinished rows of one reader may have at the same time. */
+const MAX_BYTES = 512 * 1024 * 1024;
+
+/** Counts what decoding one file holds in memory, over all of its columns. */
+export class MemoryBudget {
+  #held = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Counts a change of the memory that is held.
+   * @returns `after`
+   * @throws ParquetError if the sum becomes too large
+   */
+  change(before: number, after: number): number {
+    if (this.#held - before + after > this.#maxBytes) {
+      throw unsupported(`its columns need more than ${this.#maxBytes} bytes of memory`);
+    }
+    this.#held += after - before;
+    return after;
   }
 }

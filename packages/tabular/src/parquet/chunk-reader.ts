@@ -1,7 +1,7 @@
 import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
 import type { FetchedRanges } from '../source/byte-ranges.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { createYielder } from '../source/create-yielder.ts';
+import { createYielder } from '../source/turns.ts';
 import type { CellValues } from './cells/convert.ts';
 import type { ChunkDecoder } from './chunk-decoder.ts';
 import type { ParquetFile } from './open-parquet.ts';

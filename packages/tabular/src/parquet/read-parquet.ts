@@ -1,13 +1,12 @@
 import { shorten } from '../errors.ts';
 import { type FetchedRanges, fetchRanges } from '../source/byte-ranges.ts';
 import type { ByteInterval } from '../source/byte-source.ts';
-import { joinSignals } from '../source/join-signals.ts';
+import { joinSignals } from '../source/turns.ts';
 import { assembleNested } from './assemble.ts';
 import type { CellValues } from './cells/convert.ts';
-import { ChunkDecoder, type ParquetDecoding } from './chunk-decoder.ts';
+import { ChunkDecoder, MemoryBudget, type ParquetDecoding } from './chunk-decoder.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { type Decompressors, loadPageInflater, type PageInflater } from './codecs/inflate-page.ts';
-import { MemoryBudget } from './memory-budget.ts';
 import type { Codec } from './metadata/file-metadata.ts';
 import type { SchemaTree } from './metadata/schema.ts';
 import type { ParquetFile } from './open-parquet.ts';

@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@svc/jsonl-v23/internal';
+import { encodeBase64, tryParseJson } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   ExactNumber,
@@ -7,19 +7,24 @@ import {
   type JsonValue,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
-import { durationSeconds, nanosOf, parseTimeType, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
-import { jsonOrText } from '../scalars/try-parse-json.ts';
-import { completeTimestamp } from './complete-timestamp.ts';
-import { csvNumber } from './csv-number.ts';
+import { csvNumber, isInt64 } from '../scalars/numbers.ts';
+import {
+  compileZone,
+  completeTimestamp,
+  durationSeconds,
+  isoTimestamp,
+  nanosOf,
+  parseTimeType,
+  type TimeUnit,
+  timeOfDay,
+} from '../scalars/times.ts';
 import { type Feature, someFeature } from './features.ts';
-import { isInt64 } from './int64.ts';
 
 /** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
 
-/** A row with all columns, and the further members of the given row. */
-export function toRow(row: JsonObject, converts: ReadonlyMap<string, Convert>): JsonObject {
+/** A struct with all its members, and the further members of the given one. */
+function toRow(row: JsonObject, converts: ReadonlyMap<string, Convert>): JsonObject {
   const typed: JsonObject = {};
   for (const [name, convert] of converts) {
     const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
@@ -139,6 +144,12 @@ function castToTimestamp(unit: TimeUnit, zone: string | undefined, options: Cast
     const count = wholeOf(value, options);
     return count === null ? value : toZone(isoTimestamp(count * nanos));
   };
+}
+
+/** The value of a JSON text; a text that is not JSON stays a text. */
+export function jsonOrText(text: string): JsonValue {
+  const value = tryParseJson(text);
+  return value === undefined ? text : value;
 }
 
 /** The whole number of 64 bits that a value is. */

@@ -6,13 +6,13 @@ import {
   parseJson,
   parseNumber,
 } from '@svc/jsonl-v23/json';
+import { checkColumnCount } from '../errors.ts';
+import { isInt64 } from '../scalars/numbers.ts';
+import { completeTimestamp } from '../scalars/times.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { type Convert, completeJson } from './cast.ts';
-import { checkColumnCount } from './check-column-count.ts';
-import { completeTimestamp } from './complete-timestamp.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
-import type { Inference } from './inference.ts';
-import { isInt64 } from './int64.ts';
+import type { Inference } from './infer-schema.ts';
 
 /** The values at one path of JSON rows so far. */
 interface JsonShape {

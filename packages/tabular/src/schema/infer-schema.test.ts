@@ -9,10 +9,10 @@ import { RAW_PARSERS } from '../../test/raw-parsers.ts';
 import { readTyped } from '../../test/read-typed.ts';
 import { csvKind } from '../csv/infer-pandas.ts';
 import { featuresFromParquet } from '../parquet/metadata/features-from-parquet.ts';
+import { csvNumber } from '../scalars/numbers.ts';
+import { completeTimestamp } from '../scalars/times.ts';
 import type { Table } from '../table.ts';
 import { openTextTables } from '../text/text-table.ts';
-import { completeTimestamp } from './complete-timestamp.ts';
-import { csvNumber } from './csv-number.ts';
 import { dtypeOf, type Feature, type Features, valueFeature } from './features.ts';
 import type { TextFormat } from './infer-schema.ts';
 

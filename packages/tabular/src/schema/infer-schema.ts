@@ -1,11 +1,10 @@
-import type { JsonObject } from '@svc/jsonl-v23/json';
-import type { DataFormat } from '../format.ts';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { DataFormat } from '../files/file-format.ts';
 import type { RawRow, TextColumns } from '../text/raw-row.ts';
 import { applyDeclared, byName } from './apply-declared.ts';
-import { asIs, type Convert, castTo, toRow } from './cast.ts';
+import { asIs, type Convert, castTo } from './cast.ts';
 import { DeclaredColumns } from './declared-columns.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
-import type { Inference } from './inference.ts';
 
 /** Formats whose files do not declare the types of their columns. */
 export type TextFormat = Exclude<DataFormat, 'parquet'>;
@@ -17,8 +16,6 @@ export interface Schema {
   readonly warnings: readonly string[];
   /** How the values of each column are converted. */
   readonly converts: ReadonlyMap<string, Convert>;
-  /** Adds null for every column that the row does not have, and converts the others; further members stay. */
-  toRow(row: JsonObject): JsonObject;
 }
 
 /** Infers a schema from rows. */
@@ -80,7 +77,7 @@ export function inferSchema<Row>(
         ...inference.warnings(new Set([...declaredNames, ...names])),
         ...declaredColumns.warnings(),
       ];
-      return { features, warnings, converts, toRow: (row) => toRow(row, converts) };
+      return { features, warnings, converts };
     },
   };
 }
@@ -95,4 +92,18 @@ function withDeclared(inferred: Features, declared: Features | undefined): Featu
     const type = types.get(column.name);
     return names.has(column.name) || type === undefined ? column : { name: column.name, feature: type };
   });
+}
+
+/** Infers the columns of one format. */
+export interface Inference<Row> {
+  /** Whether all values are texts, so that digits are a number. */
+  readonly isCsv: boolean;
+  add(row: Row): void;
+  /** The value of a column in a row; undefined if the row does not have the column. */
+  valueOf(row: Row, name: string): JsonValue | undefined;
+  features(): Features;
+  /** @param declaredNames columns whose type is not inferred */
+  warnings(declaredNames: ReadonlySet<string>): string[];
+  /** How the values of an inferred type are converted. */
+  convert(feature: Feature): Convert;
 }

@@ -1,4 +1,4 @@
-import { nanosOf, parseTimeType } from '../scalars/time-units.ts';
+import { nanosOf, parseTimeType } from '../scalars/times.ts';
 import { dtypeOf, type Feature, type Features, type NamedFeature, valueFeature } from './features.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { formatByName, lastSuffix } from '../files/format-by-name.ts';
-import { baseName } from '../format.ts';
+import { baseName, formatByName, lastSuffix } from '../files/file-format.ts';
 
 /** A file of an archive or folder that is passed over. */
 export interface SkippedFile {

@@ -1,12 +1,9 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { shorten, TableError, unreadableFile } from '../errors.ts';
 import { type Inspection, inspectFile, noTable } from '../files/detect-format.ts';
-import type { FormatHints } from '../files/file-format.ts';
-import { formatByName } from '../files/format-by-name.ts';
+import { type FormatHints, formatByName } from '../files/file-format.ts';
 import { compressionBy } from '../files/read-head.ts';
-import { sectionNames } from '../files/section-names.ts';
-import type { ByteSource } from '../source/byte-source.ts';
-import { withCompression } from '../source/with-compression.ts';
+import { type ByteSource, withCompression } from '../source/byte-source.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { listSkipped, type SkippedFile, type SkippedFiles, skippedByName } from './skipped-files.ts';
 import {
@@ -14,6 +11,7 @@ import {
   type InputFile,
   labelOf,
   locateError,
+  sectionNames,
   sourceOf,
   type TableFile,
 } from './table-file.ts';

@@ -1,7 +1,6 @@
 import { type ChunkSource, checkNumber, chunksOf, isWebStream, joinBytes } from '@svc/jsonl-v23/internal';
 import { type TableError, unreadableFile } from '../errors.ts';
-import { type RandomAccess, tableSource } from '../files/table-source.ts';
-import type { ByteSource } from './byte-source.ts';
+import { type ByteSource, type RandomAccess, tableSource } from './byte-source.ts';
 
 /**
  * What a file can be read from: its bytes, a `Blob` or `File` (in Node `fs.openAsBlob(path)`), the address of a server that

@@ -1,8 +1,10 @@
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { addUnread, TableError } from '../errors.ts';
+import type { Inference, Schema } from '../schema/infer-schema.ts';
 import type { RowBatch } from '../table.ts';
-import type { ArrivedRows } from './text-reader.ts';
+import type { CachedFile } from './cached-file.ts';
+import type { LoaderParams, TextColumns } from './raw-row.ts';
 
 /** A row of a file with the values that its table says. */
 export interface ReadRow {
@@ -75,4 +77,37 @@ export async function* batchRows<Row>(
     throw error;
   }
   if (rows.length > 0) yield take();
+}
+
+/** How the files of some tables are read. */
+export interface FormatOptions {
+  /** Parameters of the format; default none. */
+  readonly params?: LoaderParams;
+  /** Columns of CSV files that keep their texts, whatever type they would have. */
+  readonly textColumns?: TextColumns | undefined;
+  /** Whether reading continues after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
+  readonly skipsInvalid?: boolean | undefined;
+}
+
+/** A row of a file. */
+export interface FoundRow {
+  /** Length in the file. */
+  readonly size: number;
+  /** Why the row cannot be read; absent if it can. */
+  readonly unread?: (() => TableError) | undefined;
+}
+
+/** Rows that have arrived. */
+export interface ArrivedRows<Row> {
+  /** Returns the next row, which is valid until the one after it; null if more must arrive. */
+  next(): Row | null;
+}
+
+/** Reads the files of a format. */
+export interface TextReader<Row extends FoundRow> {
+  readonly inference: Inference<Row>;
+  /** The rows of a file, as they arrive. */
+  rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<ArrivedRows<Row>>;
+  /** Makes the reader of the values of some columns of a table. */
+  rowReader(schema: Schema, columns: readonly string[]): (row: Row) => ReadRow;
 }

@@ -1,9 +1,9 @@
 import { decompress, isCutOff } from '#runtime';
 import { TableError, unreadableFile } from '../errors.ts';
-import { compressionOf, type FileCompression } from '../format.ts';
+import { compressionOf, type FileCompression } from '../files/file-format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter } from '../source/expansion-limit.ts';
-import { joinSignals } from '../source/join-signals.ts';
+import { joinSignals } from '../source/turns.ts';
 
 /** Bytes that the files of some tables may still cache together. */
 export interface CacheBudget {

@@ -2,7 +2,6 @@ import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { decodeText } from './decode-text.ts';
 import { encodingOf, isUtf8 } from './encodings.ts';
-import { type ParsedRow, parseRow } from './parse-row.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
   invalidRow,
@@ -10,7 +9,7 @@ import {
   type RawRow,
   type TextOptions,
 } from './raw-row.ts';
-import { readJsonl } from './read-jsonl.ts';
+import { type ParsedRow, parseRow, readJsonl } from './read-jsonl.ts';
 
 // A first line longer than this is not looked at whole to find out whether the file has one object a line.
 const SNIFFED_BYTES = 1024 * 1024;

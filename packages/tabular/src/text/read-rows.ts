@@ -1,5 +1,5 @@
 import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/internal';
-import { inSlices } from '../source/in-slices.ts';
+import { inSlices } from '../source/turns.ts';
 import type { LoaderParams, RawRow, TextOptions } from './raw-row.ts';
 import { readJson } from './read-json.ts';
 import { readText } from './read-text.ts';

@@ -1,20 +1,32 @@
+import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
 import { PandasReader } from '../csv/pandas-reader.ts';
-import { TableError } from '../errors.ts';
-import { checkColumnCount } from '../schema/check-column-count.ts';
-import type { Features } from '../schema/features.ts';
+import { checkColumnCount, TableError } from '../errors.ts';
+import { asIs, type Convert, completeJson } from '../schema/cast.ts';
+import { type Feature, type Features, valueFeature } from '../schema/features.ts';
+import { JsonInference } from '../schema/infer-json.ts';
 import {
   INFERENCE_WINDOW_ROWS,
   INFERENCE_WINDOW_SIZE,
+  type Inference,
   inferSchema,
+  type Schema,
   type SchemaBuilder,
   type TextFormat,
 } from '../schema/infer-schema.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import type { Table } from '../table.ts';
+import { type Table, wholeRange } from '../table.ts';
+import {
+  type ArrivedRows,
+  type FormatOptions,
+  type FoundRow,
+  NULL_SIZE,
+  type ReadRow,
+  type TextReader,
+} from './batch-rows.ts';
 import { type CacheBudget, CachedFile, compressionOfFile } from './cached-file.ts';
-import { RowReader } from './row-reader.ts';
-import type { ArrivedRows, FormatOptions, FoundRow, TextReader } from './text-reader.ts';
+import type { RawRow } from './raw-row.ts';
+import { readRows } from './read-rows.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
 const SMALL_BYTES = 16 * 1024 * 1024;
@@ -66,7 +78,7 @@ export async function openTextTables(
 async function openTables<Row extends FoundRow>(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   reader: TextReader<Row>,
-  { count = new Set(), signal, ...options }: TextTablesOptions,
+  { count = new Set(), skipsInvalid = false, signal, ...options }: TextTablesOptions,
 ): Promise<Map<string, Table>> {
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   // Made when a file is read: a table may have 100,000 files, and few are read.
@@ -94,7 +106,10 @@ async function openTables<Row extends FoundRow>(
         unreadRow,
         rowCount: counts.get(name),
         atLeastRows: seen.get(name) ?? 0,
-        ...reader.readersOf(schema, rows),
+        read(range) {
+          const { from, to, columns, signal } = wholeRange(features, range);
+          return batchRows(rows(signal), reader.rowReader(schema, columns), { from, to, skipsInvalid });
+        },
       };
       return [name, table];
     }),
@@ -182,3 +197,56 @@ async function scanHead<Row extends FoundRow>(
 function expectedSize(file: ByteSource): number {
   return compressionOfFile(file) === 'none' ? file.byteLength : file.byteLength * EXPECTED_RATIO;
 }
+
+/** Reads JSON and text files as rows. */
+export class RowReader implements TextReader<RawRow> {
+  readonly inference: Inference<RawRow>;
+  readonly #format: 'json' | 'text';
+  readonly #options: FormatOptions;
+
+  constructor(format: 'json' | 'text', options: FormatOptions) {
+    this.inference = format === 'json' ? new JsonInference() : TEXT;
+    this.#format = format;
+    this.#options = options;
+  }
+
+  async *rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<ArrivedRows<RawRow>> {
+    const { params, skipsInvalid } = this.#options;
+    const options = { params, skipsInvalid, file: file.path, signal };
+    for await (const row of readRows(file.read(signal), this.#format, options)) yield new OneRow(row);
+  }
+
+  rowReader({ converts }: Schema, columns: readonly string[]): (row: RawRow) => ReadRow {
+    return ({ row, size, unread }) => {
+      const values: JsonObject = {};
+      for (const name of columns) {
+        const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
+        setMember(values, name, value === null ? null : (converts.get(name) ?? asIs)(value));
+      }
+      return { values, size: Math.max(size, columns.length * NULL_SIZE), unread };
+    };
+  }
+}
+
+class OneRow implements ArrivedRows<RawRow> {
+  #row: RawRow | null;
+
+  constructor(row: RawRow) {
+    this.#row = row;
+  }
+
+  next(): RawRow | null {
+    const row = this.#row;
+    this.#row = null;
+    return row;
+  }
+}
+
+const TEXT: Inference<RawRow> = {
+  isCsv: false,
+  add: () => {},
+  valueOf: ({ row }, name): JsonValue | undefined => (Object.hasOwn(row, name) ? row[name] : undefined),
+  features: (): Features => [{ name: 'text', feature: valueFeature('string') }],
+  warnings: () => [],
+  convert: (feature: Feature): Convert => completeJson(feature),
+};

@@ -1,13 +1,14 @@
 /** `@svc/tabular/write`, for Node: tables as CSV and Parquet. */
 
+export type { RowGroup } from './parquet/metadata.ts';
+export type { ImageColumn, ParquetColumn, ParquetImage, TextsColumn } from './parquet/parquet-column.ts';
 export {
   type EncodedRowGroup,
   encodeRowGroup,
   PARQUET_MAGIC,
   parquetFooter,
-} from './parquet/encode-row-group.ts';
-export type { RowGroup } from './parquet/metadata.ts';
-export type { ImageColumn, ParquetColumn, ParquetImage, TextsColumn } from './parquet/parquet-column.ts';
-export { parquetWriterVersion, writeParquet } from './parquet/write-parquet.ts';
+  parquetWriterVersion,
+  writeParquet,
+} from './parquet/write-parquet.ts';
 export type { ColumnType, TableColumn } from './table-column.ts';
 export { type CsvOptions, writeCsv } from './write-csv.ts';

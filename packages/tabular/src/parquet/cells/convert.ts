@@ -1,8 +1,8 @@
-import { isoDate, isoTimestamp } from '../../scalars/iso-time.ts';
+import { isoDate, isoTimestamp } from '../../scalars/times.ts';
+import { utf8Text } from '../../scalars/utf8-text.ts';
 import type { StoredValues } from '../encodings/values.ts';
 import type { SchemaElement, SchemaTree } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
-import { decodeText, uuidText } from './texts.ts';
 
 /** Values of a column in the form in which `compileCell` takes them. */
 export type CellValues = StoredValues | Uint32Array | BigUint64Array | ReadonlyArray<unknown>;
@@ -91,4 +91,20 @@ function halfPrecision(value: Uint8Array): number {
   if (exponent === 0) return sign * 2 ** -14 * (fraction / 1024);
   if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
+}
+
+/** Text of bytes in UTF-8. @throws ParquetError if they are none */
+export function decodeText(value: Uint8Array): string {
+  try {
+    return utf8Text(value);
+  } catch (cause) {
+    throw damaged('a text is not UTF-8', cause);
+  }
+}
+
+/** RFC 9562, the text of a UUID. @throws ParquetError if the bytes are not 16 */
+export function uuidText(value: Uint8Array): string {
+  if (value.length !== 16) throw damaged(`a UUID has ${value.length} bytes`);
+  const hex = Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -2,9 +2,7 @@ import { loadPageCodec } from '#runtime';
 import { shorten } from '../../errors.ts';
 import type { Codec } from '../metadata/file-metadata.ts';
 import { damaged, ParquetError, unsupported } from '../parquet-error.ts';
-import type { Inflate } from './inflate.ts';
-import { inflateSnappyBlock } from './inflate-snappy-block.ts';
-import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
+import { type Inflate, inflateHadoopLz4, inflateLz4Block, inflateSnappyBlock } from './inflate-block.ts';
 
 /** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;

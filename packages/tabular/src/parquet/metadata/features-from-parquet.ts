@@ -11,8 +11,7 @@ import {
   valueFeature,
 } from '../../schema/features.ts';
 import { unsupported } from '../parquet-error.ts';
-import { isMap, isRepeated, listElement } from './lists.ts';
-import { type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
+import { isMap, isRepeated, listElement, type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
 
 /** The parts of a footer that describe the columns of a file. */
 interface DescribedColumns {

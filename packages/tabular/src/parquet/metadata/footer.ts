@@ -1,8 +1,7 @@
-import { shorten } from '../../errors.ts';
-import { checkColumnCount } from '../../schema/check-column-count.ts';
+import { checkColumnCount, shorten } from '../../errors.ts';
 import type { Features } from '../../schema/features.ts';
 import type { ByteInterval } from '../../source/byte-source.ts';
-import { createYielder } from '../../source/create-yielder.ts';
+import { createYielder } from '../../source/turns.ts';
 import { damaged, damagedFile, toTableError, unsupportedFile } from '../parquet-error.ts';
 import { featuresFromParquet } from './features-from-parquet.ts';
 import {

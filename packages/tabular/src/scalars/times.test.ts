@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileZone, isoDate, isoTime, isoTimestamp } from './iso-time.ts';
+import { compileZone, isoDate, isoTime, isoTimestamp } from './times.ts';
 
 describe('isoTimestamp', () => {
   it.each([

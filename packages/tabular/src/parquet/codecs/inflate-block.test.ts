@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inflateHadoopLz4, inflateLz4Block } from './lz4-block.ts';
+import { inflateHadoopLz4, inflateLz4Block } from './inflate-block.ts';
 
 const bytes = (...parts: Array<number | string>): Uint8Array =>
   Uint8Array.from(

@@ -1,3 +1,6 @@
+import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
+import { decimalText } from './numbers.ts';
+
 const NANOS_PER_SECOND = 1_000_000_000n;
 const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 
@@ -111,4 +114,67 @@ function fraction(nanos: bigint): string {
 
 function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
+}
+
+/** Units of times, as dtypes call them. */
+export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
+
+/** What a dtype of times says. */
+export interface TimeType {
+  readonly kind: 'timestamp' | 'duration' | 'time';
+  readonly unit: TimeUnit;
+  /** The zone of timestamps that have one. */
+  readonly zone: string | undefined;
+}
+
+const TIME_TYPE = /^(timestamp|duration|time)(?:32|64)?\[(s|ms|us|ns)(?:, tz=([^\]]{1,128}))?\]$/;
+
+/** Reads a dtype such as `timestamp[us, tz=UTC]`, `duration[s]` and `time64[us]`; null for any other. */
+export function parseTimeType(dtype: string): TimeType | null {
+  const match = TIME_TYPE.exec(dtype);
+  if (match === null) return null;
+  const [, kind, unit, zone] = match;
+  return { kind: kind as TimeType['kind'], unit: unit as TimeUnit, zone };
+}
+
+const DIGITS: Readonly<Record<TimeUnit, number>> = { s: 0, ms: 3, us: 6, ns: 9 };
+
+/** Nanoseconds of a unit. */
+export function nanosOf(unit: TimeUnit): bigint {
+  return 10n ** BigInt(9 - DIGITS[unit]);
+}
+
+/** A duration as exact seconds. */
+export function durationSeconds(count: bigint, unit: TimeUnit): JsonValue {
+  return parseNumber(decimalText(count, DIGITS[unit]));
+}
+
+/** ISO 8601 time of day, also `24:00:00`, which databases have for the end of a day; null if the day has no such time. */
+export function timeOfDay(count: bigint, unit: TimeUnit): string | null {
+  const nanos = count * nanosOf(unit);
+  return nanos >= 0n && nanos <= 86_400_000_000_000n ? isoTime(nanos) : null;
+}
+
+/**
+ * Completes a text to the form of timestamp[s]: a date, or a date and hours, minutes, seconds, without a zone.
+ *
+ * @returns null if the text is not a timestamp
+ *
+ * @example completeTimestamp('2020-01-01') // '2020-01-01T00:00:00'
+ */
+export function completeTimestamp(text: string): string | null {
+  const match = /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2}))?)?)?$/.exec(
+    text,
+  );
+  if (match === null) return null;
+  const [, year = '', month = '', day = '', hour = '00', minute = '00', second = '00'] = match;
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1) return null;
+  if (Number(day) > daysInMonth(Number(year), Number(month))) return null;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  return `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+}
+
+function daysInMonth(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
 }

@@ -1,2 +1,0 @@
-/** Decompresses a page to exactly the given size. */
-export type Inflate = (page: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;
