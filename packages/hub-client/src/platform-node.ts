@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici';
-import { isForbiddenAddress } from './egress/forbidden-address.ts';
+import { isForbiddenAddress } from './egress/address-set.ts';
 import { namingProxy } from './egress/proxy-error.ts';
 import { HubError } from './errors.ts';
 import { guardConnections, refused } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
-export { openDiskCache } from './cache/disk-cache.ts';
+export { openDiskCache } from './cache/cached-file.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';
 
 /** What undici sends requests through, of the version that this package depends on: an agent, a proxy agent, a mock. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeParquet } from '../../tabular/test/write-parquet.ts';
-import { SYSTEM_CLOCK } from '../src/http/clock.ts';
+import { SYSTEM_CLOCK } from '../src/http/request.ts';
 import { createHubClient, type HubClientOptions } from '../src/index.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
 

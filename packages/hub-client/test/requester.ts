@@ -1,6 +1,5 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { Clock } from '../src/http/clock.ts';
-import type { HubRequest, RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
+import type { Clock, HubRequest, RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
 import { Requester, type RequesterDeps } from '../src/http/requester.ts';
 import { openTransport } from '../src/platform-node.ts';
 

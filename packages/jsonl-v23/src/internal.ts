@@ -32,6 +32,7 @@ export {
   MAX_TYPE_LENGTH,
   type ResultLabel,
   readLabels,
+  timeOf,
   VERDICTS,
   type Verdict,
 } from './fields/label.ts';
@@ -152,10 +153,9 @@ export { parseLines } from './lines/read-items.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export { choiceContent, choiceLabel, readChoices } from './mapping/choices.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
-export { ANSWER_KINDS, mappedColumns, withUnmapped } from './mapping/mapping.ts';
+export { ANSWER_KINDS, type ColumnUse, columnUses, mappedColumns, withUnmapped } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { suggestFromNames } from './mapping/suggest-from-names.ts';
-export { templateColumns } from './mapping/template.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';
 export {

@@ -1,17 +1,13 @@
 /** `@svc/pkg-format`: reads and writes `.pkg.zip` archives in any runtime. */
-export { checkPackage } from './check/check-package.ts';
-export type { CheckedPackage, CheckedSection } from './check/inspect-package.ts';
+export { type CheckedPackage, type CheckedSection, checkPackage } from './check/inspect-package.ts';
 export { PackageError, type PackageErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
-export type { PackageGenerator } from './package/generator.ts';
-export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './package/layout.ts';
-export { type OpenOptions, openPackage } from './package/open-package.ts';
+export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION, type PackageGenerator } from './package/layout.ts';
+export { type OpenOptions, openPackage, readPackageItems } from './package/open-package.ts';
 export type { FoundVersion, PackageReader, PackageSection } from './package/package-reader.ts';
-export type { PackageRun } from './package/package-run.ts';
-export { readPackageItems } from './package/read-package-items.ts';
+export type { PackageRun, SignalOptions } from './package/package-run.ts';
 export type { CountedSections, PackageResult } from './package/run-results.ts';
 export type { RunError } from './package/run-values.ts';
-export type { SignalOptions } from './package/signal-options.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export type {
   ExportBaseline,

@@ -11,7 +11,6 @@ export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { findRunConfigSecrets, holdsSecret, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
-export { encodePieces, encodeText } from './write/encode-text.ts';
-export { linesToBytes } from './write/lines-to-bytes.ts';
-export { packageEtag } from './write/package-etag.ts';
+export { packageEtag } from './write/export-dataset.ts';
+export { encodePieces, encodeText, linesToBytes } from './write/lines-to-bytes.ts';
 export { bytesSource, readRange } from './zip/byte-source.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { generatorMembers } from '../src/package/generator.ts';
+import { generatorMembers } from '../src/package/layout.ts';
 
 const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));

@@ -18,7 +18,7 @@ import {
   SECRET_WORDS,
   SELF_WORDS,
   TOKEN_MEASURES,
-} from '../src/secrets/secret-names.ts';
+} from '../src/secrets/secret-texts.ts';
 
 const REDACTED = '[redacted]';
 

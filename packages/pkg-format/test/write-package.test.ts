@@ -13,7 +13,7 @@ import {
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
 import { VERSION } from '../src/version.ts';
-import { packageEtag } from '../src/write/package-etag.ts';
+import { packageEtag } from '../src/write/export-dataset.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';

@@ -4,8 +4,14 @@ import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
-import { type Clock, SYSTEM_CLOCK } from '../http/clock.ts';
-import type { RequestContext, RequestEvent, RetryEvent, RetryPolicy } from '../http/request.ts';
+import {
+  type Clock,
+  type RequestContext,
+  type RequestEvent,
+  type RetryEvent,
+  type RetryPolicy,
+  SYSTEM_CLOCK,
+} from '../http/request.ts';
 import { Requester } from '../http/requester.ts';
 import { DEFAULT_RETRY_POLICY } from '../http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from '../http/transport.ts';

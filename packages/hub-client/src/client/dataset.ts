@@ -4,12 +4,10 @@ import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { openRepository } from '../repository/open-repository.ts';
-import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
-import { chooseSubset } from '../splits/choose-subset.ts';
-import { namedSplits, openTables } from '../splits/open-tables.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
+import { namedSplits, openTables, toHubError } from '../splits/open-tables.ts';
 import { defaultSplit, parseSplit } from '../splits/split-slice.ts';
-import type { DatasetLayout, Subset, SubsetSplit } from '../splits/subset.ts';
-import { toHubError } from '../splits/table-errors.ts';
+import { chooseSubset, type DatasetLayout, type Subset, type SubsetSplit } from '../splits/subset.ts';
 import { DEFAULT_REVISION, openConverted, openSnapshot, type Snapshot } from './snapshot.ts';
 import { createSplitReader, type HubSplit, type SplitReader } from './split-reader.ts';
 

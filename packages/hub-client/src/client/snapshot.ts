@@ -1,8 +1,7 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular/internal';
 import { parseYamlApart } from '#platform';
-import { createAccessCheck } from '../cache/access-check.ts';
-import { isPinned } from '../cache/file-cache.ts';
+import { createAccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
@@ -10,7 +9,7 @@ import { parseDatasetCard } from '../repository/dataset-card.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { openFile } from '../repository/open-file.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
-import { checkMetadata, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
+import { checkMetadata, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
 import { layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';

@@ -3,17 +3,16 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, type RowBatch, toMappable } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import { listNames } from '../list-names.ts';
-import type { YamlValue } from '../repository/yaml-value.ts';
+import type { YamlValue } from '../repository/parse-yaml.ts';
+import type { SplitTable } from '../splits/open-tables.ts';
 import {
   emptySelection,
   resolveSplit,
   type SplitExpression,
   type SplitRange,
 } from '../splits/split-slice.ts';
-import type { Subset } from '../splits/subset.ts';
+import { listNames, type Subset } from '../splits/subset.ts';
 import { specifiedMapping, suggestDatasetMapping } from '../splits/suggest-dataset-mapping.ts';
-import type { SplitTable } from '../splits/table-errors.ts';
 
 /** A split, and the number of its rows if that is known. */
 export interface HubSplit {

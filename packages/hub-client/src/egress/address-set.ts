@@ -79,3 +79,47 @@ function groupsOf(address: string): number[] {
   const end = right === undefined ? [] : numbers(right);
   return [...start, ...new Array<number>(8 - start.length - end.length).fill(0), ...end];
 }
+
+/**
+ * Whether no request may go to an address at all: link-local (RFC 3927, RFC 4291), where clouds serve the credentials of a
+ * machine, or a cloud's metadata service. False for a name: check its addresses when you connect.
+ *
+ * @param host an address, with or without brackets and zone, or a name
+ */
+export const isForbiddenAddress: (host: string) => boolean = createAddressSet([
+  ['169.254.0.0', 16],
+  ['fe80::', 10],
+  // Metadata services at other addresses.
+  ['fd00:ec2::254', 128],
+  ['fd20:ce::254', 128],
+  ['100.100.100.200', 32],
+  ['192.0.0.192', 32],
+  ['168.63.129.16', 32],
+]);
+
+/**
+ * Whether an IP address belongs to this machine, its network or no host: loopback, link-local, private, shared,
+ * multicast, unspecified (RFC 6890 and the registries of special-purpose addresses that follow it).
+ *
+ * @param address without brackets; a zone (`fe80::1%eth0`) may follow
+ */
+export const isPrivateAddress: (address: string) => boolean = createAddressSet([
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+  // Unspecified, loopback, and IPv4-compatible addresses.
+  ['::', 96],
+  ['64:ff9b:1::', 48],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+]);

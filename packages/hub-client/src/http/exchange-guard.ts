@@ -1,7 +1,6 @@
 import { HubError } from '../errors.ts';
-import type { Clock } from './clock.ts';
 import { RetryableError, transportError } from './errors.ts';
-import type { RequestContext, RequestEvent, RequestKind } from './request.ts';
+import type { Clock, RequestContext, RequestEvent, RequestKind } from './request.ts';
 
 /** The longest delay of `setTimeout`. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,9 +1,8 @@
 import { type Compression, decompress } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { Clock } from './clock.ts';
 import { RetryableError } from './errors.ts';
 import { ExchangeGuard } from './exchange-guard.ts';
-import type { HubRequest, RequestContext, RequestEvent } from './request.ts';
+import type { Clock, HubRequest, RequestContext, RequestEvent } from './request.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
 /** What sending requests needs. */

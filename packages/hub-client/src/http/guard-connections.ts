@@ -1,8 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { isForbiddenAddress } from '../egress/forbidden-address.ts';
-import { isPrivateAddress } from '../egress/private-address.ts';
+import { isForbiddenAddress, isPrivateAddress } from '../egress/address-set.ts';
 import { HubError } from '../errors.ts';
 
 /** The addresses that connections may go to. */

@@ -1,33 +1,17 @@
-import type { Clock } from './clock.ts';
 import { rateLimited } from './errors.ts';
-import type { RequestContext, RequestKind } from './request.ts';
+import type { Clock, RequestContext, RequestKind } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 
 /** What the hub says about the window that counted a request (draft-ietf-httpapi-ratelimit-headers). */
 export interface RateLimit {
-  /** Name of the window's bucket, such as `api` or `resolvers`. */
-  readonly resource: string;
   readonly remaining: number;
   readonly resetSeconds: number;
-  readonly limit: number | null;
-  readonly windowSeconds: number | null;
 }
 
-/** Parses `RateLimit: "api";r=0;t=55` with `RateLimit-Policy: "fixed window";"api";q=500;w=300`; null if invalid. */
+/** Parses `RateLimit: "api";r=0;t=55`; null if invalid. */
 export function parseRateLimit(headers: ResponseHeaders): RateLimit | null {
-  const match = /^\s*"([^"]*)"\s*;\s*r=(\d+)\s*;\s*t=(\d+)\s*$/.exec(headers.get('ratelimit') ?? '');
-  if (match === null) return null;
-  const [, resource = '', remaining, resetSeconds] = match;
-  const policy = headers.get('ratelimit-policy') ?? '';
-  const quota = /;\s*q=(\d+)/.exec(policy)?.[1];
-  const window = /;\s*w=(\d+)/.exec(policy)?.[1];
-  return {
-    resource,
-    remaining: Number(remaining),
-    resetSeconds: Number(resetSeconds),
-    limit: quota === undefined ? null : Number(quota),
-    windowSeconds: window === undefined ? null : Number(window),
-  };
+  const match = /^\s*"[^"]*"\s*;\s*r=(\d+)\s*;\s*t=(\d+)\s*$/.exec(headers.get('ratelimit') ?? '');
+  return match === null ? null : { remaining: Number(match[1]), resetSeconds: Number(match[2]) };
 }
 
 /**

@@ -3,9 +3,8 @@ import { inSlices } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import type { ExchangeDeps } from './exchange.ts';
-import { limitBytes } from './limit-bytes.ts';
 import { RateLimitWindows } from './rate-limit.ts';
-import { followRedirects } from './redirects.ts';
+import { followRedirects, limitBytes } from './redirects.ts';
 import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';
 import { isRetryableStatus, type RetryDeps, retry, retryStream } from './retry.ts';
 

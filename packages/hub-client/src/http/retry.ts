@@ -1,9 +1,8 @@
 import { parseRetryAfter } from '../egress/retry-after.ts';
 import { HubError } from '../errors.ts';
-import type { Clock } from './clock.ts';
 import { RetryableError } from './errors.ts';
 import { parseRateLimit, type RateLimitWindows } from './rate-limit.ts';
-import type { RequestContext, RetryEvent, RetryPolicy } from './request.ts';
+import type { Clock, RequestContext, RetryEvent, RetryPolicy } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 
 /** Half the delays of the hub's own client (1, 2, 4, 8, 8 s), because people wait for previews. */

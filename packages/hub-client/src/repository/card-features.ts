@@ -10,7 +10,7 @@ import {
   valueFeature,
 } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import { asMap, type YamlValue } from './yaml-value.ts';
+import { asMap, type YamlValue } from './parse-yaml.ts';
 
 const PLAIN_DTYPE =
   /^(?:null|bool|u?int(?:8|16|32|64)|float(?:16|32|64)?|double|(?:large_)?(?:string|binary)|(?:string|binary)_view|date(?:32|64))$/;

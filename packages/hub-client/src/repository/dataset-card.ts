@@ -1,5 +1,5 @@
 import { parseYamlApart } from '#platform';
-import { asMap, invalidMetadata, type YamlLocation, type YamlMap, type YamlValue } from './yaml-value.ts';
+import { asMap, invalidMetadata, type YamlLocation, type YamlMap, type YamlValue } from './parse-yaml.ts';
 
 /**
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, in which keys of `.huggingface.yaml` replace

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
 import { IMPATIENT, type TestRequester, testRequester } from '../../test/requester.ts';
 import type { HubError } from '../errors.ts';
-import type { FileLocation } from './file-response.ts';
+import type { FileLocation } from './file-requester.ts';
 import { openFile } from './open-file.ts';
 
 const content = randomBytes(400_000);

@@ -4,8 +4,7 @@ import { createSha256 } from '#platform';
 import { RetryableError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { FileRequester } from './file-requester.ts';
-import { type FileLocation, invalidFile } from './file-response.ts';
+import { type FileLocation, FileRequester, invalidFile } from './file-requester.ts';
 
 /** Up to this size, a file is fetched whole from a host that does not serve ranges. */
 const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { HubError } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { listNames } from '../list-names.ts';
+import { listNames } from '../splits/subset.ts';
 import { INFO_FIELDS, type RepositoryInfo, readInfo, readRevisionNames } from './read-info.ts';
 import { validateDatasetPath } from './validate-path.ts';
 

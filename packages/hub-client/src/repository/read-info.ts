@@ -1,7 +1,7 @@
 import { hasMoreValues } from '@svc/jsonl-v23/internal';
 import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { HubError } from '../errors.ts';
-import { MAX_ENTRIES } from './yaml-value.ts';
+import { MAX_ENTRIES } from './parse-yaml.ts';
 
 /** Members of a repository's description that are read. They are requested by name: the hub omits some otherwise. */
 export const INFO_FIELDS = [

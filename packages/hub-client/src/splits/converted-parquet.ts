@@ -1,5 +1,5 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { asMap, type YamlMap } from '../repository/yaml-value.ts';
+import { asMap, type YamlMap } from '../repository/parse-yaml.ts';
 import { compareSplits } from './default-splits.ts';
 import { createPacer } from './pacer.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';

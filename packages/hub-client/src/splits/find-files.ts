@@ -1,6 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { baseName, shorten } from '@svc/tabular/internal';
-import type { YamlMap } from '../repository/yaml-value.ts';
+import type { YamlMap } from '../repository/parse-yaml.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
 import { isDataFile } from './file-kind.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../repository/parse-yaml.ts';
-import { asMap, type YamlMap } from '../repository/yaml-value.ts';
-import { chooseSubset } from './choose-subset.ts';
+import { asMap, parseYaml, type YamlMap } from '../repository/parse-yaml.ts';
 import { layOutFiles } from './layout.ts';
-import type { RepositoryFile, Subset } from './subset.ts';
+import { chooseSubset, type RepositoryFile, type Subset } from './subset.ts';
 
 const filesOf = (paths: readonly string[]): ReadonlyMap<string, RepositoryFile> =>
   new Map(paths.map((path) => [path, { path, size: 1 }]));

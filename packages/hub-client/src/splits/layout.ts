@@ -1,6 +1,6 @@
 import { compressionOf, type DataFormat, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { YamlMap } from '../repository/yaml-value.ts';
+import type { YamlMap } from '../repository/parse-yaml.ts';
 import { declaredRows, readConfigs, readInfos } from './card-config.ts';
 import type { FoundSplits } from './default-splits.ts';
 import { formatOfKind, inferKind, isOfKind } from './file-kind.ts';

@@ -1,6 +1,6 @@
-import type { DataFormat } from '@svc/tabular/internal';
+import { type DataFormat, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { YamlMap, YamlValue } from '../repository/yaml-value.ts';
+import type { YamlMap, YamlValue } from '../repository/parse-yaml.ts';
 
 /** A file of the repository, by its path from the root. */
 export interface RepositoryFile {
@@ -47,4 +47,50 @@ export interface DatasetLayout {
 /** The error for files or a card that cannot be read. */
 export function unsupported(reason: string): HubError {
   return new HubError('hub_unsupported_dataset', reason);
+}
+
+/** Subsets that a message lists. */
+const MAX_LISTED = 20;
+
+/**
+ * Chooses the subset to read: the named one, else the only one, the one called `default`, or the one marked
+ * `default: true`.
+ *
+ * @throws HubError `hub_subset_not_found` with the available names; the subset's own problem, if it has one
+ */
+export function chooseSubset(layout: DatasetLayout, name?: string): Subset {
+  const available = layout.subsets.map((subset) => subset.name);
+  const subset =
+    name === undefined ? defaultSubset(layout) : layout.subsets.find((other) => other.name === name);
+  if (subset === undefined) {
+    const missing = name === undefined ? 'Name a subset' : `Subset ${shorten(name)} not found`;
+    const names = available.slice(0, MAX_LISTED).join(', ');
+    const more = available.length > MAX_LISTED ? `, … (${available.length})` : '';
+    throw new HubError('hub_subset_not_found', `${missing}: the dataset has ${names}${more}.`, {
+      details: { available },
+    });
+  }
+  if (subset.problem !== null) throw subset.problem;
+  return subset;
+}
+
+function defaultSubset(layout: DatasetLayout): Subset | undefined {
+  if (layout.subsets.length === 1) return layout.subsets[0];
+  const candidates = layout.subsets.filter((subset) => subset.name === 'default' || subset.markedDefault);
+  if (candidates.length > 1) {
+    const available = candidates.map(({ name }) => name);
+    throw new HubError(
+      'hub_subset_not_found',
+      `Name a subset: the dataset has several defaults, ${available.slice(0, MAX_LISTED).join(' and ')}.`,
+      { details: { available } },
+    );
+  }
+  return candidates[0];
+}
+
+/** The first names for a message, and how many more there are; `none` if there are none. */
+export function listNames(names: readonly string[], maxNames: number = 20): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return names.slice(0, maxNames).join(', ') + more;
 }

@@ -1,6 +1,6 @@
 import { suggestFromNames } from '@svc/jsonl-v23/internal';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 

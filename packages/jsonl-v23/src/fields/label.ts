@@ -88,7 +88,8 @@ function readLabel(value: JsonValue): ResultLabel | undefined {
   };
 }
 
-function timeOf(value: JsonValue): Date | undefined {
+/** A time in ISO 8601 with "Z"; undefined for any other value. */
+export function timeOf(value: JsonValue): Date | undefined {
   const time = typeof value === 'string' && TIME.test(value) ? new Date(value) : undefined;
   return Number.isNaN(time?.getTime()) ? undefined : time;
 }

@@ -69,6 +69,8 @@ export interface ColumnUse {
   /** Name of the member in requests. */
   readonly key: string;
   readonly column: string;
+  /** JSON Pointer in the body of an import request. */
+  readonly path: string;
 }
 
 /**
@@ -77,25 +79,30 @@ export interface ColumnUse {
  * @throws JsonlError `invalid_mapping` for a template that is not well formed
  */
 export function columnUses(mapping: Mapping): ColumnUse[] {
-  const places: readonly (readonly [key: string, columns: readonly (string | undefined)[]])[] = [
-    ['prompt_column', [mapping.promptColumn]],
-    ['answer_column', [mapping.answerColumn]],
-    ['system_prompt_column', [mapping.systemPromptColumn]],
-    ['choices_column', [mapping.choicesColumn]],
-    ['assets_column', [mapping.assetsColumn]],
-    ['id_column', [mapping.idColumn]],
-    ['criteria_columns', mapping.criteriaColumns ?? []],
-    ['meta_columns', metaEntries(mapping).map(([, column]) => column)],
-    ['prompt_template', templateColumns(mapping.promptTemplate, 'prompt_template')],
-    ['system_prompt_template', templateColumns(mapping.systemPromptTemplate, 'system_prompt_template')],
-    ['choices_columns', mapping.choicesColumns ?? []],
-    ['type_column', [mapping.typeColumn]],
-    ['checker_column', [mapping.checkerColumn]],
-    ['tags_columns', mapping.tagsColumns ?? []],
-  ];
-  return places.flatMap(([key, columns]) =>
-    columns.flatMap((column) => (column === undefined ? [] : [{ key, column }])),
-  );
+  const { metaColumns = [] } = mapping;
+  const places: Readonly<Record<string, string | Readonly<Record<string, string>> | readonly string[]>> = {
+    prompt_column: mapping.promptColumn ?? [],
+    answer_column: mapping.answerColumn ?? [],
+    system_prompt_column: mapping.systemPromptColumn ?? [],
+    choices_column: mapping.choicesColumn ?? [],
+    assets_column: mapping.assetsColumn ?? [],
+    id_column: mapping.idColumn ?? [],
+    criteria_columns: mapping.criteriaColumns ?? [],
+    meta_columns: Array.isArray(metaColumns) ? [...new Set<string>(metaColumns)] : metaColumns,
+    prompt_template: templateColumns(mapping.promptTemplate, 'prompt_template'),
+    system_prompt_template: templateColumns(mapping.systemPromptTemplate, 'system_prompt_template'),
+    choices_columns: mapping.choicesColumns ?? [],
+    type_column: mapping.typeColumn ?? [],
+    checker_column: mapping.checkerColumn ?? [],
+    tags_columns: mapping.tagsColumns ?? [],
+  };
+  return Object.entries(places).flatMap(([key, held]) => {
+    const isWhole = typeof held === 'string' || key.endsWith('_template');
+    const columns = typeof held === 'string' ? [held] : held;
+    return Object.entries(columns).map(([step, column]) => {
+      return { key, column, path: jsonPointer(['mapping', key, ...(isWhole ? [] : [step])]) };
+    });
+  });
 }
 
 /**

@@ -1,9 +1,17 @@
 import { compareUtf8, withoutControls } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
-import type { ErrorList } from '../check/error-list.ts';
-import { PackageError } from '../errors.ts';
-import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, RUN_FILES } from '../package/layout.ts';
+import { type ErrorList, PackageError } from '../errors.ts';
+import { groupBy } from '../group-by.ts';
+import {
+  type ArchiveFiles,
+  ASSETS_FOLDER,
+  CHECKERS_FOLDER,
+  MANIFEST_FILE,
+  META_FILE,
+  RUN_FILES,
+} from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
+import { normalForm } from '../zip/entry-name.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
 /** The source of the items of one section of a legacy archive. */
@@ -119,4 +127,44 @@ function withUniqueNames(sections: readonly LegacySection[]): LegacySection[] {
 function fullName({ file, index, name }: LegacySection): string {
   const path = withoutControls(file.replace(/\.jsonl?$/i, ''));
   return index === null ? path : `${path}/${name}`;
+}
+
+/**
+ * Makes a function that finds the file that a reference in a legacy item means: by its path from the root, from the folder
+ * of the item's file, or in `assets/`; or else the only file whose path ends with it. Null if there is none.
+ */
+export function createReferenceResolver(
+  files: ArchiveFiles,
+): (reference: string, fromFile: string) => string | null {
+  let byLastPart: Map<string, string[]> | undefined;
+  return (reference, fromFile) => {
+    const path = normalPath(reference);
+    const folder = fromFile.slice(0, fromFile.lastIndexOf('/') + 1);
+    for (const candidate of [path, normalPath(`${folder}${reference}`), path && `assets/${path}`]) {
+      if (candidate === null) continue;
+      const forms = [candidate, normalForm(candidate, 'NFC'), normalForm(candidate, 'NFD')];
+      const found = forms.find((form) => files.has(form));
+      if (found !== undefined) return found;
+    }
+    if (path === null) return null;
+    byLastPart ??= groupBy(files.keys(), lastPart);
+    const ending = (byLastPart.get(lastPart(path)) ?? []).filter((file) => file.endsWith(`/${path}`));
+    const [file, ...others] = ending;
+    return file !== undefined && others.length === 0 ? file : null;
+  };
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** A path without `.`, `..`, leading and repeated slashes; null if it is empty or leaves the archive. */
+function normalPath(reference: string): string | null {
+  const parts: string[] = [];
+  for (const part of reference.replaceAll('\\', '/').split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return null;
+  }
+  return parts.length === 0 ? null : parts.join('/');
 }

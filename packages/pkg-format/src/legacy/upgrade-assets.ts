@@ -17,8 +17,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { decodeBase64, encodeBase64 } from '#byte-tools';
-import { ErrorList } from '../check/error-list.ts';
-import { PackageError, quote, toPackageError } from '../errors.ts';
+import { ErrorList, PackageError, quote, toPackageError } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 
 /** The location of an entry; `path` is its JSON Pointer. */

@@ -1,6 +1,48 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '../errors.ts';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
+
+/** One kind of change, the number of times it was made, and the location of the first. */
+export interface ReportedChange extends ItemChange {
+  readonly count: number;
+  readonly first: SourceLocation;
+}
+
+/** The result of a conversion. */
+export interface ConversionReport {
+  /** The file that was written. */
+  readonly output: string;
+  readonly name: string;
+  /** Lower-case hex. */
+  readonly versionHash: string;
+  readonly itemCount: number;
+  readonly sections: { name: string; from: string; itemCount: number }[];
+  /** Number of files in `assets/` and `checkers/`. */
+  readonly fileCount: number;
+  /** In the order of their first occurrence. */
+  readonly changes: ReportedChange[];
+  /** Files that do not belong to the format and were copied unchanged. */
+  readonly carried: string[];
+  /** True if the archive was a package of this format already, so that only the generator's version is new. */
+  readonly alreadyNew: boolean;
+}
+
+/** Counts changes by their kind. */
+export class ChangeCounter {
+  readonly #changes = new Map<string, { change: ItemChange; count: number; first: SourceLocation }>();
+
+  add(change: ItemChange, location: SourceLocation): void {
+    const key = [change.what, change.from, change.to].join('\0');
+    const known = this.#changes.get(key);
+    if (known) known.count += 1;
+    else this.#changes.set(key, { change, count: 1, first: location });
+  }
+
+  list(): ReportedChange[] {
+    return Array.from(this.#changes.values(), ({ change, count, first }) => ({ ...change, count, first }));
+  }
+}
 
 /** A change that an upgrade made to an item, or could not make. */
 export interface ItemChange {
@@ -225,4 +267,67 @@ class ItemEditor {
     if (!isSame) this.put(target, value);
     this.changes.push({ what: 'moved', from, to: target.join('.') });
   }
+}
+
+/** Prompts of a list; each item looks at all of them. */
+const MAX_LISTED_PROMPTS = 1000;
+
+/**
+ * The prompts for all items in legacy metadata: `system_prompt`, `judge_prompt` and `default_judge_prompts`, each from
+ * the first object that has it.
+ *
+ * `default_judge_prompts` is one prompt, a list of prompts (which are joined), a map by item type or
+ * section with `default` for the rest, or a list of `{type | section, prompt}`.
+ *
+ * @param blobs the first has priority: a file's members, then `meta.json`, then `manifest.json`
+ * @throws PackageError `package_limit` for a list of more than 1,000 prompts
+ */
+export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPrompts {
+  const first = (key: string): JsonValue | undefined =>
+    blobs
+      .map((blob) => (blob ? getMember(blob, key) : undefined))
+      .find((value) => value !== undefined && value !== null);
+  const systemPrompt = first('system_prompt');
+  const judgePrompt = first('judge_prompt');
+  const defaults = first('default_judge_prompts');
+  if (Array.isArray(defaults) && defaults.length > MAX_LISTED_PROMPTS) {
+    const message = `default_judge_prompts must have at most ${MAX_LISTED_PROMPTS} prompts, got ${defaults.length}.`;
+    throw new PackageError('package_limit', message);
+  }
+  return {
+    areNone: systemPrompt === undefined && judgePrompt === undefined && defaults === undefined,
+    systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : null,
+    judgePrompt: (type, section) =>
+      typeof judgePrompt === 'string' ? judgePrompt : defaultPrompt(defaults, type, section),
+  };
+}
+
+function defaultPrompt(defaults: JsonValue | undefined, type: string, section: string): string | null {
+  if (typeof defaults === 'string') return defaults;
+  if (Array.isArray(defaults)) return promptOfList(defaults, type, section);
+  if (!isJsonObject(defaults)) return null;
+  for (const key of [type, section, 'default', '*']) {
+    const prompt = promptText(getMember(defaults, key));
+    if (prompt !== null) return prompt;
+  }
+  return null;
+}
+
+function promptOfList(list: readonly JsonValue[], type: string, section: string): string | null {
+  const matching = list.filter((member) => {
+    if (!isJsonObject(member)) return true;
+    const [forType, forSection] = [getMember(member, 'type'), getMember(member, 'section')];
+    return (
+      (forType === undefined || forType === type) && (forSection === undefined || forSection === section)
+    );
+  });
+  const prompts = matching.map(promptText).filter((prompt) => prompt !== null);
+  return prompts.length === 0 ? null : prompts.join('\n\n');
+}
+
+function promptText(value: JsonValue | undefined): string | null {
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) return null;
+  const prompt = getMember(value, 'prompt') ?? getMember(value, 'text');
+  return typeof prompt === 'string' ? prompt : null;
 }

@@ -1,9 +1,8 @@
 import { dirname, join } from 'node:path';
 import { PackageError } from '../errors.ts';
-import type { ConversionReport } from '../legacy/conversion-report.ts';
+import type { ConversionReport } from '../legacy/upgrade-item.ts';
 import type { PackageLimits } from '../limits.ts';
-import type { PackageGenerator } from '../package/generator.ts';
-import { isPackageManifest, MANIFEST_FILE } from '../package/layout.ts';
+import { isPackageManifest, MANIFEST_FILE, type PackageGenerator } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';

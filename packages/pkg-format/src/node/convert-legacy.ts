@@ -18,30 +18,34 @@ import {
   toDatasetName,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { ErrorList } from '../check/error-list.ts';
-import { missingFile, PackageError, toPackageError } from '../errors.ts';
+import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.ts';
 import { groupBy } from '../group-by.ts';
-import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
-import { datasetPrompts } from '../legacy/dataset-prompts.ts';
 import {
   type LegacyItem,
   locateInSource,
+  type Peekable,
+  peekable,
   readLegacyItems,
   readUpgradedLines,
   type UpgradedLines,
 } from '../legacy/legacy-items.ts';
-import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
-import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
-import type { PackageGenerator } from '../package/generator.ts';
+import { createReferenceResolver, findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
+import {
+  ChangeCounter,
+  type ConversionReport,
+  datasetPrompts,
+  type UpgradedItem,
+  upgradeItem,
+} from '../legacy/upgrade-item.ts';
 import {
   checkDatasetName,
   MANIFEST_FILE,
   META_FILE,
+  type PackageGenerator,
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
-import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { digestOf } from '../write/file-digest.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
@@ -56,7 +60,6 @@ import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 import type { PackedBytes } from '../write/scan-dataset.ts';
 import { foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
-import { type Peekable, peekable } from './peekable.ts';
 import type { PackedFile, TempDir } from './temp-dir.ts';
 
 /** A package to write, and the report on its conversion. */

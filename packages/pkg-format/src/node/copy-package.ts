@@ -1,16 +1,16 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { checkPackage } from '../check/check-package.ts';
-import { ErrorList } from '../check/error-list.ts';
-import type { CheckedPackage } from '../check/inspect-package.ts';
-import { generatorMembers, type PackageGenerator } from '../package/generator.ts';
+import { type CheckedPackage, checkPackage } from '../check/inspect-package.ts';
+import { ErrorList } from '../errors.ts';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
   checkDatasetName,
+  generatorMembers,
   MANIFEST_FILE,
   META_FILE,
+  type PackageGenerator,
   RUN_FILES,
 } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';

@@ -22,7 +22,7 @@ import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
 import { fileKey, type PackedBytes } from '../write/scan-dataset.ts';
-import type { TempContents } from './temp-contents.ts';
+import type { TempContents } from './temp-dir.ts';
 
 interface Content extends NamedFile {
   /** Position of a content in a temporary file. */

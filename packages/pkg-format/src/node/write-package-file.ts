@@ -1,12 +1,13 @@
-import type { PackageGenerator } from '../package/generator.ts';
-import { checkNames } from '../package/layout.ts';
-import { checkWritten } from '../write/check-written.ts';
-import type { ExportRun } from '../write/export-dataset.ts';
+import { tmpdir } from 'node:os';
+import { checkNames, type PackageGenerator } from '../package/layout.ts';
+import type { ExportDataset, ExportRun, WriteOptions } from '../write/export-dataset.ts';
 import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';
+import { checkWritten } from '../write/write-package.ts';
 import { openFileSource } from './file-source.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
+import { createTempDir } from './temp-dir.ts';
 import { writeOutput, writeWhole } from './write-output.ts';
-import { createPack } from './zip/keep-packed.ts';
+import { createPack } from './zip/create-deflater.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteFileOptions {
@@ -66,4 +67,49 @@ export async function writePackageFile(
     const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
     return { versionHash: staged.versionHash, itemCount, sections };
   });
+}
+
+export interface WriteStreamOptions extends WriteOptions {
+  /** Receives the number of items that were read, some hundred at a time; only for items that are read once. */
+  readonly onProgress?: (itemCount: number) => void;
+}
+
+/**
+ * Writes a dataset, with a run or without, as a package. Reads the dataset as fast as you read the result, and stops when
+ * you stop or the signal aborts. The first bytes leave immediately, and memory holds one batch of items.
+ *
+ * Items that are read once, as `writePackageFile` takes them, go into a folder of the system's temporary files first,
+ * because a package begins with their counts and hashes.
+ *
+ * @throws errors of the dataset's functions, or of the items and the file system; the signal's reason; PackageError
+ *   `package_no_sections`, `package_invalid_json` for a name, `package_hash_mismatch` if the dataset changed during the
+ *   write; as `datasetFromItems` for an item. The bytes until then are not an archive.
+ * @example
+ * for await (const chunk of writePackageStream(dataset, { signal })) await send(chunk);
+ */
+export function writePackageStream(
+  dataset: ExportDataset | StreamedDataset,
+  options: WriteStreamOptions = {},
+): AsyncGenerator<Uint8Array> {
+  if (!isStored(dataset)) return writeStaged(dataset, options);
+  return zipStream(
+    (signal) => preparePackage(dataset, { ...options, pack: createPack(), signal }),
+    options.signal,
+  );
+}
+
+/** Only a dataset that was read before knows its hash. */
+const isStored = (dataset: ExportDataset | StreamedDataset): dataset is ExportDataset =>
+  'versionHash' in dataset;
+
+async function* writeStaged(
+  dataset: StreamedDataset,
+  { signal, onProgress, ...options }: WriteStreamOptions,
+): AsyncGenerator<Uint8Array> {
+  await using tempDir = await createTempDir(tmpdir());
+  const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
+  yield* zipStream(
+    (stopped) => preparePackage(staged, { ...options, pack: createPack(), signal: stopped }),
+    signal,
+  );
 }

@@ -1,7 +1,8 @@
 import { compareUtf8, isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
-import type { ZipEntry } from '../zip/zip-entry.ts';
+import { VERSION } from '../version.ts';
+import type { ZipEntry } from '../zip/entry-name.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 export const META_FILE = 'meta.json';
@@ -274,4 +275,17 @@ function members(manifest: JsonObject, key: string): { value: JsonObject; pointe
   return list.flatMap((value, index) =>
     isJsonObject(value) ? [{ value, pointer: `/${key}/${index}` }] : [],
   );
+}
+
+/** The program that writes a package, as its manifest names it. */
+export interface PackageGenerator {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** What a manifest says of the program that wrote it; by default, that is this library. */
+export function generatorMembers(
+  { name, version }: PackageGenerator = { name: '@svc/pkg-format', version: VERSION },
+): JsonObject {
+  return { generator: name, generator_version: version };
 }

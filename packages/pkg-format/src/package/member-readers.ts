@@ -1,10 +1,9 @@
-import { type Field, type FieldKind, isDatasetName } from '@svc/jsonl-v23/internal';
+import { type Field, type FieldKind, isDatasetName, timeOf } from '@svc/jsonl-v23/internal';
 import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { areScores, readRunError } from './run-values.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const VERSION_HASH = /^[0-9a-f]{64}$/;
-const TIME = /^(?:19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** How a member is read. */
 interface MemberReader {
@@ -42,13 +41,7 @@ export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
   hash: known(VERSION_HASH),
   digest: known(VERSION_HASH),
   uuid: known(UUID),
-  time: {
-    read: (member) => {
-      const time = typeof member === 'string' && TIME.test(member) ? new Date(member) : undefined;
-      return Number.isNaN(time?.getTime()) ? undefined : time;
-    },
-    wanted: () => 'a time in ISO 8601 with "Z", or null',
-  },
+  time: { read: timeOf, wanted: () => 'a time in ISO 8601 with "Z", or null' },
   id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
   string: readerOf((member) => typeof member === 'string', 'a string or null'),
   long_string: readerOf((member) => typeof member === 'string', 'a string or null'),

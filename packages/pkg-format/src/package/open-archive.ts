@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/j
 import { missingFile, PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { type ByteSource, collectBytes } from '../zip/byte-source.ts';
-import { decodeUtf8 } from '../zip/entry-name.ts';
+import { decodeUtf8, type ZipEntry } from '../zip/entry-name.ts';
 import { readDirectory } from '../zip/read-directory.ts';
 import {
   ByteBudget,
@@ -14,7 +14,6 @@ import {
   readEntry,
   readSmallEntry,
 } from '../zip/read-entry.ts';
-import type { ZipEntry } from '../zip/zip-entry.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 
 export interface ReadOptions {

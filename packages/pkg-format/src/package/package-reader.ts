@@ -20,8 +20,7 @@ import {
   statedFiles,
 } from './layout.ts';
 import type { Archive, ContentCheck, ReadOptions } from './open-archive.ts';
-import { type PackageRun, readPackageRun } from './package-run.ts';
-import type { SignalOptions } from './signal-options.ts';
+import { type PackageRun, readPackageRun, type SignalOptions } from './package-run.ts';
 
 /** One section of a package. */
 export interface PackageSection {

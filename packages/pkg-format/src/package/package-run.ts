@@ -23,7 +23,12 @@ import {
   readResultLines,
 } from './run-results.ts';
 import { MAX_REPETITIONS } from './run-values.ts';
-import type { SignalOptions } from './signal-options.ts';
+
+/** What every reading takes. */
+export interface SignalOptions {
+  /** Aborting it ends the reading with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Reads lines of `results.jsonl`. */
 type ReadLines<R extends ResultKey> = (
@@ -139,10 +144,19 @@ export function checkResultCount(manifest: JsonObject | null, count: number): vo
 }
 
 async function readConfig(files: RunFiles, signal: AbortSignal | undefined): Promise<JsonObject> {
-  if (!files.has(RUN_CONFIG_FILE)) return {};
-  const maxBytes = Math.min(files.limits.maxLineBytes, MAX_CONFIG_BYTES);
-  const bytes = await collectBytes(files.read(RUN_CONFIG_FILE, { maxBytes, ...(signal && { signal }) }));
-  return sanitiseRunConfig(parseJsonFile(bytes, RUN_CONFIG_FILE, files.limits.maxDepth));
+  return files.has(RUN_CONFIG_FILE)
+    ? sanitiseRunConfig(await readObject(files, RUN_CONFIG_FILE, signal))
+    : {};
+}
+
+async function readObject(
+  { limits, read }: RunFiles,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<JsonObject> {
+  const maxBytes = Math.min(limits.maxLineBytes, MAX_CONFIG_BYTES);
+  const bytes = await collectBytes(read(path, { maxBytes, ...(signal && { signal }) }));
+  return parseJsonFile(bytes, path, limits.maxDepth);
 }
 
 /** @throws PackageError `package_invalid_json`; `package_hash_mismatch` unless the manifest states its hash */
@@ -151,12 +165,7 @@ async function readBar(
   stated: string | null,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  let bar: string | null = null;
-  if (files.has(BAR_FILE)) {
-    const maxBytes = Math.min(files.limits.maxLineBytes, MAX_CONFIG_BYTES);
-    const bytes = await collectBytes(files.read(BAR_FILE, { maxBytes, ...(signal && { signal }) }));
-    bar = canonicalJson(parseJsonFile(bytes, BAR_FILE, files.limits.maxDepth));
-  }
+  const bar = files.has(BAR_FILE) ? canonicalJson(await readObject(files, BAR_FILE, signal)) : null;
   const hash = bar === null ? null : barHash(bar);
   if (hash === stated) return bar;
   throw new PackageError(

@@ -1,15 +1,13 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
-import { datasetPrompts } from '../legacy/dataset-prompts.ts';
 import { readLegacyItems } from '../legacy/legacy-items.ts';
-import { isOtherFile } from '../legacy/legacy-sources.ts';
-import { upgradeItem } from '../legacy/upgrade-item.ts';
+import { createReferenceResolver, isOtherFile } from '../legacy/legacy-sources.ts';
+import { datasetPrompts, upgradeItem } from '../legacy/upgrade-item.ts';
 import type { PackageLimits } from '../limits.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { MANIFEST_FILE } from './layout.ts';
 import { type Archive, openArchive, type ReadOptions } from './open-archive.ts';
-import { createReferenceResolver } from './resolve-reference.ts';
 
 /** A ZIP archive, and what it holds. */
 export interface RecognisedArchive {

@@ -16,8 +16,7 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { isSecretName, words } from './secret-names.ts';
-import { redactNamedSecrets, redactSecretForms } from './secret-texts.ts';
+import { isSecretName, redactNamedSecrets, redactSecretForms, words } from './secret-texts.ts';
 
 /**
  * Removes secrets from a run's configuration: keys, tokens, passwords, authorization headers, cookies and the user-info

@@ -1,12 +1,13 @@
-import type {
-  ItemParts,
-  LinkedFile,
-  PackagedRunMember,
-  RESULT_FIELDS,
-  ResultName,
+import {
+  type ItemParts,
+  type LinkedFile,
+  type PackagedRunMember,
+  type RESULT_FIELDS,
+  type ResultName,
+  sha256Hex,
 } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import type { PackageGenerator } from '../package/generator.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PACKAGE_FORMAT_VERSION, type PackageGenerator } from '../package/layout.ts';
 
 /** An item to write, in its stored parts. */
 export interface ExportItem extends ItemParts {
@@ -112,4 +113,29 @@ export interface WriteOptions {
   /** Secrets that the process knows; the writer redacts them in a run's configuration and results. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
+}
+
+/**
+ * The entity tag (RFC 9110 section 8.8.3, with quotes) of the package of a stored dataset and run. It changes when the
+ * bytes of the package change.
+ */
+export function packageEtag(
+  dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
+  generator: PackageGenerator,
+  run: Omit<ExportRun, 'results'> | null,
+  results: readonly JsonValue[] = [],
+): string {
+  const { name, description, notes, schema, versionHash } = dataset;
+  const text = canonicalJson([
+    PACKAGE_FORMAT_VERSION,
+    [generator.name, generator.version],
+    versionHash,
+    name,
+    description,
+    notes,
+    schema,
+    run,
+    ...results,
+  ]);
+  return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

@@ -1,7 +1,5 @@
-import { encodeText } from './encode-text.ts';
-import { interruptible } from './interruptible.ts';
-
-const CHUNK_LENGTH = 64 * 1024;
+/** UTF-16 code units of the longest piece. */
+const PIECE_LENGTH = 64 * 1024;
 
 /**
  * Encodes lines as UTF-8, each followed by a line feed, in chunks of some 64 KiB that do not depend on the batches. Cuts
@@ -23,7 +21,7 @@ export async function* linesToBytes(
         length = 0;
         continue;
       }
-      if (typeof line !== 'string' || line.length > CHUNK_LENGTH) {
+      if (typeof line !== 'string' || line.length > PIECE_LENGTH) {
         if (length > 0) yield encoder.encode(waiting.join(''));
         if (typeof line === 'string') yield* interruptible(encodeText(line));
         else {
@@ -38,11 +36,69 @@ export async function* linesToBytes(
       }
       waiting.push(line, '\n');
       length += line.length + 1;
-      if (length < CHUNK_LENGTH) continue;
+      if (length < PIECE_LENGTH) continue;
       yield encoder.encode(waiting.join(''));
       waiting = [];
       length = 0;
     }
   }
   if (length > 0) yield encoder.encode(waiting.join(''));
+}
+
+/** Bytes between two turns of the event loop: some 10 ms of hashing. */
+const TURN_BYTES = 4 * 1024 * 1024;
+
+/** Passes on the pieces of something large in memory; the event loop runs after every 4 MiB. */
+export async function* interruptible(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    yield piece;
+    bytes += piece.byteLength;
+    if (bytes < TURN_BYTES) continue;
+    bytes = 0;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+/**
+ * Encodes a text as UTF-8 in pieces of at most 64 Ki code units, so that each step over a long text is short. Does not
+ * split surrogate pairs.
+ *
+ * @example for (const piece of encodeText(text)) response.write(piece);
+ */
+export function* encodeText(text: string): Generator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + PIECE_LENGTH, text.length);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    yield encoder.encode(text.slice(start, end));
+    start = end;
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/**
+ * Encodes well-formed pieces of a text as UTF-8 in chunks of some 64 Ki code units. A long piece is not joined with
+ * others, which would copy it.
+ */
+export function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
+  let waiting: string[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    if (piece.length > PIECE_LENGTH) {
+      yield* encodeText(waiting.join(''));
+      yield* encodeText(piece);
+      waiting = [];
+      length = 0;
+      continue;
+    }
+    waiting.push(piece);
+    length += piece.length;
+    if (length < PIECE_LENGTH) continue;
+    yield* encodeText(waiting.join(''));
+    waiting = [];
+    length = 0;
+  }
+  yield* encodeText(waiting.join(''));
 }

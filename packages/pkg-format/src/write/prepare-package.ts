@@ -16,7 +16,6 @@ import { PackageError, quote } from '../errors.ts';
 import { BASELINE_RESULTS_FILE, checkNames, RESULTS_FILE } from '../package/layout.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
-import { encodePieces } from './encode-text.ts';
 import type {
   ExportDataset,
   ExportResult,
@@ -26,8 +25,7 @@ import type {
   WriteOptions,
 } from './export-dataset.ts';
 import { DigestMeter, digestOf, type FileDigest } from './file-digest.ts';
-import { interruptible } from './interruptible.ts';
-import { linesToBytes } from './lines-to-bytes.ts';
+import { encodePieces, interruptible, linesToBytes } from './lines-to-bytes.ts';
 import {
   type PackageContent,
   type PlannedEntry,

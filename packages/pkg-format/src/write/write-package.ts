@@ -1,9 +1,10 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
-import { bytesSource, collectBytes } from '../zip/byte-source.ts';
+import { MANIFEST_FILE, META_FILE } from '../package/layout.ts';
+import { type ByteSource, bytesSource, collectBytes } from '../zip/byte-source.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { checkWritten } from './check-written.ts';
+import { ByteBudget, entryCeiling } from '../zip/read-entry.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';
 import type { PlannedEntry } from './plan-package.ts';
 import { preparePackage } from './prepare-package.ts';
@@ -61,4 +62,31 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
   }
   await checkWritten(bytesSource(bytes), plan.repeatedBytes);
   return bytes;
+}
+
+/**
+ * Refuses an archive that a reader with the default limits would refuse: by the sizes in its directory, so that no entry is
+ * read again.
+ *
+ * @param repeatedBytes that a reader returns again, of files with several references
+ * @throws PackageError `package_limit` with the entry
+ */
+export async function checkWritten(source: ByteSource, repeatedBytes: number): Promise<void> {
+  const { maxTotalBytes } = DEFAULT_LIMITS;
+  const budget = new ByteBudget(source.byteLength, DEFAULT_LIMITS);
+  let totalBytes = repeatedBytes;
+  for (const entry of await readDirectory(source, DEFAULT_LIMITS)) {
+    const ceiling = entryCeiling(entry, DEFAULT_LIMITS, maxBytesOf(entry.name));
+    if (ceiling.bytes < entry.size) throw ceiling.error();
+    budget.spend(entry.name, 0, entry.size);
+    totalBytes += entry.size;
+  }
+  if (totalBytes <= maxTotalBytes) return;
+  const message = `The archive must have at most ${maxTotalBytes} uncompressed bytes, with its files counted once for each reference, got ${totalBytes}.`;
+  throw new PackageError('package_limit', message);
+}
+
+function maxBytesOf(name: string): number | undefined {
+  if (name === MANIFEST_FILE || name === META_FILE) return DEFAULT_LIMITS.maxLineBytes;
+  return /^(?:assets|checkers)\//.test(name) ? DEFAULT_LIMITS.maxAssetBytes : undefined;
 }

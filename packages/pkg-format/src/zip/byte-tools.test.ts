@@ -6,7 +6,7 @@ import { times } from '../../../../tools/vitest/long.ts';
 import { collectBytes } from './byte-source.ts';
 import * as nodeByteTools from './byte-tools-node.ts';
 import * as webByteTools from './byte-tools-web.ts';
-import type { ZipEntry } from './zip-entry.ts';
+import type { ZipEntry } from './entry-name.ts';
 
 const parts = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 });
 

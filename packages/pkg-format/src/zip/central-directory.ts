@@ -1,8 +1,7 @@
+import { crc32 } from '#byte-tools';
 import { entryError, PackageError, quote } from '../errors.ts';
 import type { WindowedSource } from './byte-source.ts';
-import { crc32 } from './crc32.ts';
-import { decodeUtf8, escapeBytes, foldName, safeEntryName } from './entry-name.ts';
-import type { ZipEntry } from './zip-entry.ts';
+import { decodeUtf8, escapeBytes, foldName, safeEntryName, type ZipEntry } from './entry-name.ts';
 
 /** A record of the central directory, not yet checked against its local header. */
 export interface CentralRecord extends Omit<ZipEntry, 'dataStart'> {

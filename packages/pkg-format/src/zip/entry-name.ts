@@ -1,5 +1,20 @@
 import { PackageError, quote } from '../errors.ts';
 
+/** An entry of an archive whose headers agree. */
+export interface ZipEntry {
+  readonly name: string;
+  readonly isDirectory: boolean;
+  readonly method: 'stored' | 'deflated' | 'zstd';
+  /** Bytes in the archive, from `dataStart` on. */
+  readonly compressedSize: number;
+  /** Bytes of the uncompressed content. */
+  readonly size: number;
+  /** CRC-32 of the uncompressed content. */
+  readonly crc32: number;
+  readonly headerStart: number;
+  readonly dataStart: number;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Decodes strict UTF-8; null if the bytes are not UTF-8. */

@@ -18,8 +18,7 @@ import {
   unicodePath,
   withZip64Sizes,
 } from './central-directory.ts';
-import { decodeUtf8 } from './entry-name.ts';
-import type { ZipEntry } from './zip-entry.ts';
+import { decodeUtf8, type ZipEntry } from './entry-name.ts';
 
 /**
  * Reads and checks the whole structure of a ZIP archive (APPNOTE 6.3.10): the end record, its zip64 form, the central

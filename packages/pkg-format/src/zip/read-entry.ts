@@ -2,7 +2,7 @@ import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError, type PackageError } from '../errors.ts';
 import { ARCHIVE_RATIO_FREE_BYTES, type PackageLimits, RATIO_FREE_BYTES } from '../limits.ts';
 import { type ByteSource, becameShorter, readRange, untilAborted, viewOf } from './byte-source.ts';
-import type { ZipEntry } from './zip-entry.ts';
+import type { ZipEntry } from './entry-name.ts';
 
 /** How an entry is read. */
 export interface ReadEntryOptions {

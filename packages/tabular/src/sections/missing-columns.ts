@@ -1,5 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { ImportErrors, templateColumns } from '@svc/jsonl-v23/internal';
+import { type ColumnUse, columnUses, ImportErrors } from '@svc/jsonl-v23/internal';
+import { jsonPointer } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 
 const MAX_LISTED = 50;
@@ -43,53 +44,19 @@ function listOf(names: readonly string[], file: string | undefined): string {
 const shorten = (name: string): string => (name.length > 100 ? `${name.slice(0, 99)}…` : name);
 const quote = (name: string): string => JSON.stringify(shorten(name));
 
-interface UsedColumn {
-  readonly column: string;
-  /** JSON Pointer in the body of an import request. */
-  readonly path: string;
-}
+/** The keys of a mapping with columns, as errors list them. */
+const KEYS = (
+  'prompt_column answer_column system_prompt_column choices_column assets_column id_column type_column ' +
+  'checker_column criteria_columns choices_columns tags_columns prompt_template system_prompt_template types meta_columns'
+).split(' ');
 
-function usedColumns(mapping: Mapping): UsedColumn[] {
-  const { criteriaColumns = [], choicesColumns = [], tagsColumns = [], metaColumns = {} } = mapping;
-  const single: Readonly<Record<string, string | undefined>> = {
-    prompt_column: mapping.promptColumn,
-    answer_column: mapping.answerColumn,
-    system_prompt_column: mapping.systemPromptColumn,
-    choices_column: mapping.choicesColumn,
-    assets_column: mapping.assetsColumn,
-    id_column: mapping.idColumn,
-    type_column: mapping.typeColumn,
-    checker_column: mapping.checkerColumn,
-  };
-  const lists = {
-    criteria_columns: criteriaColumns,
-    choices_columns: choicesColumns,
-    tags_columns: tagsColumns,
-  };
-  const templates = {
-    prompt_template: mapping.promptTemplate,
-    system_prompt_template: mapping.systemPromptTemplate,
-  };
-  const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
-  return [
-    ...Object.entries(single).flatMap(([key, column]) =>
-      column === undefined ? [] : [{ column, path: `/mapping/${key}` }],
-    ),
-    ...Object.entries(lists).flatMap(([key, columns]) =>
-      columns.map((column, index) => ({ column, path: `/mapping/${key}/${index}` })),
-    ),
-    ...Object.entries(templates).flatMap(([key, template]) =>
-      [...new Set(templateColumns(template, key))].map((column) => ({ column, path: `/mapping/${key}` })),
-    ),
-    ...Object.keys(mapping.types ?? {}).map((column) => ({
-      column,
-      path: `/mapping/types/${escapeKey(column)}`,
-    })),
-    // The keys of an array are its indexes.
-    ...Object.entries(metaColumns as Readonly<Record<string, string>>).map(([key, column]) => {
-      return { column, path: `/mapping/meta_columns/${escapeKey(key)}` };
-    }),
-  ];
+function usedColumns(mapping: Mapping): ColumnUse[] {
+  const typed = Object.keys(mapping.types ?? {}).map((column) => {
+    return { key: 'types', column, path: jsonPointer(['mapping', 'types', column]) };
+  });
+  const uses = [...columnUses(mapping), ...typed].sort((a, b) => KEYS.indexOf(a.key) - KEYS.indexOf(b.key));
+  // A template may have a column several times.
+  return [...new Map(uses.map((use) => [JSON.stringify([use.path, use.column]), use])).values()];
 }
 
 const MAX_COMPARED_LENGTH = 64;

@@ -1,18 +1,22 @@
-import { stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
+import { PackageError, quote } from '../../errors.ts';
 import type { PackageLimits } from '../../limits.ts';
-import { generatorMembers, type PackageGenerator } from '../../package/generator.ts';
 import {
   type ArchiveFiles,
   checkDatasetName,
+  generatorMembers,
+  isJunkFile,
   isPackageManifest,
   MANIFEST_FILE,
   PACKAGE_FORMAT,
   PACKAGE_FORMAT_VERSION,
+  type PackageGenerator,
   RESULTS_FILE,
 } from '../../package/layout.ts';
 import type { Archive } from '../../package/open-archive.ts';
@@ -24,7 +28,6 @@ import { checkWhole, orderedPaths } from '../copy-package.ts';
 import { type OnRead, withArchiveFile } from '../open-package-file.ts';
 import { archiveName, writeOutput, writeWhole } from '../write-output.ts';
 import { zipStream } from '../zip/zip-stream.ts';
-import { zipFolder } from './zip-folder.ts';
 
 /** Options of `sealPackageFile`. */
 export interface SealOptions {
@@ -206,4 +209,34 @@ function unsealedManifest(manifest: JsonObject, files: ArchiveFiles): JsonObject
     rest['run'] = stated;
   }
   return rest;
+}
+
+/**
+ * The files of a folder as an archive, except files that macOS adds. An empty manifest represents a missing one.
+ *
+ * @throws PackageError `package_unsafe_entry` for anything but a file or folder, such as a symbolic link; errors of
+ *   the file system; the signal's reason
+ */
+export async function* zipFolder(folder: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  const paths: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    signal?.throwIfAborted();
+    if (entry.isDirectory()) continue;
+    const path = relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/');
+    if (isJunkFile(path)) continue;
+    if (!entry.isFile()) {
+      throw new PackageError('package_unsafe_entry', `${quote(path)} is neither a file nor a folder.`, {
+        entry: path,
+      });
+    }
+    paths.push(path);
+  }
+  const rest = paths.filter((path) => path !== MANIFEST_FILE).sort(compareUtf8);
+  const hasManifest = rest.length < paths.length;
+  const entries = [
+    hasManifest ? fileEntry(MANIFEST_FILE, null) : textEntry(MANIFEST_FILE, '{}\n'),
+    ...rest.map((path) => fileEntry(path, null)),
+  ];
+  const sources = new Map(paths.map((path) => [path, () => createReadStream(join(folder, path))]));
+  yield* zipStream(async () => packagePlan(entries, sources), signal);
 }

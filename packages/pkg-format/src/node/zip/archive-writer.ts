@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { BlockBuffer } from './block-buffer.ts';
 import { dataDescriptor, directoryRecord, endRecords, localHeader } from './zip-records.ts';
 
 /** Size and checksum of the bytes of an entry before compression. */
@@ -12,6 +11,36 @@ export class ByteSum {
     this.crc32 = crc32(chunk, this.crc32);
     this.size += chunk.byteLength;
     return chunk;
+  }
+}
+
+/** Size of an emitted block; larger chunks pass through. */
+const BLOCK_BYTES = 128 * 1024;
+
+/** Joins small parts of an archive into blocks, so that they do not take a write each. */
+export class BlockBuffer {
+  #parts: Uint8Array[] = [];
+  #byteLength = 0;
+  /** Bytes that were added. */
+  position = 0;
+
+  get isFull(): boolean {
+    return this.#byteLength >= BLOCK_BYTES;
+  }
+
+  /** Adds bytes, which must not change. */
+  add(part: Uint8Array): void {
+    this.#parts.push(part);
+    this.#byteLength += part.byteLength;
+    this.position += part.byteLength;
+  }
+
+  take(): Uint8Array {
+    const [only] = this.#parts;
+    const block = this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#byteLength = 0;
+    return block;
   }
 }
 
@@ -51,7 +80,8 @@ export class ArchiveWriter extends BlockBuffer {
   }
 }
 
-const BLOCK_BYTES = 64 * 1024;
+/** Size of a block of records. */
+const LIST_BYTES = 64 * 1024;
 
 /** Keeps many small records, without an object for each. */
 class ByteList {
@@ -63,7 +93,7 @@ class ByteList {
   add(record: Uint8Array): void {
     if (this.#usedBytes + record.byteLength > this.#last.byteLength) {
       this.#end();
-      this.#last = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, record.byteLength));
+      this.#last = Buffer.allocUnsafeSlow(Math.max(LIST_BYTES, record.byteLength));
     }
     this.#last.set(record, this.#usedBytes);
     this.#usedBytes += record.byteLength;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { collectBytes } from '../../zip/byte-source.ts';
-import { createPack } from './keep-packed.ts';
+import { createPack } from './create-deflater.ts';
 
 it('keeps files deflated, and reads those to their end that it cannot keep', async () => {
   const pack = createPack();

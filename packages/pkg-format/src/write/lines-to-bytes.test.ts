@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeText } from './encode-text.ts';
-import { linesToBytes } from './lines-to-bytes.ts';
+import { encodeText, linesToBytes } from './lines-to-bytes.ts';
 
 describe('encodeText', () => {
   it('gives the bytes of the text, whatever falls on the border of a piece', () => {

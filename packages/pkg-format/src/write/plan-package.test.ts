@@ -2,7 +2,7 @@ import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldName, safeEntryName } from '../zip/entry-name.ts';
-import { sectionFileNames } from './section-file-names.ts';
+import { sectionFileNames } from './plan-package.ts';
 
 describe('sectionFileNames', () => {
   it.each([

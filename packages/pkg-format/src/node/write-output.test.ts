@@ -2,7 +2,7 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { moveIntoPlace } from './move-into-place.ts';
+import { moveIntoPlace } from './write-output.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

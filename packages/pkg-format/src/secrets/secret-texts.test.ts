@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sanitiseRunConfig } from './sanitise-run-config.ts';
-import { isSecretName } from './secret-names.ts';
+import { isSecretName } from './secret-texts.ts';
 
 const names: { readonly secret: string[]; readonly notSecret: string[] } = JSON.parse(
   readFileSync(new URL('../../../../conformance/secrets.json', import.meta.url), 'utf8'),
