@@ -3,6 +3,7 @@ import { MANIFEST_FILE } from '../../package/layout.ts';
 import type { PlannedEntry } from '../../write/plan-package.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
+import { untilAborted } from '../../zip/byte-source.ts';
 import { ArchiveWriter, ByteSum } from './archive-writer.ts';
 import { deflated } from './create-deflater.ts';
 
@@ -27,8 +28,8 @@ export async function* zipStream(
     archive.begin(MANIFEST_FILE, true);
     yield archive.take();
     preparing = prepare(signal);
-    const abortable = untilAborted(signal);
-    const { entries, bytesOf, packedOf } = await abortable(preparing);
+    const plan = preparing;
+    const { entries, bytesOf, packedOf } = await untilAborted(() => plan, signal);
     let isFirst = true;
     for (const entry of entries) {
       signal.throwIfAborted();
@@ -36,12 +37,12 @@ export async function* zipStream(
       isFirst = false;
       const packed = packedOf(entry);
       const sum = new ByteSum();
-      const bytes = packed === null ? bytesOf(entry) : stoppable(packed.read(), abortable);
+      const bytes = packed === null ? bytesOf(entry) : stoppable(packed.read(), signal);
       if (bytes instanceof Uint8Array && !entry.compress) {
         // Most files of a package are small, and a stream for each would cost more than its bytes.
         archive.add(sum.add(bytes));
       } else {
-        const pieces = packed === null ? summed(piecesOf(bytes), sum, abortable) : piecesOf(bytes);
+        const pieces = packed === null ? summed(piecesOf(bytes), sum, signal) : piecesOf(bytes);
         const deflate = isSmall(entry) ? deflatedAtOnce : deflated;
         for await (const piece of entry.compress && packed === null ? deflate(pieces) : pieces) {
           archive.add(piece);
@@ -67,21 +68,21 @@ async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGe
 async function* summed(
   source: AsyncIterable<Uint8Array>,
   sum: ByteSum,
-  abortable: Abortable,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stoppable(source, abortable)) yield sum.add(chunk);
+  for await (const chunk of stoppable(source, signal)) yield sum.add(chunk);
 }
 
 /** Passes bytes on. @throws the signal's reason immediately, also while the source is silent */
 async function* stoppable(
   source: AsyncIterable<Uint8Array>,
-  abortable: Abortable,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   let isOpen = true;
   try {
     for (;;) {
-      const { done, value } = await abortable(iterator.next());
+      const { done, value } = await untilAborted(() => iterator.next(), signal);
       if (done === true) {
         isOpen = false;
         return;
@@ -105,18 +106,4 @@ async function* deflatedAtOnce(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
   yield deflateRawSync(Buffer.concat(parts), { level: DEFLATE_LEVEL });
-}
-
-type Abortable = <T>(promise: Promise<T>) => Promise<T>;
-
-/** Waits for one promise after another; the signal rejects the last one. One listener serves all of them. */
-function untilAborted(signal: AbortSignal): Abortable {
-  let rejectLast: (reason: unknown) => void = () => undefined;
-  signal.addEventListener('abort', () => rejectLast(signal.reason), { once: true });
-  return (promise) =>
-    new Promise((resolve, reject) => {
-      rejectLast = reject;
-      promise.then(resolve, reject);
-      if (signal.aborted) reject(signal.reason);
-    });
 }
