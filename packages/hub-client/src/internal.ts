@@ -4,5 +4,5 @@ export type { Dispatcher } from 'undici';
 export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
 export { bareHost, guardedConnector } from './http/guard-connections.ts';
 export { openProxies } from './platform-node.ts';
-export { withoutCredentials } from './repository/parse-dataset-path.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';
+export { withoutCredentials } from './repository/validate-path.ts';

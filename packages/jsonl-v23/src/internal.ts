@@ -125,10 +125,10 @@ export {
 export { CanonicalWriter } from './json/canonical/canonical-json.ts';
 export { schemaPredicate } from './json/describe.ts';
 export { jsonText } from './json/json-text.ts';
-export { locateValue } from './json/locate-value.ts';
 export { DEFAULT_MAX_DEPTH, tryParseJson } from './json/parse-json.ts';
 export { replacePythonLiterals } from './json/python-literals.ts';
 export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './json/value-counter.ts';
+export { locateValue } from './json/value-scanner.ts';
 export {
   createNamer,
   type KnownSecrets,

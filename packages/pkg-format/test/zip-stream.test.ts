@@ -5,9 +5,9 @@ import { expect, it } from 'vitest';
 import yazl from 'yazl';
 import { dataDescriptor, directoryRecord, endRecords } from '../src/node/zip/zip-records.ts';
 import { zipStream } from '../src/node/zip/zip-stream.ts';
-import type { FileDigest } from '../src/write/file-digest.ts';
 import { fileEntry, type PlannedEntry } from '../src/write/plan-package.ts';
 import { packagePlan } from '../src/write/prepare-package.ts';
+import type { FileDigest } from '../src/write/scan-dataset.ts';
 import { DEFLATE_LEVEL, ENTRY_MODE } from '../src/write/write-package.ts';
 import { collectBytes } from '../src/zip/byte-source.ts';
 

@@ -15,8 +15,7 @@ import {
 import { Requester } from '../http/requester.ts';
 import { DEFAULT_RETRY_POLICY } from '../http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from '../http/transport.ts';
-import { parseDatasetPath } from '../repository/parse-dataset-path.ts';
-import { validateRevision, validateToken } from '../repository/validate-path.ts';
+import { parseDatasetPath, validateRevision, validateToken } from '../repository/validate-path.ts';
 import { VERSION } from '../version.ts';
 import { type HubDataset, openDataset } from './dataset.ts';
 import { type FoundDataset, findDatasets, MAX_FOUND } from './find-datasets.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type RowFacts, rowsSchema } from '@svc/tabular/internal';
-import { withoutCredentials } from '../repository/parse-dataset-path.ts';
+import { withoutCredentials } from '../repository/validate-path.ts';
 import type { SplitReader } from './split-reader.ts';
 
 /** What a person asked for. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HubError } from '../errors.ts';
-import { parseDatasetPath, withoutCredentials } from './parse-dataset-path.ts';
+import { parseDatasetPath, withoutCredentials } from './validate-path.ts';
 
 const HUB = new URL('https://huggingface.co');
 const OWN_HUB = new URL('http://localhost:5000/hub');

@@ -73,3 +73,79 @@ export function validateToken(token: unknown): string | undefined {
 export function encodeFilePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
+
+/** A dataset as a person names it. */
+export interface DatasetPath {
+  /** `owner/name`, or a legacy name. */
+  readonly path: string;
+  /** The revision in the address of a page; undefined if it has none. */
+  readonly revision: string | undefined;
+}
+
+/** Longer than the address of any page of a dataset. */
+const MAX_LENGTH = 1024;
+
+/**
+ * Reads what people paste: `owner/name`, `datasets/owner/name`, or the address of a page of the dataset, such as
+ * `https://huggingface.co/datasets/owner/name/tree/v1.0/data`.
+ *
+ * @param hub address of the hub; an address of another one would name another dataset
+ * @throws HubError `invalid_request`
+ */
+export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
+  if (typeof pasted !== 'string' || pasted.length > MAX_LENGTH) {
+    return { path: validateDatasetPath(pasted), revision: undefined };
+  }
+  const text = pasted.trim();
+  if (/^https?:/i.test(text)) return fromAddress(text, hub);
+  if (text.startsWith(`${hub.host}/datasets/`)) return fromAddress(`${hub.protocol}//${text}`, hub);
+  const named = /^datasets\/([^/]+\/[^/]+)\/?$/.exec(text);
+  return { path: validateDatasetPath(named?.[1] ?? pasted), revision: undefined };
+}
+
+/**
+ * A path as it was pasted, for the record. An address loses its user name, password, query and fragment, which name no
+ * dataset and may hold a token.
+ */
+export function withoutCredentials(pasted: string): string {
+  const [named = ''] = pasted.split(/[?#]/, 1);
+  // Parsers of addresses take less than two slashes too, and backslashes.
+  const scheme = /^\s*https?:/i.exec(named)?.[0];
+  if (scheme === undefined) return /^[^/]+\/datasets\//.test(named) ? named : pasted;
+  const host = named.slice(scheme.length).search(/[^\\/\s]/) + scheme.length;
+  const [authority = ''] = named.slice(host).split(/[\\/]/, 1);
+  return `${named.slice(0, host)}${named.slice(host + authority.lastIndexOf('@') + 1)}`;
+}
+
+function fromAddress(text: string, hub: URL): DatasetPath {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.host !== hub.host || !url.pathname.startsWith(hub.pathname)) {
+    const got = url === null ? 'no valid address' : `an address of ${shorten(url.host)}`;
+    throw new HubError('invalid_request', `path must be a dataset of the hub ${hub.host}, got ${got}`);
+  }
+  const parts = url.pathname.slice(hub.pathname.replace(/\/$/, '').length).split('/').slice(1);
+  const [folder, ...rest] = parts;
+  if (folder !== 'datasets' || rest[0] === undefined || rest[0] === '') {
+    throw new HubError(
+      'invalid_request',
+      'path must be the address of a dataset, such as <hub>/datasets/<owner>/<name>',
+    );
+  }
+  // Pages of a dataset: `tree/<revision>/<folder>`, `blob/<revision>/<file>`, `viewer/<subset>/<split>`.
+  const page = rest.findIndex((part, index) => index > 0 && PAGES.includes(part));
+  const name = (page === -1 ? rest : rest.slice(0, page)).filter((part) => part !== '').join('/');
+  const revision = page !== -1 && REVISION_PAGES.includes(rest[page] ?? '') ? rest[page + 1] : undefined;
+  return { path: validateDatasetPath(name), revision: revision === undefined ? undefined : decode(revision) };
+}
+
+const REVISION_PAGES = ['tree', 'blob', 'resolve', 'commit', 'commits'];
+const PAGES = [...REVISION_PAGES, 'viewer', 'discussions', 'settings', 'raw'];
+
+function decode(part: string): string | undefined {
+  if (part === '') return undefined;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new HubError('invalid_request', 'path has a revision that is not percent-encoded UTF-8');
+  }
+}

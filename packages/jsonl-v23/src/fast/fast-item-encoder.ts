@@ -2,8 +2,7 @@ import type { ItemRanges } from '../item/encode-item.ts';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';
-import { ITEM_RULE } from './item-rule.ts';
-import { type FastRule, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
+import { type FastRule, ITEM_RULE, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
 import { copyRange, type KeyOrder, MemberRanges, NO_KEY } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, BACKSLASH, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =

@@ -4,9 +4,8 @@ import { jsonValue, spellDifferently } from '../../test/arbitrary-json.ts';
 import { jsonPointer } from '../source-location.ts';
 import { canonicalJson } from './canonical/canonical-json.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
-import { locateValue } from './locate-value.ts';
 import { parseJson } from './parse-json.ts';
-import { skipValue } from './value-scanner.ts';
+import { locateValue, skipValue } from './value-scanner.ts';
 
 it.each([
   ['{"a":[1,"x"]}', '', 0],

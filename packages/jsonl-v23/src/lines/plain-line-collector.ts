@@ -1,6 +1,6 @@
 import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
-import { itemRuleWithout, type RefusedKeys } from '../fast/item-rule.ts';
+import { itemRuleWithout, type RefusedKeys } from '../fast/known-keys.ts';
 import { ItemRanges } from '../item/encode-item.ts';
 
 /** Items without files, in canonical text. */

@@ -1,7 +1,6 @@
 import { compareUtf8, withoutControls } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { type ErrorList, PackageError } from '../errors.ts';
-import { groupBy } from '../group-by.ts';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,
@@ -167,4 +166,16 @@ function normalPath(reference: string): string | null {
     else if (parts.pop() === undefined) return null;
   }
   return parts.length === 0 ? null : parts.join('/');
+}
+
+/** The values by their keys, in the order of their first appearance (`Map.groupBy`, which Node 20 does not have). */
+export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
 }

@@ -6,7 +6,7 @@ import { isPackageManifest, MANIFEST_FILE, type PackageGenerator } from '../pack
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
-import { type OnRead, withArchiveFile } from './open-package-file.ts';
+import { type OnRead, withArchiveFile } from './file-source.ts';
 import type { MakeRoom } from './temp-dir.ts';
 import { archiveName, writeOutput, writeWhole } from './write-output.ts';
 import { zipStream } from './zip/zip-stream.ts';

@@ -19,7 +19,6 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.ts';
-import { groupBy } from '../group-by.ts';
 import {
   type LegacyItem,
   locateInSource,
@@ -29,7 +28,12 @@ import {
   readUpgradedLines,
   type UpgradedLines,
 } from '../legacy/legacy-items.ts';
-import { createReferenceResolver, findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
+import {
+  createReferenceResolver,
+  findLegacySources,
+  groupBy,
+  type LegacySection,
+} from '../legacy/legacy-sources.ts';
 import {
   ChangeCounter,
   type ConversionReport,
@@ -47,7 +51,6 @@ import {
 } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import { digestOf } from '../write/file-digest.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
 import {
   type NamedFile,
@@ -57,7 +60,7 @@ import {
   sectionPaths,
 } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
-import type { PackedBytes } from '../write/scan-dataset.ts';
+import { digestOf, type PackedBytes } from '../write/scan-dataset.ts';
 import { foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { PackedFile, TempDir } from './temp-dir.ts';

@@ -1,8 +1,7 @@
 /** `@svc/pkg-format/node`: packages in files and streams, and the conversion of older archives. */
 export type { ConversionReport, ReportedChange } from '../legacy/upgrade-item.ts';
 export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './convert-legacy-file.ts';
-export { type FileSource, openFileSource } from './file-source.ts';
-export { openPackageFile } from './open-package-file.ts';
+export { type FileSource, openFileSource, openPackageFile } from './file-source.ts';
 export {
   type SealOptions,
   type SealReport,

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
-import { DigestMeter, type FileDigest } from '../write/file-digest.ts';
-import type { PackedBytes } from '../write/scan-dataset.ts';
+import { DigestMeter, type FileDigest, type PackedBytes } from '../write/scan-dataset.ts';
 import { BlockBuffer } from './zip/archive-writer.ts';
 import { createDeflater } from './zip/create-deflater.ts';
 

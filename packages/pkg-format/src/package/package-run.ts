@@ -11,7 +11,6 @@ import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { collectBytes } from '../zip/byte-source.ts';
 import { BAR_FILE, isPackageManifest, MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
-import { MEMBER_READERS } from './member-readers.ts';
 import { parseJsonFile, type ReadOptions } from './open-archive.ts';
 import {
   type CountedSections,
@@ -22,7 +21,7 @@ import {
   type ResultLineOptions,
   readResultLines,
 } from './run-results.ts';
-import { MAX_REPETITIONS } from './run-values.ts';
+import { MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
 
 /** What every reading takes. */
 export interface SignalOptions {

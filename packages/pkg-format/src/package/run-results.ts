@@ -14,8 +14,7 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';
-import { MEMBER_READERS } from './member-readers.ts';
-import { compareNumbers, MAX_REPETITIONS } from './run-values.ts';
+import { compareNumbers, MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
 
 /** The result of one repetition of one item. */
 export interface PackageResult extends ResultValues {

@@ -1,4 +1,5 @@
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type Field, type FieldKind, isDatasetName, timeOf } from '@svc/jsonl-v23/internal';
+import { ExactNumber, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /** How often a run executes each item at most. */
 export const MAX_REPETITIONS = 100;
@@ -67,4 +68,82 @@ export function compareNumbers(left: readonly number[], right: readonly number[]
     if (difference !== 0) return difference;
   }
   return 0;
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const VERSION_HASH = /^[0-9a-f]{64}$/;
+
+/** How a member is read. */
+interface MemberReader {
+  /** The value of the field; undefined for an invalid member. */
+  readonly read: (member: JsonValue, field: Field) => unknown;
+  /** What the member must be, for errors. */
+  readonly wanted: (field: Field) => string;
+}
+
+/** How a member is read, by the kind of its field. */
+export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
+  text: readerOf((member) => typeof member === 'string', 'a string'),
+  title: readerOf(isDatasetName, '1 to 255 characters without control characters, or null'),
+  name: readerOf(
+    (member) => typeof member === 'string' && /^[\w.-]{1,64}$/.test(member),
+    'a name of at most 64 characters, or null',
+  ),
+  word: {
+    read: (member, { values = [] }) => values.find((word) => word === member),
+    wanted: ({ values = [] }) => {
+      const words = values.map((word) => `"${word}"`);
+      return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+    },
+  },
+  integer: {
+    read: (member, field) => (Number.isSafeInteger(member) && isInRange(member, field) ? member : undefined),
+    wanted: (field) => `an integer ${rangeOf(field)}`,
+  },
+  count: readerOf((member) => Number.isSafeInteger(member) && Number(member) >= 0, 'a number of tokens'),
+  number: {
+    read: (member, field) => (isInRange(member, field) ? member : undefined),
+    wanted: (field) => `a number ${rangeOf(field)}`,
+  },
+  boolean: readerOf((member) => typeof member === 'boolean', 'true, false or null'),
+  hash: known(VERSION_HASH),
+  digest: known(VERSION_HASH),
+  uuid: known(UUID),
+  time: { read: timeOf, wanted: () => 'a time in ISO 8601 with "Z", or null' },
+  id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
+  string: readerOf((member) => typeof member === 'string', 'a string or null'),
+  long_string: readerOf((member) => typeof member === 'string', 'a string or null'),
+  json: readerOf(() => true, 'a value'),
+  object: readerOf(isJsonObject, 'an object or null'),
+  names: readerOf(
+    (member) => Array.isArray(member) && member.every((name) => typeof name === 'string'),
+    'an array of names, or null',
+  ),
+  scores: readerOf(areScores, 'an object with the scores of at most 16 scorers, or null'),
+  failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
+};
+
+/** A text of another form is unknown, and therefore null. */
+function known(pattern: RegExp): MemberReader {
+  return {
+    read: (member) => (typeof member === 'string' && pattern.test(member) ? member : null),
+    wanted: () => 'a text',
+  };
+}
+
+function readerOf(isValid: (member: JsonValue) => boolean, wanted: string): MemberReader {
+  return { read: (member) => (isValid(member) ? member : undefined), wanted: () => wanted };
+}
+
+const isInRange = (member: JsonValue, { minimum = -Infinity, maximum = Infinity }: Field): boolean =>
+  typeof member === 'number' && member >= minimum && member <= maximum;
+
+function rangeOf({ minimum, maximum, isRequired = false }: Field): string {
+  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return isRequired ? range : `${range}, or null`;
+}
+
+/** An id may be any integer that an item may have, however it is written. */
+function isInteger(value: JsonValue): boolean {
+  return value instanceof ExactNumber ? !value.text.includes('.') : Number.isInteger(value);
 }

@@ -16,7 +16,7 @@ import {
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
 import { foldName } from '../zip/entry-name.ts';
-import type { FileDigest } from './file-digest.ts';
+import type { FileDigest } from './scan-dataset.ts';
 
 /** A file of a package, its size and checksum. */
 export interface NamedFile extends FileDigest {

@@ -24,7 +24,6 @@ import type {
   LinkedContent,
   WriteOptions,
 } from './export-dataset.ts';
-import { DigestMeter, digestOf, type FileDigest } from './file-digest.ts';
 import { encodePieces, interruptible, linesToBytes } from './lines-to-bytes.ts';
 import {
   type PackageContent,
@@ -35,7 +34,10 @@ import {
 } from './plan-package.ts';
 import {
   type DatasetScan,
+  DigestMeter,
+  digestOf,
   exportLines,
+  type FileDigest,
   type Pack,
   type PackageFile,
   type PackedBytes,

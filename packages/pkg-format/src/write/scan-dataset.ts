@@ -1,9 +1,8 @@
 import { joinItem } from '@svc/jsonl-v23';
-import { compareUtf8, ownText, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, createSha256, ownText, toHex } from '@svc/jsonl-v23/internal';
 import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
 import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';
-import { DigestMeter, type FileDigest } from './file-digest.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 
 /** The bytes of an entry, deflated already or as they are. */
@@ -189,4 +188,36 @@ export function addUse(known: KnownFile, { ownPath, extension }: EmbeddedFile, s
 function withPath(paths: KnownFile['ownPaths'], path: string): KnownFile['ownPaths'] {
   if (paths instanceof Set) return paths.add(ownText(path));
   return paths[0] === path ? paths : new Set([...paths, ownText(path)]);
+}
+
+/** Size and checksum of a file in a package. */
+export interface FileDigest {
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Measures bytes that pass by. */
+export class DigestMeter {
+  readonly #hash = createSha256();
+  bytes = 0;
+
+  /** Returns the bytes. */
+  add(chunk: Uint8Array): Uint8Array {
+    this.#hash.update(chunk);
+    this.bytes += chunk.byteLength;
+    return chunk;
+  }
+
+  /** The digest of all bytes. Call it once. */
+  end(): FileDigest {
+    return { bytes: this.bytes, sha256: toHex(this.#hash.digest()) };
+  }
+}
+
+/** Reads bytes to their end. */
+export async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<FileDigest> {
+  const meter = new DigestMeter();
+  for await (const chunk of chunks) meter.add(chunk);
+  return meter.end();
 }

@@ -1,5 +1,5 @@
 import { checkColumnCount, type TableError } from '../errors.ts';
-import { utf8Text } from '../scalars/utf8-text.ts';
+import { utf8Text } from '../text/encodings.ts';
 import { type CsvScanner, DOUBLED, VERBATIM } from './csv-scanner.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

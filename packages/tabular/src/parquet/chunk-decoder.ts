@@ -1,11 +1,10 @@
 import { transferBuffer } from '@svc/jsonl-v23/internal';
 import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
-import { type CellValues, compileConverter, holdsTexts } from './cells/convert.ts';
+import { type CellValues, compileConverter, holdsTexts, type LeafColumn } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage, RowBuffer } from './data-page.ts';
 import { type Dictionary, decodeDictionary } from './encodings/dictionary.ts';
-import type { LeafColumn } from './leaf-column.ts';
 import { nameOf, type ParquetFooter } from './metadata/footer.ts';
 import { type PageHead, readPageHead } from './metadata/page-header.ts';
 import { damaged, EndOfBytesError, toTableError, translateErrors, unsupported } from './parquet-error.ts';

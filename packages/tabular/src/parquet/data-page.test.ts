@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRuns } from '../../test/encode-runs.ts';
+import type { LeafColumn } from './cells/convert.ts';
 import { loadPageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage } from './data-page.ts';
-import type { LeafColumn } from './leaf-column.ts';
 import type { PageHeader } from './metadata/page-header.ts';
 import { type SchemaElement, schemaTree } from './metadata/schema.ts';
 import { ParquetError } from './parquet-error.ts';

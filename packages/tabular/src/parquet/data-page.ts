@@ -1,12 +1,10 @@
 import { assembleLists } from './assemble.ts';
-import type { CellValues } from './cells/convert.ts';
+import type { CellValues, LeafColumn, StoredValues, ValueReader } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
 import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
 import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';
 import { byteStreamSplitReader, plainReader } from './encodings/plain.ts';
 import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
-import type { StoredValues, ValueReader } from './encodings/values.ts';
-import type { LeafColumn } from './leaf-column.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
 import type { Encoding, PageHeader } from './metadata/page-header.ts';
 import { damaged, unsupported } from './parquet-error.ts';

@@ -1,8 +1,7 @@
 import { decompress, isCutOff } from '#runtime';
 import { TableError, unreadableFile } from '../errors.ts';
 import { compressionOf, type FileCompression } from '../files/file-format.ts';
-import type { ByteSource } from '../source/byte-source.ts';
-import { createExpansionMeter } from '../source/expansion-limit.ts';
+import { type ByteSource, createExpansionMeter } from '../source/byte-source.ts';
 import { joinSignals } from '../source/turns.ts';
 
 /** Bytes that the files of some tables may still cache together. */

@@ -21,11 +21,11 @@ import {
 } from '../../package/layout.ts';
 import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
-import { digestOf } from '../../write/file-digest.ts';
 import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
+import { digestOf } from '../../write/scan-dataset.ts';
 import { checkWhole, orderedPaths } from '../copy-package.ts';
-import { type OnRead, withArchiveFile } from '../open-package-file.ts';
+import { type OnRead, withArchiveFile } from '../file-source.ts';
 import { archiveName, writeOutput, writeWhole } from '../write-output.ts';
 import { zipStream } from '../zip/zip-stream.ts';
 

@@ -1,8 +1,41 @@
 import { isoDate, isoTimestamp } from '../../scalars/times.ts';
-import { utf8Text } from '../../scalars/utf8-text.ts';
-import type { StoredValues } from '../encodings/values.ts';
-import type { SchemaElement, SchemaTree } from '../metadata/schema.ts';
+import { utf8Text } from '../../text/encodings.ts';
+import type { Codec } from '../metadata/file-metadata.ts';
+import type { PhysicalType, SchemaElement, SchemaTree } from '../metadata/schema.ts';
 import { damaged } from '../parquet-error.ts';
+
+/** Values of one column as they are stored, nulls left out. */
+export type StoredValues =
+  | Int32Array
+  | BigInt64Array
+  | Float32Array
+  | Float64Array
+  | boolean[]
+  | bigint[]
+  | Uint8Array[];
+
+/**
+ * Decodes the values of one page, some at a time, so that a page of a few bytes that encodes millions of values takes
+ * the memory of some thousands.
+ */
+export interface ValueReader {
+  /** The next `count` values. @throws ParquetError if the page holds fewer, or its bytes are damaged */
+  next(count: number): StoredValues;
+}
+
+/** What decoding the pages of a leaf column takes. */
+export interface LeafColumn {
+  /** The column's way from the root of the schema. */
+  readonly path: readonly SchemaTree[];
+  readonly maxRepetition: number;
+  readonly maxDefinition: number;
+  readonly type: PhysicalType;
+  readonly typeLength: number | undefined;
+  readonly codec: Codec;
+  readonly convert: ValueConverter;
+  /** Whether its values do not refer to the bytes of their page. */
+  readonly holdsTexts: boolean;
+}
 
 /** Values of a column in the form in which `compileCell` takes them. */
 export type CellValues = StoredValues | Uint32Array | BigUint64Array | ReadonlyArray<unknown>;

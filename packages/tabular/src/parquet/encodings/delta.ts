@@ -1,6 +1,6 @@
+import type { ValueReader } from '../cells/convert.ts';
 import type { ByteCursor } from '../metadata/byte-cursor.ts';
 import { damaged, EndOfBytesError, unsupported } from '../parquet-error.ts';
-import type { ValueReader } from './values.ts';
 
 const DELTAS = 'a difference of values';
 /** Writers use 32 to 256. */

@@ -1,6 +1,5 @@
-import type { CellValues } from '../cells/convert.ts';
+import type { CellValues, LeafColumn } from '../cells/convert.ts';
 import type { PageInflater } from '../codecs/inflate-page.ts';
-import type { LeafColumn } from '../leaf-column.ts';
 import { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PageHeader } from '../metadata/page-header.ts';
 import { damaged, unsupported } from '../parquet-error.ts';

@@ -1,7 +1,7 @@
+import type { ValueReader } from '../cells/convert.ts';
 import type { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PhysicalType } from '../metadata/schema.ts';
 import { damaged, unsupported } from '../parquet-error.ts';
-import type { ValueReader } from './values.ts';
 
 const VALUES = 'a value';
 /** Julian day of 1970-01-01. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoaderParams } from './raw-row.ts';
-import { readRows } from './read-rows.ts';
-import { readText } from './read-text.ts';
+import { readRows, readText } from './read-rows.ts';
 
 async function read(content: string, params: LoaderParams = {}, size = 1 << 16): Promise<unknown[]> {
   async function* pieces(): AsyncGenerator<Uint8Array> {
