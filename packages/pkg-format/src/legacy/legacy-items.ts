@@ -3,7 +3,7 @@ import {
   type CutLine,
   cutLines,
   locateValue,
-  PlainLineCollector,
+  type PlainLineCollector,
   type PlainLines,
 } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type LocatedText, parseJson } from '@svc/jsonl-v23/json';
@@ -56,37 +56,17 @@ export const LEGACY_KEYS: ConstructorParameters<typeof PlainLineCollector>[0] = 
 /**
  * Reads the items of a legacy file in order, also after an invalid one, with one line in memory.
  *
+ * @param plain collects lines that need no upgrade, if no prompts of the dataset are added to its items; by default there
+ *   are none
  * @throws PackageError `package_invalid_json` for a JSON file that cannot be read further, `package_limit`,
  *   `package_corrupt`
  */
-export function readLegacyItems(
+export async function* readLegacyItems<Lines extends UpgradedLines = never>(
   archive: Pick<Archive, 'limits' | 'read'>,
   file: string,
   kind: LegacySection['kind'],
   signal?: AbortSignal,
-): AsyncGenerator<LegacyItem> {
-  return readItems<never>(archive, file, kind, null, signal);
-}
-
-/**
- * Reads the items of a legacy file as {@link readLegacyItems} does, but yields lines that need no upgrade as they are
- * written into a package, if no prompts of the dataset are added to its items.
- */
-export function readUpgradedLines(
-  archive: Pick<Archive, 'limits' | 'read'>,
-  file: string,
-  kind: LegacySection['kind'],
-  signal?: AbortSignal,
-): AsyncGenerator<LegacyItem | UpgradedLines> {
-  return readItems<UpgradedLines>(archive, file, kind, new PlainLineCollector(LEGACY_KEYS), signal);
-}
-
-async function* readItems<Lines extends UpgradedLines>(
-  archive: Pick<Archive, 'limits' | 'read'>,
-  file: string,
-  kind: LegacySection['kind'],
-  plain: PlainLineCollector | null,
-  signal: AbortSignal | undefined,
+  plain: PlainLineCollector | null = null,
 ): AsyncGenerator<LegacyItem | Lines> {
   const { maxLineBytes, maxDepth } = archive.limits;
   // JSON is cut into items of several chunks; lines are copied.

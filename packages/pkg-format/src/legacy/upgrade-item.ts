@@ -1,4 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { isConversation } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
@@ -149,7 +150,8 @@ export function upgradeItem(legacy: JsonObject, context: UpgradeContext): Upgrad
   ] as const) {
     editor.moveFrom(source, PROMPT, isText);
   }
-  editor.moveFrom(['messages'], MESSAGES, isConversation);
+  const isEmpty = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
+  editor.moveFrom(['messages'], MESSAGES, (value) => isEmpty(value) || isConversation(value));
   for (const source of [['expected'], ['target'], ['reference'], ['ideal']] as const) {
     editor.moveFrom(source, ['answer'], () => true);
   }
@@ -180,18 +182,6 @@ function moveSystemMessage(editor: ItemEditor, source: Path): void {
     if (messages.length === 1) editor.take(source);
     else editor.put(source, messages.slice(1));
   });
-}
-
-function isConversation(value: JsonValue): boolean {
-  return (
-    Array.isArray(value) &&
-    value.every(
-      (message) =>
-        isJsonObject(message) &&
-        typeof getMember(message, 'role') === 'string' &&
-        Object.hasOwn(message, 'content'),
-    )
-  );
 }
 
 /** Adds the prompts of the whole dataset to an item without such prompts. */

@@ -15,17 +15,18 @@ import {
   DEFAULT_IMPORT_LIMITS,
   ImportMeter,
   isDatasetName,
+  PlainLineCollector,
   toDatasetName,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.ts';
 import {
+  LEGACY_KEYS,
   type LegacyItem,
   locateInSource,
   type Peekable,
   peekable,
   readLegacyItems,
-  readUpgradedLines,
   type UpgradedLines,
 } from '../legacy/legacy-items.ts';
 import {
@@ -117,8 +118,8 @@ export async function convertLegacy(
     if (kind === 'json' && contents.used.has(file)) continue;
     const promptsOf = ({ blobs }: LegacySection) => datasetPrompts([...blobs, meta, manifest]);
     const keepsLines = sources.every((source) => promptsOf(source).areNone);
-    const read = keepsLines ? readUpgradedLines : readLegacyItems;
-    await using items = peekable(read(archive, file, kind, signal));
+    const plain = keepsLines ? new PlainLineCollector(LEGACY_KEYS) : null;
+    await using items = peekable(readLegacyItems<UpgradedLines>(archive, file, kind, signal, plain));
     for (const source of sources) {
       const prompts = promptsOf(source);
       const upgrade = (item: JsonObject, location: SourceLocation): UpgradedItem => {

@@ -3,7 +3,6 @@ import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { type CheckedPackage, checkPackage } from '../check/inspect-package.ts';
 import { ErrorList } from '../errors.ts';
 import {
-  type ArchiveFiles,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
   checkDatasetName,
@@ -43,15 +42,11 @@ export async function copyPackage(
     stamped['name'] = givenName;
   }
   const name = getMember(stamped, 'name');
-  const paths = orderedPaths(
-    archive.files,
-    pkg.sections.map(({ file }) => file),
-  );
+  const { paths, sources } = copiedFiles(archive, pkg);
   const entries = [
     textEntry(MANIFEST_FILE, `${canonicalJson(stamped)}\n`),
     ...paths.map((path) => fileEntry(path, null)),
   ];
-  const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
   return {
     plan: packagePlan(entries, sources),
     report: {
@@ -90,12 +85,17 @@ export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Prom
   }
 }
 
-/** The paths in the order of package-format section 3, then the paths of other files. */
-export function orderedPaths(files: ArchiveFiles, sectionFiles: readonly string[]): string[] {
+/** All files but the manifest, in the order of package-format section 3, then other files; and how to read them. */
+export function copiedFiles(
+  { files, read }: Archive,
+  { sections }: PackageReader,
+): { readonly paths: readonly string[]; readonly sources: Map<string, () => AsyncIterable<Uint8Array>> } {
+  const sectionFiles = sections.map(({ file }) => file);
   const first = [META_FILE, ...RUN_FILES].filter((path) => files.has(path));
   const known = new Set([MANIFEST_FILE, ...first, ...sectionFiles]);
   const rest = [...files.keys()].filter((path) => !known.has(path)).sort(compareUtf8);
   const under = (folder: string) => rest.filter((path) => path.startsWith(folder));
   const others = rest.filter((path) => !path.startsWith(ASSETS_FOLDER) && !path.startsWith(CHECKERS_FOLDER));
-  return [...first, ...sectionFiles, ...under(ASSETS_FOLDER), ...under(CHECKERS_FOLDER), ...others];
+  const paths = [...first, ...sectionFiles, ...under(ASSETS_FOLDER), ...under(CHECKERS_FOLDER), ...others];
+  return { paths, sources: new Map(paths.map((path) => [path, () => read(path, { uncounted: true })])) };
 }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createSectionHasher, type ItemInput, joinItem, versionHash } from '@svc/jsonl-v23';
+import { createSectionHasher, type ItemInput, joinItem } from '@svc/jsonl-v23';
 import { createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { checkNames } from '../package/layout.ts';
-import { encodeValue } from '../write/dataset-from-items.ts';
+import { encodeValue, withSections } from '../write/dataset-from-items.ts';
 import { mayEmbedFiles } from '../write/embedded-files.ts';
 import type { ExportDataset, ExportSection } from '../write/export-dataset.ts';
 import { encodeText } from '../write/lines-to-bytes.ts';
@@ -43,10 +43,7 @@ export async function stageDataset(
   tempDir: TempDir,
   { signal, onProgress }: StageOptions,
 ): Promise<ExportDataset> {
-  checkNames(
-    dataset.name,
-    dataset.sections.map(({ name }) => name),
-  );
+  checkNames(dataset);
   let itemCount = 0;
   const onItem = (): void => {
     itemCount += 1;
@@ -58,14 +55,7 @@ export async function stageDataset(
   }
   onProgress?.(itemCount);
   const { schema = {} } = dataset;
-  return {
-    name: dataset.name,
-    description: dataset.description ?? null,
-    notes: dataset.notes ?? null,
-    schema: canonicalJson(typeof schema === 'function' ? schema() : schema),
-    versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)),
-    sections,
-  };
+  return withSections(dataset, typeof schema === 'function' ? schema() : schema, sections);
 }
 
 /** Small batches are read, written and forgotten before the garbage collector counts them as old. */

@@ -45,10 +45,7 @@ export async function writePackageFile(
   options: WriteFileOptions = {},
 ): Promise<WrittenPackage> {
   const { run = null, generator, force = false, signal, onProgress } = options;
-  checkNames(
-    dataset.name,
-    dataset.sections.map(({ name }) => name),
-  );
+  checkNames(dataset);
   return await writeOutput(path, { force }, async (temporary, tempDir) => {
     const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
     let repeatedBytes = 0;

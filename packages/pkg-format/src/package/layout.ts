@@ -212,11 +212,17 @@ function isSectionName(name: unknown): name is string {
  *
  * @throws PackageError `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
  */
-export function checkNames(name: unknown, sectionNames: readonly unknown[]): void {
+export function checkNames({
+  name,
+  sections,
+}: {
+  readonly name: unknown;
+  readonly sections: readonly { readonly name: unknown }[];
+}): void {
   checkDatasetName(name);
-  if (sectionNames.length === 0)
+  if (sections.length === 0)
     throw new PackageError('package_no_sections', 'A package must have at least one section.');
-  const names = sectionNames.map((section, index) => {
+  const names = sections.map(({ name: section }, index) => {
     checkSectionName(section, `/sections/${index}/name`);
     return section;
   });

@@ -43,19 +43,19 @@ export interface ItemsDataset {
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
  */
 export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
-  checkNames(
-    dataset.name,
-    dataset.sections.map(({ name }) => name),
-  );
+  checkNames(dataset);
   const sections = dataset.sections.map(({ name, items }) => sectionFromItems(name, items));
-  return {
-    name: dataset.name,
-    description: dataset.description ?? null,
-    notes: dataset.notes ?? null,
-    schema: canonicalJson(dataset.schema ?? {}),
-    versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)),
-    sections,
-  };
+  return withSections(dataset, dataset.schema ?? {}, sections);
+}
+
+/** A dataset whose items are encoded. */
+export function withSections(
+  { name, description = null, notes = null }: Pick<ItemsDataset, 'name' | 'description' | 'notes'>,
+  schema: JsonObject,
+  sections: readonly ExportSection[],
+): ExportDataset {
+  const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
+  return { name, description, notes, schema: canonicalJson(schema), versionHash: hash, sections };
 }
 
 /**

@@ -108,10 +108,7 @@ interface PrepareOptions extends WriteOptions {
  */
 export async function preparePackage(dataset: ExportDataset, options: PrepareOptions): Promise<PackagePlan> {
   const { run = null, generator, secrets = [], pack = keepNothing, signal } = options;
-  checkNames(
-    dataset.name,
-    dataset.sections.map((section) => section.name),
-  );
+  checkNames(dataset);
   const scan = await scanDataset(dataset, { pack, signal });
   const config = run && sanitiseRunConfig(run.config, secrets);
   const results = run && (await scanResults(run, config ?? {}, secrets, signal));

@@ -24,7 +24,7 @@ import { type PackageReader, readPackage } from '../../package/package-reader.ts
 import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
 import { digestOf } from '../../write/scan-dataset.ts';
-import { checkWhole, orderedPaths } from '../copy-package.ts';
+import { checkWhole, copiedFiles } from '../copy-package.ts';
 import { type OnRead, withArchiveFile } from '../file-source.ts';
 import { archiveName, writeOutput, writeWhole } from '../write-output.ts';
 import { zipStream } from '../zip/zip-stream.ts';
@@ -82,10 +82,7 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
     return await withArchiveFile(source, { limits, onRead }, async (archive) => {
       const pkg = await readPackage(await unsealed(archive));
       const found = await checkWhole(pkg, signal);
-      const paths = orderedPaths(
-        archive.files,
-        pkg.sections.map(({ file }) => file),
-      );
+      const { paths, sources } = copiedFiles(archive, pkg);
       const files: NamedFile[] = [];
       for (const path of paths) {
         const digest = await digestOf(archive.read(path, { uncounted: true, ...(signal && { signal }) }));
@@ -98,7 +95,6 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
         textEntry(MANIFEST_FILE, `${canonicalJson(manifest)}\n`),
         ...files.map((file) => fileEntry(file.path, file)),
       ];
-      const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
       await writeWhole(
         temporary,
         zipStream(async () => packagePlan(entries, sources), signal),
