@@ -3,7 +3,7 @@
  * change in any minor release.
  */
 
-export { createSha256, isBase64, sha256, sha256Hex, toHex } from '#native';
+export { createSha256, isBase64, sha256Hex, toHex } from '#native';
 export { checkNumber, withDefaults } from './arguments/check-arguments.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export {

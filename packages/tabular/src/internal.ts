@@ -1,10 +1,9 @@
 /** What the other packages of this repository need beyond the public names. Not part of the public API. */
 
 export { type Compression, decompress } from '#runtime';
-export { shorten, TableError, type TableErrorCode } from './errors.ts';
+export { shorten } from './errors.ts';
 export { baseName, compressionOf, type DataFormat, suffixes } from './files/file-format.ts';
 export { readTextFile } from './files/open-file-table.ts';
-export { openParquetTable } from './parquet/parquet-table.ts';
 export type { PreviewItem } from './preview/collect-rows.ts';
 export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 export {
@@ -21,9 +20,6 @@ export {
 export type { TruncatedCell } from './preview/preview-samples.ts';
 export { fileSchema, type RowFacts, rowsSchema, type SkippedRows } from './provenance/file-schema.ts';
 export {
-  dtypeOf,
-  type Feature,
-  type Features,
   featureFromJson,
   listLength,
   type NamedFeature,
@@ -46,20 +42,15 @@ export {
   type InputFile,
   limitContent,
   locateError,
-  sectionNames,
   sourceOf,
   type TableFile,
 } from './sections/table-file.ts';
 export {
-  type ChosenFiles,
   chooseContents,
   MAX_FILES,
   type PackedFile,
   tableFiles,
   unpackFiles,
 } from './sections/unpack-files.ts';
-export type { ByteSource } from './source/byte-source.ts';
 export { createYielder, inSlices, joinSignals } from './source/turns.ts';
-export type { RowBatch, Table } from './table.ts';
 export { readRows } from './text/read-rows.ts';
-export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
-import { decompress, TableError } from '@svc/tabular/internal';
+import { TableError } from '@svc/tabular';
+import { decompress } from '@svc/tabular/internal';
 import { datasetName } from '../base-name.ts';
 import {
   bytesOf,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
-import type { ByteSource } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
 import type { EntryReader } from './entry.ts';
 import { EntryStore, type PendingEntry } from './entry-store.ts';
 import type { AccessCheck, CacheKey, CacheOptions, DocumentKey, FileCache } from './file-cache.ts';

@@ -1,4 +1,4 @@
-import type { ByteSource } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
 
 /** What identifies the bytes of a file, and who may read them. */
 export interface CacheKey {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { type ByteSource, joinSignals } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
+import { joinSignals } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';

@@ -1,5 +1,5 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
-import type { ByteSource } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
 import { parseYamlApart } from '#platform';
 import { createAccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';

@@ -1,7 +1,8 @@
 import { checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import { type Feature, type Features, mergeFeatures, type RowBatch, toMappable } from '@svc/tabular/internal';
+import type { Feature, Features, RowBatch } from '@svc/tabular';
+import { mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import type { YamlValue } from '../repository/parse-yaml.ts';
 import type { SplitTable } from '../splits/open-tables.ts';

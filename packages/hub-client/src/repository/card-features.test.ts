@@ -1,4 +1,4 @@
-import { dtypeOf } from '@svc/tabular/internal';
+import { dtypeOf } from '@svc/tabular';
 import { describe, expect, it } from 'vitest';
 import { featuresFromYaml } from './card-features.ts';
 import { parseYaml } from './parse-yaml.ts';

@@ -1,7 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { Feature, Features } from '@svc/tabular';
 import {
-  type Feature,
-  type Features,
   featureFromJson,
   listLength,
   type NamedFeature,

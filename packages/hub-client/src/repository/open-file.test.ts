@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { ByteSource } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
 import { IMPATIENT, type TestRequester, testRequester } from '../../test/requester.ts';

@@ -1,5 +1,6 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
-import { type ByteSource, joinSignals } from '@svc/tabular/internal';
+import type { ByteSource } from '@svc/tabular';
+import { joinSignals } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';
 import { RetryableError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';

@@ -6,7 +6,7 @@ import {
   TableError,
   type TableErrorCode,
   type TextTablesOptions,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import { HubError, type HubErrorCode } from '../errors.ts';
 import { featuresFromYaml } from '../repository/card-features.ts';
 import { createPacer } from './pacer.ts';

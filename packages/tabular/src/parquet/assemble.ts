@@ -23,7 +23,7 @@ export function assembleLists(
   output: Nested,
   definitions: Uint8Array | null,
   repetitions: Uint8Array | null,
-  values: Exclude<CellValues, { starts: Int32Array }>,
+  values: CellValues,
   path: readonly SchemaTree[],
 ): CellValues {
   const maxDefinition = maxDefinitionLevel(path);

@@ -191,7 +191,7 @@ export class ChunkDecoder {
     this.#hold('row', 0);
   }
 
-  /** Frees the memory of the texts, which cannot be read afterwards. */
+  /** Gives back the memory that it holds. */
   release(): void {
     this.#releasePage();
     this.#hold('dictionary', 0);

@@ -21,7 +21,7 @@ import {
   spansOf,
 } from './plan-chunks.ts';
 
-/** Some rows of a Parquet file, column by column. Its values can be read until the next batch is requested. */
+/** Some rows of a Parquet file, column by column. */
 export interface ColumnBatch {
   /** Index of the first row in the file. */
   readonly firstRow: number;
