@@ -74,6 +74,7 @@ export {
   isEmbeddedChecker,
   type LocatedAsset,
   linkedReferences,
+  mapEntries,
 } from './item/asset.ts';
 export { type AssetLink, LINK_MEMBERS, withOwnMembers } from './item/asset-link.ts';
 export {

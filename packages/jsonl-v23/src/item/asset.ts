@@ -161,25 +161,28 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
  * @throws JsonlError `invalid_asset`, `missing_file` with the JSON Pointer of the entry's member in error
  */
 export function normaliseAssets(assets: JsonValue, location: SourceLocation): JsonValue {
+  return mapEntries(assets, (entry, name) =>
+    normaliseEntry(entry, new AssetLocation(location, ['assets', name])),
+  );
+}
+
+/** Assets with other entries, in the same order; the same value if all entries stay the same. */
+export function mapEntries(
+  assets: JsonValue,
+  map: (entry: JsonValue, name: string | number) => JsonValue,
+): JsonValue {
   if (Array.isArray(assets)) {
-    let result = assets;
-    for (let index = 0; index < assets.length; index++) {
-      const entry = assets[index] as JsonValue;
-      const normal = normaliseEntry(entry, new AssetLocation(location, ['assets', index]));
-      if (normal === entry) continue;
-      if (result === assets) result = [...assets];
-      result[index] = normal;
-    }
-    return result;
+    const mapped = assets.map(map);
+    return mapped.some((entry, index) => entry !== assets[index]) ? mapped : assets;
   }
   if (!isJsonObject(assets)) return assets;
   let result = assets;
   for (const name of Object.keys(assets)) {
     const entry = assets[name] as JsonValue;
-    const normal = normaliseEntry(entry, new AssetLocation(location, ['assets', name]));
-    if (normal === entry) continue;
+    const mapped = map(entry, name);
+    if (mapped === entry) continue;
     if (result === assets) result = { ...assets };
-    setMember(result as JsonObject, name, normal);
+    setMember(result, name, mapped);
   }
   return result;
 }

@@ -1,7 +1,7 @@
 import { sha256Into } from '#native';
 import { CanonicalWriter, withWriter } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { isEmbeddedChecker } from './asset.ts';
+import { isEmbeddedChecker, mapEntries } from './asset.ts';
 
 const HASH_BYTES = 32;
 
@@ -202,29 +202,14 @@ export function countAssets(assets: JsonValue | undefined): number {
 export function hashView(item: JsonObject): JsonObject {
   let view = item;
   if (Object.hasOwn(item, 'assets')) {
-    const assets = assetsHashView(item['assets'] as JsonValue);
+    const assets = mapEntries(item['assets'] as JsonValue, (entry) =>
+      hasContentAndPath(entry) ? withoutPath(entry) : entry,
+    );
     if (assets !== item['assets']) view = { ...view, assets };
   }
   if (Object.hasOwn(item, 'checker')) {
     const checker = checkerHashView(item['checker'] as JsonValue);
     if (checker !== item['checker']) view = { ...view, checker };
-  }
-  return view;
-}
-
-/** The hash view of the `assets` member. */
-function assetsHashView(assets: JsonValue): JsonValue {
-  if (Array.isArray(assets)) {
-    return assets.some(hasContentAndPath)
-      ? assets.map((entry) => (hasContentAndPath(entry) ? withoutPath(entry) : entry))
-      : assets;
-  }
-  if (!isJsonObject(assets) || !Object.values(assets).some(hasContentAndPath)) return assets;
-  const view = { ...assets };
-  for (const [name, entry] of Object.entries(assets)) {
-    if (!hasContentAndPath(entry)) continue;
-    const value = withoutPath(entry);
-    Object.defineProperty(view, name, { value, writable: true, enumerable: true, configurable: true });
   }
   return view;
 }

@@ -1,7 +1,7 @@
 import { JsonlError } from '../errors.ts';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
-import { type FileReference, isEmbeddedChecker } from './asset.ts';
+import { type FileReference, isEmbeddedChecker, mapEntries } from './asset.ts';
 import { canonicalByteLength } from './encode-item.ts';
 
 /** Longest line of an item by default: 64 MiB, enough for embedded images. */
@@ -94,12 +94,7 @@ export function itemSize(item: JsonObject): ItemSize {
   };
   const { assets, checker } = item;
   let short: JsonObject = item;
-  if (Array.isArray(assets)) short = { ...short, assets: assets.map(shortened) };
-  else if (isJsonObject(assets)) {
-    const entries: JsonObject = {};
-    for (const name of Object.keys(assets)) setMember(entries, name, shortened(assets[name] as JsonValue));
-    short = { ...short, assets: entries };
-  }
+  if (assets !== undefined) short = { ...short, assets: mapEntries(assets, shortened) };
   if (isEmbeddedChecker(checker)) short = { ...short, checker: shortened(checker) };
   return { textBytes: canonicalByteLength(short), base64Bytes };
 }

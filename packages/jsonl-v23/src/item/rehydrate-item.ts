@@ -1,6 +1,13 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { encodeBase64 } from '../media/base64.ts';
-import { assetEntries, type FileReference, fileReferences, filledEntry, referencedPath } from './asset.ts';
+import {
+  assetEntries,
+  type FileReference,
+  fileReferences,
+  filledEntry,
+  mapEntries,
+  referencedPath,
+} from './asset.ts';
 import { canonicalByteLength } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { EmbeddedSize, type ItemSizeOptions } from './item-size.ts';
@@ -53,20 +60,14 @@ export function embedFiles(item: Item, contents: readonly Uint8Array[]): Item {
     if (path === null) continue;
     files.set(name, { ...filledEntry(entry, { kind: 'asset', path }), data: nextText() });
   }
-  if (files.size > 0) result = { ...result, assets: withEntries(item['assets'] as JsonValue, files) };
+  if (files.size > 0) {
+    const assets = mapEntries(item['assets'] as JsonValue, (entry, name) => files.get(name) ?? entry);
+    result = { ...result, assets };
+  }
 
   const checker = getMember(item, 'checker');
   if (isJsonObject(checker) && referencedPath(checker, 'checkers') !== null) {
     result = { ...result, checker: { ...checker, encoding: 'base64', data: nextText() } };
   }
   return result as Item;
-}
-
-function withEntries(assets: JsonValue, entries: ReadonlyMap<string | number, JsonObject>): JsonValue {
-  if (Array.isArray(assets)) return assets.map((entry, index) => entries.get(index) ?? entry);
-  const result: JsonObject = {};
-  for (const [name, entry] of Object.entries(assets as JsonObject)) {
-    setMember(result, name, entries.get(name) ?? entry);
-  }
-  return result;
 }

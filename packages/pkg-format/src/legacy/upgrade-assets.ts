@@ -3,6 +3,7 @@ import {
   DEFAULT_MIME_TYPE,
   decodeBase64 as decodeAnyBase64,
   isDataUri,
+  mapEntries,
   mimeTypeForPath,
   parseDataUri,
   sniffMimeType,
@@ -67,21 +68,9 @@ export function upgradeAssets(
       return value;
     }
   };
-  const upgraded = upgradeEntries(assets, entryOf);
+  const upgraded = typeof assets === 'string' ? [entryOf(assets, 0)] : mapEntries(assets, entryOf);
   errors.throwIfAny();
   return { assets: upgraded, moved, files };
-}
-
-function upgradeEntries(
-  assets: JsonValue,
-  entryOf: (value: JsonValue, name: string | number) => JsonValue,
-): JsonValue {
-  if (Array.isArray(assets)) return assets.map(entryOf);
-  if (typeof assets === 'string') return [entryOf(assets, 0)];
-  if (!isJsonObject(assets)) return assets;
-  const entries: JsonObject = {};
-  for (const [name, entry] of Object.entries(assets)) setMember(entries, name, entryOf(entry, name));
-  return entries;
 }
 
 function upgradeEntry(

@@ -5,17 +5,11 @@ import {
   DEFAULT_MIME_TYPE,
   EmbeddedSize,
   type ItemParts,
+  mapEntries,
   sha256Hex,
   sniffMimeType,
 } from '@svc/jsonl-v23/internal';
-import {
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonPointer,
-  setMember,
-} from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
@@ -90,12 +84,7 @@ export class LegacyContents {
       texts.set(bytes, data);
       return { mime_type: sniffMimeType(bytes) ?? DEFAULT_MIME_TYPE, ...entry, encoding: 'base64', data };
     };
-    if (Array.isArray(assets)) return { ...item, assets: assets.map(embedOne) };
-    const entries: JsonObject = {};
-    for (const [name, entry] of Object.entries(assets as JsonObject)) {
-      setMember(entries, name, embedOne(entry, name));
-    }
-    return { ...item, assets: entries };
+    return { ...item, assets: mapEntries(assets as JsonValue, embedOne) };
   }
 
   /** The stored parts of an item with its content moved to files; keeps new inline content in the temporary file. */

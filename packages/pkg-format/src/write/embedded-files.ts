@@ -5,6 +5,7 @@ import {
   isCheckerFile,
   isEmbeddedChecker,
   type LinkedFile,
+  mapEntries,
   replaceLinked,
   sha256Hex,
 } from '@svc/jsonl-v23/internal';
@@ -16,7 +17,6 @@ import {
   type JsonValue,
   jsonPointer,
   parseJson,
-  setMember,
 } from '@svc/jsonl-v23/json';
 import { decodeBase64 } from '#byte-tools';
 import type { ExportItem } from './export-dataset.ts';
@@ -109,7 +109,6 @@ function moveLinkedOut(
 }
 
 function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
-  const assets = parseStored(text);
   const moved = (entry: JsonValue, name: string | number): JsonValue => {
     if (!isJsonObject(entry)) return entry;
     const mimeType = getMember(entry, 'mime_type');
@@ -122,11 +121,7 @@ function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): s
       pathFor,
     );
   };
-  if (Array.isArray(assets)) return canonicalJson(assets.map(moved));
-  if (!isJsonObject(assets)) return text;
-  const result: JsonObject = {};
-  for (const [name, entry] of Object.entries(assets)) setMember(result, name, moved(entry, name));
-  return canonicalJson(result);
+  return canonicalJson(mapEntries(parseStored(text), moved));
 }
 
 function moveCheckerOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
