@@ -15,9 +15,9 @@ export type PackageErrorCode =
 
 export interface PackageErrorOptions {
   /** The entry of the archive. */
-  readonly entry?: string;
+  readonly entry?: string | undefined;
   /** The location in the entry; by default only its name. */
-  readonly location?: SourceLocation;
+  readonly location?: SourceLocation | undefined;
   readonly cause?: unknown;
   /** The first 100 errors, including this one, if several were looked for. */
   readonly errors?: readonly PackageError[];
@@ -107,7 +107,7 @@ export const missingFileProblem = (path: string): string => `The archive has no 
 export function missingFile(path: string, location?: SourceLocation): PackageError {
   return new PackageError('package_missing_file', `${missingFileProblem(path)}.`, {
     entry: path,
-    ...(location && { location }),
+    location,
   });
 }
 
@@ -160,7 +160,7 @@ export class ErrorList {
     const [first] = errors as [PackageError];
     const { code, message, entry, location, cause } = first;
     return new PackageError(code, message, {
-      ...(entry !== undefined && { entry }),
+      entry,
       location,
       cause,
       errors,

@@ -42,7 +42,7 @@ export interface CutOptions {
   /** Size of a batch, which only a single longer line exceeds; default 256 KiB. */
   readonly batchBytes?: number;
   /** Aborts immediately and closes the source. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -145,7 +145,7 @@ export interface CheckItemsOptions {
   readonly maxLineBytes?: number;
   /** Levels of nesting, default 256, at most 1,000. */
   readonly maxDepth?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** @throws TypeError, RangeError for an option that cannot be */

@@ -37,7 +37,7 @@ export async function* checkLines(
   { file, limits, signal }: CheckLinesOptions,
 ): AsyncGenerator<CheckedLine, FileEnds, undefined> {
   const { maxLineBytes, maxDepth } = limits;
-  const lines = cutLines(source, { maxLineBytes, ...(signal && { signal }) });
+  const lines = cutLines(source, { maxLineBytes, signal });
   for await (const batch of lines) {
     for (const line of batch) {
       signal?.throwIfAborted();

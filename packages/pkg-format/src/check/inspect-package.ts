@@ -12,6 +12,7 @@ import { checkItemSize } from '@svc/jsonl-v23/internal';
 import { getMember } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { PackageReader, PackageSection } from '../package/package-reader.ts';
+import type { SignalOptions } from '../package/package-run.ts';
 import { type CheckedLine, checkLines, type FileEnds } from './check-lines.ts';
 import { checkRun } from './check-run.ts';
 
@@ -51,7 +52,7 @@ export type PackageEvent =
  */
 export async function* inspectPackage(
   pkg: PackageReader,
-  options: { readonly signal?: AbortSignal | undefined } = {},
+  options: SignalOptions = {},
 ): AsyncGenerator<PackageEvent, CheckedPackage, undefined> {
   const { signal } = options;
   const errors = new NewErrors();
@@ -195,7 +196,7 @@ function manifestHash({ manifest }: PackageReader): string {
  */
 export async function* checkPackage(
   pkg: PackageReader,
-  options: { readonly signal?: AbortSignal } = {},
+  options: SignalOptions = {},
 ): AsyncGenerator<PackageError, CheckedPackage, undefined> {
   const events = inspectPackage(pkg, options);
   try {

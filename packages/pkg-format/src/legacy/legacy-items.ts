@@ -70,7 +70,7 @@ export async function* readLegacyItems<Lines extends UpgradedLines = never>(
 ): AsyncGenerator<LegacyItem | Lines> {
   const { maxLineBytes, maxDepth } = archive.limits;
   // JSON is cut into items of several chunks; lines are copied.
-  const bytes = archive.read(file, { isTransient: kind === 'jsonl', ...(signal && { signal }) });
+  const bytes = archive.read(file, { isTransient: kind === 'jsonl', signal });
   if (kind === 'json') {
     const options = { file, maxValueBytes: maxLineBytes, maxDepth };
     for await (const part of splitJsonItems(bytes, options)) {
@@ -82,7 +82,7 @@ export async function* readLegacyItems<Lines extends UpgradedLines = never>(
     }
     return;
   }
-  for await (const lines of cutLines(bytes, { maxLineBytes, ...(signal && { signal }) })) {
+  for await (const lines of cutLines(bytes, { maxLineBytes, signal })) {
     for (const line of lines) {
       if (plain !== null && line.fault === null && plain.add(line.bytes, maxDepth, maxLineBytes)) {
         if (plain.isFull) yield { section: null, lines: plain.take() } as Lines;

@@ -70,7 +70,7 @@ function baseName(file: string): string {
 
 async function inspectJson(archive: Archive, file: string, signal?: AbortSignal) {
   const { maxLineBytes: maxValueBytes, maxDepth } = archive.limits;
-  const bytes = archive.read(file, { uncounted: true, ...(signal && { signal }) });
+  const bytes = archive.read(file, { uncounted: true, signal });
   const root: JsonObject = {};
   const members = new Map<number, JsonObject>();
   const withItems = new Set<number | null>();

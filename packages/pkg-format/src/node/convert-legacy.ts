@@ -275,7 +275,7 @@ type AllErrors = Pick<PackageError, 'errors' | 'errorsTotal'>;
 function withLocation(cause: PackageError, more: SourceLocation, all?: AllErrors): PackageError {
   const { code, message, entry, location } = cause;
   return new PackageError(code, message, {
-    ...(entry !== undefined && { entry }),
+    entry,
     location: { ...location, ...more },
     cause,
     ...all,

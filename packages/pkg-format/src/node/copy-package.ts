@@ -74,7 +74,7 @@ export async function copyPackage(
  */
 export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
   const errors = new ErrorList();
-  const checking = checkPackage(pkg, { ...(signal && { signal }) });
+  const checking = checkPackage(pkg, { signal });
   for (;;) {
     const next = await checking.next();
     if (!next.done) errors.add(next.value);

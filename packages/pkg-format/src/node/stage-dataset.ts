@@ -136,7 +136,7 @@ async function* readStaged(path: string, signal?: AbortSignal): AsyncGenerator<I
     file: path,
     maxLineBytes: Number.MAX_SAFE_INTEGER,
     batchBytes: BATCH_BYTES,
-    ...(signal && { signal }),
+    signal,
   };
   for await (const batch of splitLines(createReadStream(path), options)) {
     const lines = Buffer.from(batch.bytes.buffer, batch.bytes.byteOffset, batch.bytes.byteLength)

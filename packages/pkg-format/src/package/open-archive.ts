@@ -21,7 +21,7 @@ export interface ReadOptions {
   readonly maxBytes?: number;
   /** Whether the bytes are only checked, not returned: they do not count towards the total. */
   readonly uncounted?: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whether a chunk may be freed when the next one is asked for; for a reader that copies what it keeps. */
   readonly isTransient?: boolean;
 }
@@ -232,12 +232,7 @@ function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): 
 }
 
 function invalid(message: string, location: SourceLocation, cause?: unknown): PackageError {
-  const { file: entry } = location;
-  return new PackageError('package_invalid_json', message, {
-    ...(entry !== undefined && { entry }),
-    location,
-    cause,
-  });
+  return new PackageError('package_invalid_json', message, { entry: location.file, location, cause });
 }
 
 /** A line feed is never part of a longer UTF-8 sequence, so each line can be decoded alone. */

@@ -4,6 +4,7 @@ import type { PackageLimits } from '../limits.ts';
 import { type ArchiveInput, openSource } from '../zip/byte-source.ts';
 import { openArchive } from './open-archive.ts';
 import { type PackageReader, type PackageSection, readPackage } from './package-reader.ts';
+import type { SignalOptions } from './package-run.ts';
 
 /** Options of `openPackage` and `openPackageFile`. */
 export interface OpenOptions {
@@ -37,12 +38,12 @@ export async function openPackage(archive: ArchiveInput, options: OpenOptions = 
 export async function* readPackageItems(
   pkg: PackageReader,
   section: PackageSection,
-  options: { signal?: AbortSignal } = {},
+  options: SignalOptions = {},
 ): AsyncGenerator<LocatedItem> {
   const { file } = section;
   const { maxLineBytes, maxDepth } = pkg.limits;
   try {
-    const batches = splitLines(section.bytes({ signal: options.signal }), { file, maxLineBytes, ...options });
+    const batches = splitLines(section.bytes(options), { file, maxLineBytes, ...options });
     for await (const batch of batches) {
       for (const located of parseLines(batch, { file, maxDepth })) {
         options.signal?.throwIfAborted();
@@ -50,7 +51,7 @@ export async function* readPackageItems(
       }
     }
   } catch (error) {
-    throw await pkg.explain(error, file, { signal: options.signal });
+    throw await pkg.explain(error, file, options);
   }
 }
 

@@ -185,7 +185,7 @@ function createReader(
         continue;
       }
       try {
-        for await (const _ of read(stated.path, { ...(signal && { signal }) }));
+        for await (const _ of read(stated.path, { signal }));
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
         yield error;
@@ -215,7 +215,7 @@ function createReader(
       name: names[orderIndex] ?? '',
       file,
       orderIndex,
-      bytes: ({ signal, ...options } = {}) => read(file, { ...options, ...(signal && { signal }) }),
+      bytes: (options = {}) => read(file, options),
     })),
 
     referenceProblem,
@@ -236,7 +236,7 @@ function createReader(
 
     readEntry(path, { signal } = {}) {
       if (!archive.files.has(path)) throw missingFile(path);
-      return read(path, { ...(signal && { signal }) });
+      return read(path, { signal });
     },
 
     async readRun(options) {
@@ -340,7 +340,7 @@ async function explainLineError(
 ): Promise<unknown> {
   if (!(error instanceof JsonlError) || LIMIT_CODES.has(error.code)) return toPackageError(error, file);
   try {
-    for await (const _ of archive.read(file, { uncounted: true, ...(signal && { signal }) }));
+    for await (const _ of archive.read(file, { uncounted: true, signal }));
   } catch (damage) {
     return damage;
   }

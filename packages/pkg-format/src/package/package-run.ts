@@ -110,8 +110,8 @@ export async function readPackageRun(files: RunFiles, { signal }: SignalOptions 
     const findSection = createSectionFinder(sections, repetitions ?? MAX_REPETITIONS);
     let count = 0;
     try {
-      const bytes = files.read(RESULTS_FILE, { ...(signal && { signal }) });
-      const options = { file: RESULTS_FILE, maxLineBytes, ...(signal && { signal }) };
+      const bytes = files.read(RESULTS_FILE, { signal });
+      const options = { file: RESULTS_FILE, maxLineBytes, signal };
       for await (const batch of splitLines(bytes, options)) {
         const results = await read(batch, limits);
         count += results.length;
@@ -154,7 +154,7 @@ async function readObject(
   signal: AbortSignal | undefined,
 ): Promise<JsonObject> {
   const maxBytes = Math.min(limits.maxLineBytes, MAX_CONFIG_BYTES);
-  const bytes = await collectBytes(read(path, { maxBytes, ...(signal && { signal }) }));
+  const bytes = await collectBytes(read(path, { maxBytes, signal }));
   return parseJsonFile(bytes, path, limits.maxDepth);
 }
 

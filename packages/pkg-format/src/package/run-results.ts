@@ -169,6 +169,4 @@ function invalid(message: string, location: SourceLocation, path?: string): Pack
   );
 }
 
-function errorLocation(location: SourceLocation): { entry?: string; location: SourceLocation } {
-  return { location, ...(location.file !== undefined && { entry: location.file }) };
-}
+const errorLocation = (location: SourceLocation): PackageErrorOptions => ({ location, entry: location.file });

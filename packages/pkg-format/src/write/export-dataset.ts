@@ -112,7 +112,7 @@ export interface WriteOptions {
   readonly generator?: PackageGenerator;
   /** Secrets that the process knows; the writer redacts them in a run's configuration and results. */
   readonly secrets?: readonly string[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ export async function* readJsonl(
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const nextTurn = createYielder();
   try {
-    for await (const batch of splitLines(source, { file, maxLineBytes, ...(signal && { signal }) })) {
+    for await (const batch of splitLines(source, { file, maxLineBytes, signal })) {
       for (const { line, bytes } of linesOf(batch)) {
         const row = skipsInvalid ? parseOrError(bytes, utf8, file, line) : parseLine(bytes, utf8, file, line);
         if (row !== null) yield row;

@@ -85,7 +85,7 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
       const { paths, sources } = copiedFiles(archive, pkg);
       const files: NamedFile[] = [];
       for (const path of paths) {
-        const digest = await digestOf(archive.read(path, { uncounted: true, ...(signal && { signal }) }));
+        const digest = await digestOf(archive.read(path, { uncounted: true, signal }));
         files.push({ path, ...digest });
       }
       const resultCount = await countResults(archive);
