@@ -11,7 +11,7 @@ import {
   type StatedName,
 } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { PackageError, quote } from '../errors.ts';
+import { PackageError, type PackageErrorOptions, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';
 import { compareNumbers, MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
