@@ -95,6 +95,9 @@ export function entryError(
   return new PackageError(code, `Entry ${quote(name)} ${problem}.`, { entry: name, cause });
 }
 
+/** The error of an archive that is damaged as a whole. */
+export const corruptArchive = (message: string): PackageError => new PackageError('package_corrupt', message);
+
 /** A value for a message: quoted, control characters escaped, cut after 100 characters. */
 export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value);

@@ -98,14 +98,8 @@ export function compileMapping(
       return parseItem(item, { row: rowIndex });
     } catch (error) {
       if (!(error instanceof JsonlError)) throw error;
-      throw new JsonlError(
-        'invalid_row',
-        `Row ${rowIndex} does not map to a valid item: ${error.message}`,
-        error.location,
-        {
-          cause: error,
-        },
-      );
+      const message = `Row ${rowIndex} does not map to a valid item: ${error.message}`;
+      throw new JsonlError('invalid_row', message, error.location, { cause: error });
     }
   };
 }
@@ -168,16 +162,10 @@ function castRow(
 }
 
 /** An item nested deeper than readers accept could be exported, but not read again. */
-function checkDepth(item: JsonObject, rowIndex: number): void {
-  if (isDeeper(item, DEFAULT_MAX_DEPTH)) {
-    throw new JsonlError(
-      'invalid_row',
-      `Row ${rowIndex} is nested more than ${DEFAULT_MAX_DEPTH} levels deep`,
-      {
-        row: rowIndex,
-      },
-    );
-  }
+function checkDepth(item: JsonObject, row: number): void {
+  if (!isDeeper(item, DEFAULT_MAX_DEPTH)) return;
+  const message = `Row ${row} is nested more than ${DEFAULT_MAX_DEPTH} levels deep`;
+  throw new JsonlError('invalid_row', message, { row });
 }
 
 function isDeeper(value: JsonValue, depthLeft: number): boolean {
@@ -190,9 +178,6 @@ function isDeeper(value: JsonValue, depthLeft: number): boolean {
 }
 
 function columnNotFound(column: string, row?: number): JsonlError {
-  return new JsonlError(
-    'column_not_found',
-    `Column ${column} not found in dataset row`,
-    row === undefined ? {} : { row },
-  );
+  const message = `Column ${column} not found in dataset row`;
+  return new JsonlError('column_not_found', message, row === undefined ? {} : { row });
 }

@@ -1,5 +1,5 @@
 import { joinBytes, typeName } from '@svc/jsonl-v23/internal';
-import { PackageError } from '../errors.ts';
+import { corruptArchive, type PackageError } from '../errors.ts';
 
 /** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */
 export interface ByteSource {
@@ -85,7 +85,7 @@ export async function* readRange(
 
 /** The error for a source that has fewer bytes than it had. */
 export function becameShorter(): PackageError {
-  return new PackageError('package_corrupt', 'The archive became shorter while it was read.');
+  return corruptArchive('The archive became shorter while it was read.');
 }
 
 /** What `work` resolves to, or the signal's reason as soon as it aborts. */
@@ -132,10 +132,7 @@ export function windowedSource(source: ByteSource): WindowedSource {
 }
 
 function truncated(end: number): PackageError {
-  return new PackageError(
-    'package_corrupt',
-    `The archive is truncated: one of its records should end at byte ${end}.`,
-  );
+  return corruptArchive(`The archive is truncated: one of its records should end at byte ${end}.`);
 }
 
 /** All bytes of a stream in one piece. */

@@ -1,5 +1,5 @@
 import { crc32 } from '#byte-tools';
-import { entryError, PackageError, quote } from '../errors.ts';
+import { corruptArchive, entryError, PackageError, quote } from '../errors.ts';
 import type { WindowedSource } from './byte-source.ts';
 import { decodeUtf8, escapeBytes, foldName, safeEntryName, type ZipEntry } from './entry-name.ts';
 
@@ -54,8 +54,7 @@ export async function readCentralRecords(
   let at = bounds.start;
   while (at < bounds.end) {
     if (records.length === bounds.entryCount) {
-      throw new PackageError(
-        'package_corrupt',
+      throw corruptArchive(
         `The archive's directory has more than the ${bounds.entryCount} entries that its end record counts.`,
       );
     }
@@ -68,8 +67,7 @@ export async function readCentralRecords(
     at = end;
   }
   if (records.length < bounds.entryCount) {
-    throw new PackageError(
-      'package_corrupt',
+    throw corruptArchive(
       `The archive's directory has ${records.length} entries; its end record counts ${bounds.entryCount}.`,
     );
   }
@@ -77,7 +75,7 @@ export async function readCentralRecords(
 }
 
 function invalidRecord(index: number): PackageError {
-  return new PackageError('package_corrupt', `Record ${index + 1} of the archive's directory is invalid.`);
+  return corruptArchive(`Record ${index + 1} of the archive's directory is invalid.`);
 }
 
 function parseCentralRecord(record: DataView, allowsZstd: boolean): CentralRecord {

@@ -1,4 +1,4 @@
-import { PackageError, quote } from '../errors.ts';
+import { corruptArchive, PackageError, quote } from '../errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from '../limits.ts';
 import { type ByteSource, type WindowedSource, windowedSource } from './byte-source.ts';
 import {
@@ -82,22 +82,16 @@ async function findDirectory(source: ByteSource): Promise<DirectoryBounds> {
     else hasLooseSignature = true;
   }
   if (candidates.length > 1) {
-    throw new PackageError(
-      'package_corrupt',
-      'The archive has two end records, so its content is ambiguous.',
-    );
+    throw corruptArchive('The archive has two end records, so its content is ambiguous.');
   }
   const [at] = candidates;
   if (at === undefined) {
     if (hasLooseSignature) {
-      throw new PackageError(
-        'package_corrupt',
-        "Bytes follow the archive's end record, or its comment is truncated.",
-      );
+      throw corruptArchive("Bytes follow the archive's end record, or its comment is truncated.");
     }
     const head = await source.read(0, Math.min(4, source.byteLength));
     if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4) {
-      throw new PackageError('package_corrupt', 'The archive is truncated: the end record is missing.');
+      throw corruptArchive('The archive is truncated: the end record is missing.');
     }
     throw new PackageError('package_not_a_zip', 'The file is not a ZIP archive.');
   }
@@ -137,14 +131,10 @@ async function directoryBounds(
 
 function directoryAt(offset: number, size: number, entryCount: number, nextRecord: number): DirectoryBounds {
   if (offset + size > nextRecord) {
-    throw new PackageError(
-      'package_corrupt',
-      "The archive's directory overlaps its end record, or the archive is truncated.",
-    );
+    throw corruptArchive("The archive's directory overlaps its end record, or the archive is truncated.");
   }
   if (offset + size < nextRecord) {
-    throw new PackageError(
-      'package_corrupt',
+    throw corruptArchive(
       `${nextRecord - offset - size} bytes before the archive's content or after its directory belong to no entry.`,
     );
   }
@@ -152,7 +142,7 @@ function directoryAt(offset: number, size: number, entryCount: number, nextRecor
 }
 
 function endRecordsDiffer(): PackageError {
-  return new PackageError('package_corrupt', "The archive's end records contradict each other.");
+  return corruptArchive("The archive's end records contradict each other.");
 }
 
 interface Zip64End {
@@ -179,10 +169,7 @@ async function readZip64End(source: ByteSource, endRecordStart: number): Promise
     record.getUint32(0, true) !== ZIP64_END_RECORD ||
     start + 12 + readUint64(record, 4) !== endRecordStart - 20
   ) {
-    throw new PackageError(
-      'package_corrupt',
-      "The archive's zip64 end record is not where its locator points.",
-    );
+    throw corruptArchive("The archive's zip64 end record is not where its locator points.");
   }
   return {
     start,
