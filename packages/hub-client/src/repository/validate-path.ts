@@ -23,9 +23,10 @@ export function validateDatasetPath(path: unknown): string {
   return path;
 }
 
+const invalid = (message: string): HubError => new HubError('invalid_request', message);
+
 function invalidPath(reason: string): HubError {
-  return new HubError(
-    'invalid_request',
+  return invalid(
     `${reason}: a dataset is named <owner>/<dataset> or by one legacy name, of letters, digits, ".", "_" and "-"`,
   );
 }
@@ -40,7 +41,7 @@ const MAX_REVISION_LENGTH = 255;
  * @throws HubError `invalid_request`
  */
 export function validateRevision(revision: unknown): string {
-  if (typeof revision !== 'string') throw new HubError('invalid_request', 'revision must be a string');
+  if (typeof revision !== 'string') throw invalid('revision must be a string');
   const bad =
     revision === '' ||
     revision.length > MAX_REVISION_LENGTH ||
@@ -49,10 +50,7 @@ export function validateRevision(revision: unknown): string {
     /^[/-]|[/.]$|\.lock$/.test(revision) ||
     revision.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'));
   if (bad) {
-    throw new HubError(
-      'invalid_request',
-      `revision ${shorten(revision)} is not a branch, tag, commit or ref of git`,
-    );
+    throw invalid(`revision ${shorten(revision)} is not a branch, tag, commit or ref of git`);
   }
   return revision;
 }
@@ -66,7 +64,7 @@ export function validateToken(token: unknown): string | undefined {
   if (token === undefined || token === null || token === '') return undefined;
   // Headers allow visible ASCII only; setting anything else would throw.
   if (typeof token === 'string' && /^[\x21-\x7e]{1,512}$/.test(token)) return token;
-  throw new HubError('invalid_request', 'token must be 1 to 512 visible ASCII characters');
+  throw invalid('token must be 1 to 512 visible ASCII characters');
 }
 
 /** The path of a file in a repository, encoded for an address: every part, but not `/`. */
@@ -121,15 +119,12 @@ function fromAddress(text: string, hub: URL): DatasetPath {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.host !== hub.host || !url.pathname.startsWith(hub.pathname)) {
     const got = url === null ? 'no valid address' : `an address of ${shorten(url.host)}`;
-    throw new HubError('invalid_request', `path must be a dataset of the hub ${hub.host}, got ${got}`);
+    throw invalid(`path must be a dataset of the hub ${hub.host}, got ${got}`);
   }
   const parts = url.pathname.slice(hub.pathname.replace(/\/$/, '').length).split('/').slice(1);
   const [folder, ...rest] = parts;
   if (folder !== 'datasets' || rest[0] === undefined || rest[0] === '') {
-    throw new HubError(
-      'invalid_request',
-      'path must be the address of a dataset, such as <hub>/datasets/<owner>/<name>',
-    );
+    throw invalid('path must be the address of a dataset, such as <hub>/datasets/<owner>/<name>');
   }
   // Pages of a dataset: `tree/<revision>/<folder>`, `blob/<revision>/<file>`, `viewer/<subset>/<split>`.
   const page = rest.findIndex((part, index) => index > 0 && PAGES.includes(part));
@@ -146,6 +141,6 @@ function decode(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new HubError('invalid_request', 'path has a revision that is not percent-encoded UTF-8');
+    throw invalid('path has a revision that is not percent-encoded UTF-8');
   }
 }
