@@ -16,14 +16,17 @@ interface DetectedJson {
   readonly isObject?: boolean;
 }
 
-/** What the head of the file says. */
-interface JsonHead {
-  /** From its first character that is not white space. */
+/** The first lines of a file. */
+export interface LinesHead {
   readonly text: string;
   readonly isWhole: boolean;
   readonly encoding: string;
-  readonly hints: FormatHints;
   readonly signal: AbortSignal | undefined;
+}
+
+/** What the head of the file says, from its first character that is not white space. */
+interface JsonHead extends LinesHead {
+  readonly hints: FormatHints;
 }
 
 /** The rows of an object come after at most so much else. */
@@ -137,14 +140,8 @@ function fieldOf(object: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** The first member of the file's object that is an array whose first element is an object. */
-async function findField(source: ByteSource, { encoding, signal }: JsonHead): Promise<string | null> {
-  const content = new CachedFile(source, { bytes: 0 }).read(signal);
-  const text = decodeText(inSlices(upTo(content, MAX_SEARCHED_BYTES)), {
-    file: source.path,
-    encoding,
-    signal,
-  });
-  await using json = new JsonStream(text, { file: source.path });
+async function findField(source: ByteSource, head: JsonHead): Promise<string | null> {
+  await using json = openJson(source, head);
   try {
     for await (const key of json.members()) {
       if ((await json.peek()) !== 'array') continue;
@@ -159,17 +156,16 @@ async function findField(source: ByteSource, { encoding, signal }: JsonHead): Pr
   return null;
 }
 
+/** The JSON of a file, as far as it is searched. */
+function openJson(source: ByteSource, { encoding, signal }: LinesHead): JsonStream {
+  const content = upTo(new CachedFile(source, { bytes: 0 }).read(signal), MAX_SEARCHED_BYTES);
+  const file = source.path;
+  return new JsonStream(decodeText(inSlices(content), { file, encoding, signal }), { file });
+}
+
 const NO_ROWS: NoTable = {
   reason: 'its JSON is not an array of objects, nor an object with one such array',
 };
-
-/** The first lines of a file. */
-export interface LinesHead {
-  readonly text: string;
-  readonly isWhole: boolean;
-  readonly encoding: string;
-  readonly signal: AbortSignal | undefined;
-}
 
 /**
  * Whether JSON Lines are items: each object of the first lines has `inputs`. Lines that are no JSON do not count, so that
@@ -186,10 +182,8 @@ export async function holdsItems(source: ByteSource, head: LinesHead): Promise<b
 }
 
 /** Whether the first object has `inputs`, or is too long to tell. */
-async function firstHasInputs(source: ByteSource, { encoding, signal }: LinesHead): Promise<boolean> {
-  const content = upTo(new CachedFile(source, { bytes: 0 }).read(signal), MAX_SEARCHED_BYTES);
-  const text = decodeText(inSlices(content), { file: source.path, encoding, signal });
-  await using json = new JsonStream(text, { file: source.path });
+async function firstHasInputs(source: ByteSource, head: LinesHead): Promise<boolean> {
+  await using json = openJson(source, head);
   try {
     for await (const key of json.members()) if (key === 'inputs') return true;
     return false;

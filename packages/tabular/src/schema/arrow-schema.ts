@@ -1,5 +1,12 @@
 import { decodeBase64 } from '@svc/jsonl-v23/internal';
-import { type Feature, type Features, featureFromJson, type NamedFeature, valueFeature } from './features.ts';
+import {
+  type Feature,
+  type Features,
+  featureFromJson,
+  listOf,
+  type NamedFeature,
+  valueFeature,
+} from './features.ts';
 
 // Arrow columnar format 1.5: Schema.fbs, numbers of the Type union.
 const TYPE = {
@@ -126,7 +133,7 @@ class FieldReader {
         return valueFeature(`fixed_size_binary[${int(0, 0)}]`);
       case TYPE.list:
       case TYPE.listView:
-        return { kind: 'list', item, length: null, large: false };
+        return listOf(item);
       case TYPE.largeList:
       case TYPE.largeListView:
         return { kind: 'list', item, length: null, large: true };

@@ -172,7 +172,8 @@ export function sequenceOf(inner: Feature, length: number | null): Feature {
   };
 }
 
-function listOf(item: Feature): Feature {
+/** A list of any length. */
+export function listOf(item: Feature): Feature {
   return { kind: 'list', item, length: null, large: false };
 }
 

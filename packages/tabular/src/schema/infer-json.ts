@@ -11,7 +11,7 @@ import { isInt64 } from '../scalars/numbers.ts';
 import { completeTimestamp } from '../scalars/times.ts';
 import type { RawRow } from '../text/raw-row.ts';
 import { type Convert, completeJson } from './cast.ts';
-import { type Feature, type Features, valueFeature } from './features.ts';
+import { type Feature, type Features, listOf, valueFeature } from './features.ts';
 import type { Inference } from './infer-schema.ts';
 
 /** The values at one path of JSON rows so far. */
@@ -145,7 +145,7 @@ function toFeature(shape: JsonShape): Feature {
   if (shape.bool) return valueFeature('bool');
   if (number) return valueFeature(shape.float ? 'float64' : 'int64');
   if (shape.text !== 'none') return valueFeature(shape.text === 'timestamps' ? 'timestamp[s]' : 'string');
-  if (shape.items !== null) return { kind: 'list', item: toFeature(shape.items), length: null, large: false };
+  if (shape.items !== null) return listOf(toFeature(shape.items));
   return {
     kind: 'struct',
     fields: [...(shape.members ?? [])].map(([name, member]) => ({ name, feature: toFeature(member) })),

@@ -1,5 +1,5 @@
 import { nanosOf, parseTimeType } from '../scalars/times.ts';
-import { dtypeOf, type Feature, type Features, type NamedFeature, valueFeature } from './features.ts';
+import { dtypeOf, type Feature, type Features, valueFeature } from './features.ts';
 
 /**
  * Merges the columns of several files: all columns of all files, in the order in which they appear, each with the
@@ -26,15 +26,11 @@ function merge(a: Feature, b: Feature): Feature {
     return { kind: 'list', item: merge(a.item, b.item), length, large: a.large || b.large };
   }
   if (a.kind === 'struct' && b.kind === 'struct')
-    return { kind: 'struct', fields: mergeFields(a.fields, b.fields) };
+    return { kind: 'struct', fields: mergeFeatures([a.fields, b.fields]) };
   // The number of a label and plain numbers: both are int64.
   if (a.kind === 'class_label' && b.kind === 'value') return mergeValues('int64', b.dtype);
   if (b.kind === 'class_label' && a.kind === 'value') return mergeValues(a.dtype, 'int64');
   return { kind: 'json' };
-}
-
-function mergeFields(a: readonly NamedFeature[], b: readonly NamedFeature[]): Features {
-  return mergeFeatures([a, b]);
 }
 
 /** Labels of both; files of one dataset seldom have other names for the same number. */

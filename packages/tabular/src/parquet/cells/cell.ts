@@ -15,7 +15,7 @@ import { canonicalJson, type JsonObject, type JsonValue, parseNumber, setMember 
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/numbers.ts';
 import { compileZone, durationSeconds, parseTimeType, timeOfDay } from '../../scalars/times.ts';
 import { jsonOrText } from '../../schema/cast.ts';
-import { type Feature, someFeature, valueFeature } from '../../schema/features.ts';
+import { type Feature, listOf, someFeature, valueFeature } from '../../schema/features.ts';
 import { decodeText } from './convert.ts';
 
 /** Turns one decoded cell into JSON. */
@@ -45,11 +45,7 @@ function converterFor(feature: Feature): CellConverter {
       return (cell) => (isList(cell) ? Array.from(cell, item) : toJson(cell));
     }
     case 'array': {
-      const nested = feature.shape.reduce<Feature>(
-        (item) => ({ kind: 'list', item, length: null, large: false }),
-        valueFeature(feature.dtype),
-      );
-      return compileCell(nested);
+      return compileCell(feature.shape.reduce<Feature>(listOf, valueFeature(feature.dtype)));
     }
     case 'struct': {
       const fields = feature.fields.map(({ name, feature: inner }) => ({

@@ -7,6 +7,7 @@ import {
   type Feature,
   type Features,
   featuresFromJson,
+  listOf,
   type NamedFeature,
   valueFeature,
 } from '../../schema/features.ts';
@@ -138,10 +139,6 @@ function leafFeature(element: SchemaElement): Feature {
 
 function decimal(precision: number, scale: number): Feature {
   return valueFeature(`decimal${precision > 38 ? 256 : 128}(${precision}, ${scale})`);
-}
-
-function listOf(item: Feature): Feature {
-  return { kind: 'list', item, length: null, large: false };
 }
 
 function arrowFeatures(metadata: DescribedColumns): Features {
