@@ -19,21 +19,10 @@ const NAMES: Readonly<Record<ColumnUseName, string>> = {
     'type',
 };
 
-/** What columns are for, by their names. */
-export const COLUMN_NAMES: Readonly<Record<ColumnUseName, readonly string[]>> = {
-  prompt: plainNames(NAMES.prompt),
-  turns: plainNames(NAMES.turns),
-  target: plainNames(NAMES.target),
-  choices: plainNames(NAMES.choices),
-  system: plainNames(NAMES.system),
-  id: plainNames(NAMES.id),
-  criteria: plainNames(NAMES.criteria),
-  meta: plainNames(NAMES.meta),
-};
-
-function plainNames(text: string): string[] {
-  return text.split(' ').map(plainName);
-}
+/** What columns are for, by their plain names. */
+export const COLUMN_NAMES: Readonly<Record<ColumnUseName, readonly string[]>> = Object.fromEntries(
+  Object.entries(NAMES).map(([use, names]) => [use, names.split(' ').map(plainName)]),
+) as Record<ColumnUseName, string[]>;
 
 /** A name without the differences of conventions. */
 export function plainName(name: string): string {

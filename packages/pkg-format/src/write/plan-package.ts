@@ -131,21 +131,8 @@ function* manifestPieces(
   paths: readonly string[],
   first: readonly PlannedEntry[],
 ): Generator<string> {
-  const others: JsonObject = {
-    format: PACKAGE_FORMAT,
-    format_version: PACKAGE_FORMAT_VERSION,
-    ...generatorMembers(content.generator),
-    name: content.name,
-    version_hash: content.versionHash,
-    hash_spec: HASH_SPEC,
-    sections: content.sections.map(({ name, itemCount, sectionHash }, index) => ({
-      name,
-      file: paths[index] ?? '',
-      order_index: index,
-      item_count: itemCount,
-      section_hash: toHex(sectionHash),
-    })),
-  };
+  const sections = content.sections.map((section, index) => ({ ...section, file: paths[index] ?? '' }));
+  const others = manifestMembers({ ...content, sections });
   if (content.run?.manifest) others['run'] = content.run.manifest;
   let start = '{"files":[';
   for (const { path, content } of first) {
@@ -156,6 +143,33 @@ function* manifestPieces(
   }
   for (const file of content.files) yield start + fileText(file);
   yield `],${canonicalJson(others).slice(1)}\n`;
+}
+
+/** What a manifest says of a dataset besides its files and its run. */
+export function manifestMembers({
+  generator,
+  name,
+  versionHash,
+  sections,
+}: Pick<PackageContent, 'generator' | 'name'> & {
+  readonly versionHash: string | null;
+  readonly sections: readonly { name: string; file: string; itemCount: number; sectionHash: Uint8Array }[];
+}): JsonObject {
+  return {
+    format: PACKAGE_FORMAT,
+    format_version: PACKAGE_FORMAT_VERSION,
+    ...generatorMembers(generator),
+    name,
+    version_hash: versionHash,
+    hash_spec: HASH_SPEC,
+    sections: sections.map(({ name, file, itemCount, sectionHash }, index) => ({
+      name,
+      file,
+      order_index: index,
+      item_count: itemCount,
+      section_hash: toHex(sectionHash),
+    })),
+  };
 }
 
 const fileText = ({ path, bytes, sha256 }: NamedFile): string => canonicalJson({ path, bytes, sha256 });

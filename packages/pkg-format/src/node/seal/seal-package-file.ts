@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { HASH_SPEC } from '@svc/jsonl-v23';
-import { compareUtf8, isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import { PackageError, quote } from '../../errors.ts';
@@ -10,18 +9,15 @@ import type { PackageLimits } from '../../limits.ts';
 import {
   type ArchiveFiles,
   checkDatasetName,
-  generatorMembers,
   isJunkFile,
   isPackageManifest,
   MANIFEST_FILE,
-  PACKAGE_FORMAT,
-  PACKAGE_FORMAT_VERSION,
   type PackageGenerator,
   RESULTS_FILE,
 } from '../../package/layout.ts';
 import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
-import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
+import { fileEntry, manifestMembers, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
 import { digestOf } from '../../write/scan-dataset.ts';
 import { checkWhole, copiedFiles } from '../copy-package.ts';
@@ -155,19 +151,7 @@ function sealedManifest(
   checkDatasetName(facts.name);
   const manifest: JsonObject = {
     ...pkg.manifest,
-    format: PACKAGE_FORMAT,
-    format_version: PACKAGE_FORMAT_VERSION,
-    ...generatorMembers(facts.generator),
-    name: facts.name,
-    version_hash: found.versionHash,
-    hash_spec: HASH_SPEC,
-    sections: found.sections.map(({ name, file, orderIndex, itemCount, sectionHash }) => ({
-      name,
-      file,
-      order_index: orderIndex,
-      item_count: itemCount,
-      section_hash: toHex(sectionHash),
-    })),
+    ...manifestMembers({ ...found, ...facts }),
     files: facts.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
   };
   const run = getMember(manifest, 'run');
