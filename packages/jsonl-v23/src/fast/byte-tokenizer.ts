@@ -1,7 +1,7 @@
 import { isUtf8 } from '#native';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII, BYTE_CLASS, BYTE_CLASSES } from '../json/ascii.ts';
-import { NumberWriter } from '../json/canonical/number-writer.ts';
+import { NumberWriter } from '../json/canonical-number.ts';
 import { copyRange } from './member-ranges.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;
