@@ -18,6 +18,7 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { type Table, wholeRange } from '../table.ts';
 import {
   type ArrivedRows,
+  batchRows,
   type FormatOptions,
   type FoundRow,
   NULL_SIZE,
