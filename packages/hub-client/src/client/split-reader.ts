@@ -3,7 +3,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { Feature, Features, RowBatch } from '@svc/tabular';
 import { mergeFeatures, toMappable } from '@svc/tabular/internal';
-import { HubError } from '../errors.ts';
+import { HubError, listNames } from '../errors.ts';
 import type { YamlValue } from '../repository/parse-yaml.ts';
 import type { SplitTable } from '../splits/open-tables.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type SplitExpression,
   type SplitRange,
 } from '../splits/split-slice.ts';
-import { listNames, type Subset } from '../splits/subset.ts';
+import type { Subset } from '../splits/subset.ts';
 import { specifiedMapping, suggestDatasetMapping } from '../splits/suggest-dataset-mapping.ts';
 
 /** A split, and the number of its rows if that is known. */

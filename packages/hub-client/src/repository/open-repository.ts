@@ -2,11 +2,10 @@ import { hasMoreValues } from '@svc/jsonl-v23/internal';
 import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { shorten } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
-import { HubError } from '../errors.ts';
+import { HubError, listNames } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { listNames } from '../splits/subset.ts';
 import { MAX_ENTRIES } from './parse-yaml.ts';
 import { validateDatasetPath } from './validate-path.ts';
 

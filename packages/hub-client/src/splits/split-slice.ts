@@ -1,7 +1,6 @@
 import { checkNumber } from '@svc/jsonl-v23/internal';
 import { shorten } from '@svc/tabular/internal';
-import { HubError } from '../errors.ts';
-import { listNames } from './subset.ts';
+import { HubError, listNames } from '../errors.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
 type SplitRounding = 'closest' | 'pct1_dropremainder';

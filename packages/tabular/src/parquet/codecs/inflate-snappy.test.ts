@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { snappyCompress } from 'hysnappy';
 import { expect, it } from 'vitest';
 import { times } from '../../../../../tools/vitest/long.ts';
-import { createSnappyInflater } from '../../runtime-node.ts';
+import { createSnappyInflater } from './inflate-snappy.ts';
 
 const LITERAL_OF_4 = [3 << 2, 65, 66, 67, 68];
 
