@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { snappyCompress } from 'hysnappy';
 import { expect, it } from 'vitest';
 import { times } from '../../../../../tools/vitest/long.ts';
-import { createSnappyInflater } from '../../runtime-node.ts';
 import { inflateSnappyBlock } from './inflate-block.ts';
+import { createSnappyInflater } from './inflate-snappy.ts';
 
 it('restores what was compressed', () => {
   const part = fc.tuple(fc.uint8Array({ maxLength: 70 }), fc.integer({ min: 1, max: 2000 }));
