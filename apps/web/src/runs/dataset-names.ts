@@ -1,77 +1,67 @@
 import type { DatasetSummary } from '@svc/client';
-import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { get } from '../api/api.ts';
-import type { Dataset } from '../datasets/items/item-windows.ts';
+import { isRefusal } from '../api/api-problem.ts';
+import { datasetQuery } from '../datasets/queries.ts';
 import type { Run } from './queries.ts';
 
 /** Gives the dataset of a run, with the version where there are several. */
 export type DatasetOf = (run: Run) => string;
 
-/** What names a dataset. */
-type Named = Pick<DatasetSummary, 'id' | 'name' | 'version_count'>;
-
 /**
- * Names of the datasets of runs: the newest ones are read together, and others one by one. A dataset goes by an ellipsis until
- * its name is read, and by the beginning of its hash where that cannot be read.
+ * Names of the datasets of runs. A dataset goes by an ellipsis until its name is read, and by the beginning of its hash where
+ * that cannot be read.
  */
 export function useDatasetNames(runs: readonly Run[]): DatasetOf {
-  const { newest, one } = useNameQueries();
-  const { data, isPending } = useQuery(newest);
-  const known = data?.data;
-  const others = useQueries({
-    queries: isPending ? [] : othersOf(runs, known).map(one),
-    combine: (found) => ({
-      read: found.flatMap((query) => query.data ?? []),
-      isPending: found.some((query) => query.isPending),
-    }),
-  });
-  return useMemo(
-    () => namesOf([...(known ?? []), ...others.read], isPending || others.isPending),
-    [known, isPending, others],
-  );
+  const names = namesQuery(useQueryClient(), runs);
+  const { data, isPending, isPlaceholderData } = useQuery({ ...names, placeholderData: keepPreviousData });
+  const isAwaited = isPending || isPlaceholderData;
+  return useMemo(() => namesOf(data, isAwaited), [data, isAwaited]);
 }
 
 /** The same for what is saved: waits for the names. */
 export function useReadDatasetNames(): (runs: readonly Run[]) => Promise<DatasetOf> {
   const client = useQueryClient();
-  const { newest, one } = useNameQueries();
   return async (runs) => {
-    const staleTime = Number.POSITIVE_INFINITY;
-    await client.prefetchQuery({ ...newest, staleTime });
-    const known = client.getQueryData(newest.queryKey)?.data;
-    const others = othersOf(runs, known).map(one);
-    await Promise.all(others.map((other) => client.prefetchQuery({ ...other, staleTime })));
-    return namesOf(
-      [...(known ?? []), ...others.flatMap(({ queryKey }) => client.getQueryData(queryKey) ?? [])],
-      false,
-    );
+    const names = await client.ensureQueryData(namesQuery(client, runs)).catch(() => []);
+    return namesOf(names, false);
   };
 }
 
-function useNameQueries() {
-  return {
-    newest: queryOptions({
-      queryKey: ['datasets', { limit: 100 }],
-      queryFn: ({ signal }) => get('/datasets', { query: { limit: 100 } }, signal),
-    }),
-    one: (id: string) =>
-      queryOptions({
-        queryKey: ['dataset', id, null],
-        queryFn: ({ signal }): Promise<Dataset> => get('/datasets/{id}', { path: { id } }, signal),
-      }),
-  };
+/** The newest datasets, which are read together, and others of some runs, which are read one by one. */
+function namesQuery(client: QueryClient, runs: readonly Run[]) {
+  const ids = [...new Set(runs.map(({ dataset_id }) => dataset_id))].sort();
+  return queryOptions({
+    queryKey: ['datasets', 'names', ids],
+    queryFn: async ({ signal }) => {
+      const { data } = await get('/datasets', { query: { limit: 100 } }, signal);
+      const others = ids.filter((id) => data.every((one) => one.id !== id));
+      const read = others.map((id) =>
+        client.fetchQuery(datasetQuery(id)).catch((error: unknown) => {
+          if (isRefusal(error, 404)) return [];
+          throw error;
+        }),
+      );
+      return [...data, ...(await Promise.all(read)).flat()];
+    },
+  });
 }
 
-/** Ids of the datasets of runs that are not known. */
-const othersOf = (runs: readonly Run[], known: readonly Named[] = []): readonly string[] =>
-  [...new Set(runs.map(({ dataset_id }) => dataset_id))].filter((id) => known.every((one) => one.id !== id));
-
-function namesOf(datasets: readonly Named[], isPending: boolean): DatasetOf {
-  const known = new Map(datasets.map((dataset) => [dataset.id, dataset]));
+function namesOf(
+  datasets: readonly Pick<DatasetSummary, 'id' | 'name' | 'version_count'>[] | undefined,
+  isAwaited: boolean,
+): DatasetOf {
+  const known = new Map(datasets?.map((dataset) => [dataset.id, dataset]));
   return ({ dataset_id, dataset_version, dataset_version_hash }) => {
     const dataset = known.get(dataset_id);
-    if (dataset === undefined) return isPending ? '…' : dataset_version_hash.slice(0, 10);
+    if (dataset === undefined) return isAwaited ? '…' : dataset_version_hash.slice(0, 10);
     return dataset.version_count === 1 ? dataset.name : `${dataset.name}, version ${dataset_version}`;
   };
 }

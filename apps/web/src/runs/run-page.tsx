@@ -14,10 +14,10 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { RunActions } from './actions/run-actions.tsx';
 import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './queries.ts';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
+import { RunActions } from './run-actions.tsx';
 import { factsOf, proofOf } from './run-facts.ts';
 import type { RunSearch } from './runs-search.ts';
 

@@ -19,9 +19,9 @@ import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { useDatasetNames } from './dataset-names.ts';
 import { comparisonOf, modelOf, nameOf, type Run } from './queries.ts';
-import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
+
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
-import { RunsTable } from './runs-table.tsx';
+import { DEFAULT_RUN_COLUMNS, RunsTable, runColumns } from './runs-table.tsx';
 
 const route = getRouteApi('/runs');
 

@@ -1,10 +1,20 @@
-import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useMemo } from 'react';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { StatusBadge } from '../ui/status-badge.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
+import { type Column, type KeyedColumn, keyed } from '../ui/table/table-model.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
-import { useDatasetNames } from './dataset-names.ts';
-import { nameOf, type Run } from './queries.ts';
-import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
+import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
+import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
+import { type DatasetOf, useDatasetNames } from './dataset-names.ts';
+import { modelOf, nameOf, type Run, tokensOf } from './queries.ts';
+import { scoreText } from './run-facts.ts';
+
+export const DEFAULT_RUN_COLUMNS = [
+  ...['name', 'model', 'dataset', 'status', 'done', 'score', 'right', 'failed', 'tokens', 'cost', 'created'],
+];
 
 /** Runs, from which some can be chosen to be compared. A click on a header orders them. */
 export function RunsTable({
@@ -46,4 +56,101 @@ export function RunsTable({
       fills={fills}
     />
   );
+}
+
+type Key = Pick<Column<Run>, 'key' | 'label' | 'size' | 'share'>;
+
+/** A text in several lines. */
+const text = (
+  key: Key,
+  sortBy: NonNullable<Column<Run>['sortBy']>,
+  cell: Column<Run>['cell'],
+): Column<Run> => ({
+  ...key,
+  wraps: true,
+  sortBy,
+  cell,
+});
+
+/** A number; undefined where the run has none. */
+const number = (
+  [key, label, size]: readonly [key: string, label: string, size: number],
+  sortBy: (run: Run) => number | undefined,
+  cell: Column<Run>['cell'],
+  isOptional = true,
+): Column<Run> => ({ key, label, size, isNumber: true, isOptional, sortBy, cell });
+
+/**
+ * What the table of runs can show.
+ *
+ * @param datasetOf the dataset of a run, with its version
+ */
+export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
+  const dim = (words: string): ReactNode => <Dimmed span>{words}</Dimmed>;
+  const columns: readonly Column<Run>[] = [
+    text({ key: 'name', label: 'Name', size: 220, share: 4 }, nameOf, (run) => (
+      <>
+        <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
+          {nameOf(run)}
+        </Link>
+        {run.source_run_id !== null && dim(' scored again')}
+      </>
+    )),
+    text(
+      { key: 'model', label: 'Model', size: 130, share: 2 },
+      (run) => modelOf(run) ?? undefined,
+      (run) => dim(modelOf(run) ?? '–'),
+    ),
+    text({ key: 'dataset', label: 'Dataset', size: 160, share: 3 }, datasetOf, (run) => (
+      <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
+        {datasetOf(run)}
+      </LinkAnchor>
+    )),
+    number(
+      ['version', 'Version', 80],
+      ({ dataset_version }) => dataset_version,
+      ({ dataset_version }) => dataset_version,
+      false,
+    ),
+    {
+      ...{ key: 'status', label: 'Status', size: 110 },
+      sortBy: ({ status }) => status,
+      cell: ({ status }) => <StatusBadge status={status} />,
+    },
+    number(
+      ['done', 'Done', 100],
+      ({ counts }) => counts.done,
+      ({ counts: { done, total } }) =>
+        done === total ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
+    ),
+    number(
+      ['score', 'Score', 130],
+      ({ scores }) => scores.mean ?? undefined,
+      ({ scores }) => scoreText(scores),
+      false,
+    ),
+    number(
+      ['right', 'Right', 80],
+      ({ scores }) => scores.pass_rate ?? undefined,
+      ({ scores }) => formatPercent(scores.pass_rate),
+      false,
+    ),
+    number(
+      ['failed', 'No answer', 90],
+      ({ counts }) => counts.failed,
+      ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
+    ),
+    number(['tokens', 'Tokens', 90], tokensOf, (run) => formatCount(tokensOf(run))),
+    number(
+      ['cost', 'Cost', 110],
+      ({ cost }) => cost?.amount,
+      ({ cost }) => formatCost(cost),
+    ),
+    {
+      ...{ key: 'created', label: 'Created', size: 110 },
+      sortBy: ({ created_at }) => Date.parse(created_at),
+      cell: ({ created_at }) => <Age since={created_at} />,
+    },
+  ];
+  return columns.map(keyed);
 }

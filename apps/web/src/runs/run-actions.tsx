@@ -2,13 +2,13 @@ import { Menu } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../../api/send.ts';
-import { ReportAction } from '../../report/report-action.tsx';
-import { useCan } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
-import { Fields } from '../../ui/form/fields.tsx';
-import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
+import { send } from '../api/send.ts';
+import { ReportAction } from '../report/report-action.tsx';
+import { useCan } from '../session/session.tsx';
+import { ErrorView } from '../ui/error-view.tsx';
+import { DeleteDialog } from '../ui/form/delete-dialog.tsx';
+import { Fields } from '../ui/form/fields.tsx';
+import { FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
 import {
   IconArrowsDiff,
   IconCopyPlus,
@@ -16,22 +16,24 @@ import {
   IconPlayerStop,
   IconRefresh,
   IconTrash,
-} from '../../ui/icons.tsx';
-import { LinkButton } from '../../ui/layout/links.tsx';
-import { ExportMenu, MenuButton } from '../../ui/menu-button.tsx';
-import { IconButton, SmallButton } from '../../ui/small-button.tsx';
-import { formatCost, formatCount, formatCountOf } from '../../ui/text/formats.ts';
-import { nameOf, type Run } from '../queries.ts';
-import { SaveView } from '../results/save-view.tsx';
-import { AddScorer } from './add-scorer.tsx';
+} from '../ui/icons.tsx';
+import { LinkButton } from '../ui/layout/links.tsx';
+import { ExportMenu, MenuButton } from '../ui/menu-button.tsx';
+import { IconButton, SmallButton } from '../ui/small-button.tsx';
+import { formatCost, formatCount, formatCountOf } from '../ui/text/formats.ts';
+import { nameOf, type Run } from './queries.ts';
 import { RescoreRun } from './rescore-run.tsx';
+import { SaveView } from './results/save-view.tsx';
 
 /** What can be done with a run; what the session's role may not do is not offered. */
 export function RunActions({ run }: { readonly run: Run }) {
   const canEdit = useCan('editor');
   const [dialog, setDialog] = useState<'rename' | 'continue' | 'rescore' | 'add' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
+  const isWhole = run.status === 'completed';
   const hasEnded = run.finished_at !== null;
+  // a run that came with a package, or has the outputs of another one, has no provider to ask again
+  const canAsk = !run.imported && run.source_run_id === null;
   const { cancel, retry, remove } = useRunChanges(run.id);
   return (
     <>
@@ -46,16 +48,26 @@ export function RunActions({ run }: { readonly run: Run }) {
         </SmallButton>
       )}
       {canEdit && hasEnded && (
-        <AgainMenu
-          run={run}
-          isPending={retry.isPending}
-          onRetry={(only) => retry.mutate(only)}
-          onContinue={() => setDialog('continue')}
-          onRescore={() => setDialog('rescore')}
-          onAdd={() => setDialog('add')}
-        />
+        <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={retry.isPending}>
+          {canAsk && run.status === 'stopped' && (
+            <Menu.Item onClick={() => setDialog('continue')}>Continue with another maximum cost…</Menu.Item>
+          )}
+          {canAsk &&
+            RETRIES.map(([only, label]) => (
+              <Menu.Item
+                key={only}
+                // a run that ended early also has results that are missing
+                disabled={run.counts[only] === 0 && run.counts.done === run.counts.total}
+                onClick={() => retry.mutate(only)}
+              >
+                {label} ({formatCount(run.counts[only])})
+              </Menu.Item>
+            ))}
+          <Menu.Item onClick={() => setDialog('rescore')}>Score again…</Menu.Item>
+          {!run.imported && <Menu.Item onClick={() => setDialog('add')}>Add a scorer…</Menu.Item>}
+        </MenuButton>
       )}
-      {canEdit && !run.imported && run.source_run_id === null && (
+      {canEdit && canAsk && (
         <LinkButton
           size="xs"
           variant="default"
@@ -77,12 +89,16 @@ export function RunActions({ run }: { readonly run: Run }) {
       </LinkButton>
       <ExportMenu
         note={
-          run.status === 'completed'
+          isWhole
             ? undefined
             : `The run is ${run.status}: the package has what there is, and says that it is incomplete.`
         }
         files={[
-          ['Package with the dataset', packageAddress(run)],
+          [
+            'Package with the dataset',
+            // a run that is not completed is exported only if the request says so
+            `/datasets/${run.dataset_id}/export?run_id=${run.id}${isWhole ? '' : '&allow_incomplete=true'}`,
+          ],
           ['Results as JSON Lines', `/runs/${run.id}/results.jsonl`],
           ['Scores and outputs as CSV', `/runs/${run.id}/results.csv`],
           ['Scores and outputs as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
@@ -126,15 +142,12 @@ export function RunActions({ run }: { readonly run: Run }) {
         />
       )}
       {dialog === 'continue' && <ContinueRun run={run} onClose={close} />}
-      {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
-      {dialog === 'add' && <AddScorer run={run} onClose={close} />}
+      {(dialog === 'rescore' || dialog === 'add') && (
+        <RescoreRun run={run} isAdded={dialog === 'add'} onClose={close} />
+      )}
     </>
   );
 }
-
-/** A run that is not completed is exported only if the request says so. */
-const packageAddress = ({ id, dataset_id, status }: Run): string =>
-  `/datasets/${dataset_id}/export?run_id=${id}${status === 'completed' ? '' : '&allow_incomplete=true'}`;
 
 function useRunChanges(id: string) {
   const queries = useQueryClient();
@@ -143,16 +156,14 @@ function useRunChanges(id: string) {
     await queries.invalidateQueries({ queryKey: ['run', id] });
     await queries.invalidateQueries({ queryKey: ['runs'] });
   };
-  const cancel = useMutation({
-    mutationFn: () => send('post', '/runs/{id}/cancel', params),
-    onSettled,
-  });
-  const retry = useMutation({
-    mutationFn: (only: RetryOnly) => send('post', '/runs/{id}/retry', params, { only }),
-    onSettled,
-  });
-  const remove = (): Promise<unknown> => send('delete', '/runs/{id}', params);
-  return { cancel, retry, remove };
+  return {
+    cancel: useMutation({ mutationFn: () => send('post', '/runs/{id}/cancel', params), onSettled }),
+    retry: useMutation({
+      mutationFn: (only: RetryOnly) => send('post', '/runs/{id}/retry', params, { only }),
+      onSettled,
+    }),
+    remove: () => send('delete', '/runs/{id}', params),
+  };
 }
 
 type RetryOnly = 'failed' | 'unscored' | 'truncated';
@@ -162,46 +173,6 @@ const RETRIES: readonly (readonly [RetryOnly, string])[] = [
   ['unscored', 'Retry unscored results'],
   ['truncated', 'Retry truncated results'],
 ];
-
-/** What can be done again with a run that has ended: some of its results, or the scores of all. */
-function AgainMenu({
-  run,
-  isPending,
-  onRetry,
-  onContinue,
-  onRescore,
-  onAdd,
-}: {
-  readonly run: Run;
-  readonly isPending: boolean;
-  readonly onRetry: (only: RetryOnly) => void;
-  readonly onContinue: () => void;
-  readonly onRescore: () => void;
-  readonly onAdd: () => void;
-}) {
-  // a run that came with a package, or has the outputs of another one, has no provider to ask again
-  const canRetry = !run.imported && run.source_run_id === null;
-  return (
-    <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={isPending}>
-      {canRetry && run.status === 'stopped' && (
-        <Menu.Item onClick={onContinue}>Continue with another maximum cost…</Menu.Item>
-      )}
-      {canRetry &&
-        RETRIES.map(([only, label]) => (
-          <Menu.Item
-            key={only}
-            // a run that ended early also has results that are missing
-            disabled={run.counts[only] === 0 && run.counts.done === run.counts.total}
-            onClick={() => onRetry(only)}
-          >
-            {label} ({formatCount(run.counts[only])})
-          </Menu.Item>
-        ))}
-      <Menu.Item onClick={onRescore}>Score again…</Menu.Item>
-      {!run.imported && <Menu.Item onClick={onAdd}>Add a scorer…</Menu.Item>}
-    </MenuButton>
-  );
-}
 
 /** Makes the results that a run lacks because it has reached its maximum cost, up to a new one. */
 function ContinueRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
