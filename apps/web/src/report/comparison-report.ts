@@ -11,7 +11,7 @@ import {
   verdictSentence,
 } from '../compare/summary-sentence.ts';
 import { nameOf, type Run } from '../runs/queries.ts';
-import { cellText } from '../runs/results/view-csv.ts';
+import { cellText } from '../runs/results/result-columns.tsx';
 import { scoreText } from '../runs/run-facts.ts';
 import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';

@@ -2,7 +2,7 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { get } from '../api/api.ts';
 import { readMeasures } from '../runs/charts/read-measures.ts';
 import { modelOf, nameOf, type Result, type Run } from '../runs/queries.ts';
-import { cellText } from '../runs/results/view-csv.ts';
+import { cellText } from '../runs/results/result-columns.tsx';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
 import { binsOf } from '../ui/charts/histogram.tsx';
 import { groupScores } from '../ui/charts/score-bars.tsx';

@@ -1,77 +1,127 @@
 import { Group } from '@mantine/core';
-import type { JsonValue } from '@svc/jsonl-v23/json';
-import { pointerName } from '../../ui/pointer-of.ts';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import { pointerName, pointerOf, valueAt } from '../../ui/pointer-of.ts';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { ItemId, Tags } from '../../ui/text/item-id.tsx';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../queries.ts';
 import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
-import { metaKey, SORTED_COLUMNS } from './results-query.ts';
 
-/** A column that takes a share of the room, or keeps its width. */
-const text = (size: number, share: number) => ({ size, share });
-const fixed = (size: number) => ({ size });
+/** What the list shows of a result, what the result has there whole, and the name of its order where the service has one. */
+interface ResultColumn extends Column<ListedResult> {
+  readonly key: string;
+  readonly whole: (result: Result, item: JsonObject) => unknown;
+  readonly order?: string;
+}
 
-const CELL_COST_DIGITS = 3;
+/** A text, of which the list shows the beginning. */
+const text = (
+  [key, label, size, share]: readonly [key: string, label: string, size: number, share: number],
+  of: (result: Result | ListedResult) => unknown,
+  more: Partial<ResultColumn> = {},
+): ResultColumn => ({
+  ...{ key, label, size, share, whole: of },
+  cell: (result) => shortText(of(result) as JsonValue | undefined),
+  ...more,
+});
 
-const RESULT_COLUMNS: readonly (Column<ListedResult> & { readonly key: string })[] = [
-  { key: 'id', label: 'Id', ...text(96, 0.8), cell: (result) => <ItemId id={idOf(result)} /> },
-  { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
-  { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => expected },
-  { key: 'got', label: 'Got', ...text(120, 1.6), cell: (result) => shortText(gotOf(result)) },
-  {
-    key: 'output',
-    label: 'Output',
-    ...text(120, 1.6),
-    cell: ({ output }) => shortText(output as JsonValue),
+const number = (
+  [key, label, size]: readonly [key: string, label: string, size: number],
+  of: (result: Result | ListedResult) => number | null,
+  format: (value: number) => string,
+  more: Partial<ResultColumn> = {},
+): ResultColumn => ({
+  ...{ key, label, size, isNumber: true, order: key, whole: of },
+  cell: (result) => {
+    const value = of(result);
+    return value === null ? '–' : format(value);
   },
-  { key: 'why', label: 'Why', ...text(100, 1), isOptional: true, cell: (result) => shortText(whyOf(result)) },
+  ...more,
+});
+
+const COST_DIGITS = 3;
+
+const RESULT_COLUMNS: readonly ResultColumn[] = [
+  text(['id', 'Id', 96, 0.8], ({ item_id, section, order_index }) => item_id ?? `${section} ${order_index}`, {
+    order: 'order',
+    cell: ({ item_id, order_index }) => <ItemId id={plainText((item_id ?? order_index) as JsonValue)} />,
+  }),
   {
-    key: 'score',
-    label: 'Score',
-    ...fixed(64),
-    isNumber: true,
-    isOptional: true,
-    cell: ({ score }) => formatScore(score),
-  },
-  {
-    key: 'latency',
-    label: 'Latency',
-    ...fixed(76),
-    isNumber: true,
-    isOptional: true,
-    cell: ({ latency_ms }) => formatDuration(latency_ms),
+    ...{ key: 'question', label: 'Question', size: 140, share: 2, order: 'question' },
+    cell: ({ question }) => question,
+    whole: (_, item) => inputOf(item, 'prompt') ?? inputOf(item, 'messages'),
   },
   {
-    key: 'tokens',
-    label: 'Output tokens',
-    ...fixed(112),
-    isNumber: true,
-    cell: (result) => {
-      const tokens = outputTokensOf(result);
-      return tokens === null ? '–' : formatCount(tokens);
-    },
+    ...{ key: 'expected', label: 'Expected', size: 80, share: 0.8, order: 'expected' },
+    cell: ({ expected }) => expected,
+    whole: (_, item) => getMember(item, 'answer'),
   },
+  text(['got', 'Got', 120, 1.6], gotOf, { order: 'got' }),
+  text(['output', 'Output', 120, 1.6], ({ output }) => output),
+  text(['why', 'Why', 100, 1], whyOf, { isOptional: true }),
+  number(['score', 'Score', 64], ({ score }) => score, formatScore, { isOptional: true }),
+  number(['latency', 'Latency', 76], ({ latency_ms }) => latency_ms, formatDuration, { isOptional: true }),
+  number(['tokens', 'Output tokens', 112], outputTokensOf, formatCount, { order: 'output_tokens' }),
+  number(
+    ['cost', 'Cost', 84],
+    ({ cost }) => cost,
+    (cost) => String(Number(cost.toPrecision(COST_DIGITS))),
+  ),
   {
-    key: 'cost',
-    label: 'Cost',
-    ...fixed(84),
-    isNumber: true,
-    cell: ({ cost }) => (cost === null ? '–' : String(Number(cost.toPrecision(CELL_COST_DIGITS)))),
-  },
-  {
-    key: 'tags',
-    label: 'Tags',
-    ...text(90, 0.8),
+    ...{ key: 'tags', label: 'Tags', size: 90, share: 0.8, order: 'tags' },
     cell: ({ tags }) => <Tags tags={tags} />,
+    whole: (_, item) => tagsOf(item).join(', '),
   },
-  { key: 'type', label: 'Type', ...fixed(100), cell: ({ type }) => type },
-  { key: 'section', label: 'Section', ...text(80, 0.5), cell: ({ section }) => section },
-  { key: 'label', label: 'Label', ...fixed(76), cell: ({ labels }) => labelText(labels) },
-  { key: 'finish', label: 'Finish reason', ...fixed(90), cell: ({ finish_reason }) => finish_reason ?? '–' },
+  {
+    ...{ key: 'type', label: 'Type', size: 100, order: 'type' },
+    cell: ({ type }) => type,
+    whole: (_, item) => getMember(item, 'type'),
+  },
+  text(['section', 'Section', 80, 0.5], ({ section }) => section),
+  text(['label', 'Label', 76, 0], ({ labels }) => labelText(labels), { order: 'label' }),
+  text(['finish', 'Finish reason', 90, 0], ({ finish_reason }) => finish_reason, {
+    cell: ({ finish_reason }) => finish_reason ?? '–',
+  }),
 ];
+
+/** The key of the column of a scorer. */
+const SCORER_KEY = /^scorer\.(.+)$/;
+
+/** The key of the column of a member of the metadata, by its JSON Pointer: an address joins keys by commas. */
+export const metaKey = (pointer: string): string => `meta.${pointer.replaceAll(/[%,]/g, encodeURIComponent)}`;
+
+/** The pointer into the metadata whose column has a key, in older addresses a name; undefined for other columns. */
+export function metaPointerOf(key: string): string | undefined {
+  if (!key.startsWith('meta.')) return undefined;
+  const stated = key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%');
+  return stated.startsWith('/') ? stated : pointerOf(stated);
+}
+
+/** The name that the service has for the order by a column; undefined where it has none. */
+export function orderOf(key: string): string | undefined {
+  const scorer = SCORER_KEY.exec(key)?.[1];
+  if (scorer !== undefined) return `scorer:${scorer}`;
+  const pointer = metaPointerOf(key);
+  if (pointer !== undefined) return `meta.${pointer}`;
+  return RESULT_COLUMNS.find((column) => column.key === key)?.order;
+}
+
+/** What a result has in a column of the list, whole; the list itself shows the beginning. */
+export function cellText(key: string, result: Result): string {
+  const item = (result.item ?? {}) as JsonObject;
+  const scorer = SCORER_KEY.exec(key)?.[1];
+  const pointer = metaPointerOf(key);
+  const value =
+    scorer !== undefined
+      ? result.scores?.[scorer]?.score
+      : pointer !== undefined
+        ? valueAt(getMember(item, 'meta'), pointer)
+        : RESULT_COLUMNS.find((column) => column.key === key)?.whole(result, item);
+  return value === null ? '' : textOrJson(value as JsonValue | undefined);
+}
 
 const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
 
@@ -108,29 +158,26 @@ export function resultColumns(
     ...(isBlind ? [] : scorers).map((name) => ({
       key: `scorer.${name}`,
       label: name,
-      ...fixed(84),
+      size: 84,
       isNumber: true,
-      isSorted: true,
       cell: ({ scores }: ListedResult) => <ScorerCell score={scores?.[name]} />,
     })),
     ...pointers.slice(0, MAX_META_KEYS).map((pointer) => ({
       key: metaKey(pointer),
-      label: pointerName(pointer),
-      ...text(90, 0.8),
-      isSorted: true,
+      ...{ label: pointerName(pointer), size: 90, share: 0.8 },
       cell: ({ meta }: ListedResult) => meta[pointer] ?? '',
     })),
   ];
   const sorted = columns.map((column) => ({
     ...column,
-    isSorted: !isBlind && (column.isSorted === true || (column.key ?? '') in SORTED_COLUMNS),
+    isSorted: !isBlind && orderOf(column.key ?? '') !== undefined,
   }));
   const mark: Column<ListedResult> = {
     key: 'mark',
     label: isBlind ? 'Labelled' : 'Outcome',
     isLabelHidden: true,
     isAlways: true,
-    ...fixed(30),
+    size: 30,
     cell: (result) =>
       isBlind ? <LabelMark labels={result.labels} /> : <Mark result={outcomeOf(result, scorer)} />,
   };
@@ -164,6 +211,3 @@ export function labelText(labels: ListedResult['labels']): string {
   if (verdict === undefined) return labels.length === 0 ? '' : 'noted';
   return verdict === 'pass' ? 'right' : 'wrong';
 }
-
-const idOf = ({ item_id, order_index }: ListedResult): string =>
-  plainText((item_id ?? order_index) as JsonValue);

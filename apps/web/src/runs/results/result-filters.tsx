@@ -101,19 +101,9 @@ export function ResultFilters({
 
 const WIDTH = 150;
 
-const [STATED, TYPED] = [
-  ['score', 'latency', 'output_tokens', 'cost'],
-  ['got', 'expected'],
-] as const;
-
-const NAMES: Readonly<Record<(typeof STATED)[number] | (typeof TYPED)[number], string>> = {
-  score: 'Score',
-  latency: 'Latency (ms)',
-  output_tokens: 'Output tokens',
-  cost: 'Cost',
-  got: 'Got',
-  expected: 'Expected',
-};
+/** What is stated as a range, and what as a text. */
+const RANGES = { score: 'Score', latency: 'Latency (ms)', output_tokens: 'Output tokens', cost: 'Cost' };
+const TEXTS = { got: 'Got', expected: 'Expected' };
 
 /** Keys that the list has at once: of more, some are found by typing. */
 const MAX_LISTED = 100;
@@ -121,19 +111,15 @@ const MAX_LISTED = 100;
 /** Every filter: values to choose take effect at once, what is typed with the button. */
 function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFilters>[0]) {
   const { by_section, by_type, by_tag } = run.scores;
-  const [typed, setTyped] = useState<Readonly<Record<string, string | number | undefined>>>({});
   const [pointer, setPointer] = useState<string | null>(null);
-  const [value, setValue] = useState('');
-  const isEmpty = (text: unknown): boolean => text === '' || text === undefined;
-  const submit = (event: FormEvent): void => {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const changes = {
-      ...Object.fromEntries(
-        Object.entries(typed).map(([name, text]) => [name, isEmpty(text) ? undefined : text]),
-      ),
-      ...(pointer !== null && { [`meta.${pointer}`]: value }),
-    };
-    onChange(changes as RunSearch);
+    const typed = [...new FormData(event.currentTarget)];
+    onChange(Object.fromEntries(typed.map(([name, text]) => [name, text === '' ? undefined : text])));
+  };
+  const typed = (name: string) => {
+    const value = search[name as keyof RunSearch] as string | undefined;
+    return { name, size: 'xs', w: WIDTH, defaultValue: value };
   };
   const choices: readonly (readonly [label: string, name: keyof RunSearch, values: readonly string[]])[] = [
     ['Status', 'status', RESULTS.status],
@@ -144,8 +130,6 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
     ['Finish reason', 'finish_reason', Object.keys(run.finish_reasons ?? {})],
     ['Output', 'output', RESULTS.output],
   ];
-  const stateOf = (name: string): string | number =>
-    typed[name] ?? (search[name as keyof RunSearch] as string | number | undefined) ?? '';
   return (
     <form onSubmit={submit}>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing={6}>
@@ -181,29 +165,12 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
         )}
       </SimpleGrid>
       <SimpleGrid cols={2} spacing="xs" verticalSpacing={4} mt="xs">
-        {STATED.flatMap((name) =>
-          (['min', 'max'] as const).map((end) => (
-            <NumberInput
-              key={`${end}_${name}`}
-              size="xs"
-              w={WIDTH}
-              min={0}
-              label={`${NAMES[name]} ${end === 'min' ? 'from' : 'to'}`}
-              value={stateOf(`${end}_${name}`)}
-              onChange={(next) => setTyped({ ...typed, [`${end}_${name}`]: next })}
-            />
-          )),
-        )}
-        {TYPED.map((name) => (
-          <TextInput
-            key={name}
-            size="xs"
-            w={WIDTH}
-            dir="auto"
-            label={NAMES[name]}
-            value={stateOf(name)}
-            onChange={({ currentTarget }) => setTyped({ ...typed, [name]: currentTarget.value })}
-          />
+        {Object.entries(RANGES).flatMap(([name, label]) => [
+          <NumberInput key={`min ${name}`} {...typed(`min_${name}`)} min={0} label={`${label} from`} />,
+          <NumberInput key={`max ${name}`} {...typed(`max_${name}`)} min={0} label={`${label} to`} />,
+        ])}
+        {Object.entries(TEXTS).map(([name, label]) => (
+          <TextInput key={name} {...typed(name)} dir="auto" label={label} />
         ))}
         {pointers.length > 0 && (
           <>
@@ -220,13 +187,10 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
               comboboxProps={{ withinPortal: false }}
             />
             <TextInput
+              {...typed(`meta.${pointer}`)}
               label="Its value"
-              size="xs"
-              w={WIDTH}
               dir="auto"
               disabled={pointer === null}
-              value={value}
-              onChange={({ currentTarget }) => setValue(currentTarget.value)}
             />
           </>
         )}

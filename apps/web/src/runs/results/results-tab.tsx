@@ -18,9 +18,8 @@ import type { RunSearch } from '../runs-search.ts';
 import { FailureGroups } from './failure-groups.tsx';
 import { resultKey } from './listed-result.ts';
 import { ResultPane } from './pane/result-pane.tsx';
-import { BLIND_COLUMNS, defaultColumns, resultColumns } from './result-columns.tsx';
+import { BLIND_COLUMNS, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
-import { metaPointerOf } from './results-query.ts';
 import { useResult, useResults } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');

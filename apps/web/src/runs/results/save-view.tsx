@@ -11,9 +11,8 @@ import { formatCount } from '../../ui/text/formats.ts';
 import { nameOf, type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { outcomeOf, outcomeText } from './mark.tsx';
-import { defaultColumns, resultColumns } from './result-columns.tsx';
-import { metaPointerOf, resultsQuery } from './results-query.ts';
-import { cellText, csvLine } from './view-csv.ts';
+import { cellText, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
+import { resultsQuery } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
 
@@ -84,3 +83,12 @@ function columnsOf(run: Run, search: RunSearch): readonly ViewColumn[] {
   const { shown } = readView(search, columns, defaultColumns(scorers));
   return shown.flatMap((key) => columns.find((column) => column.key === key) ?? []);
 }
+
+/** The lines of a CSV file: a header, then results. */
+export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
+  `${cells.map((cell) => csvCell(isForExcel && FORMULA.test(cell) ? `'${cell}` : cell)).join(',')}\r\n`;
+
+/** What spreadsheet programs take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

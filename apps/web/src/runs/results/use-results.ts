@@ -1,11 +1,31 @@
+import type { Paths } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { get } from '../../api/api.ts';
+import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
-import { resultsQuery } from './results-query.ts';
+import { orderOf } from './result-columns.tsx';
+
+type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
+
+/** What an address chooses of the results, as the API takes it: filters and their order. */
+export function resultsQuery(search: RunSearch): ResultsQuery {
+  const { columns, widths, tab, slice, other, cell, result, sample, n, seed, sort, ...stated } = search;
+  const { section, type, tag, label, label_by, label_type, ...telling } = Object.fromEntries(
+    Object.entries(stated).filter(([name]) => !name.startsWith('meta.')),
+  );
+  const ofItems = { section, type, tag, label, label_by, label_type, ...metaQuery(search) };
+  // other filters and orders would tell how outputs were scored
+  if (sample !== undefined) return { ...ofItems, sample, n, seed } as ResultsQuery;
+  const order = orderOf(sort?.replace(/^-/, '') ?? '');
+  return {
+    ...{ ...ofItems, ...telling },
+    ...(order !== undefined && { sort: `${sort?.startsWith('-') ? '-' : ''}${order}` }),
+  } as ResultsQuery;
+}
 
 const WINDOW_RESULTS = 100;
 const REFRESH_MS = 2_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../queries.ts';
-import { metaKey } from './results-query.ts';
-import { cellText, csvLine } from './view-csv.ts';
+import { cellText, metaKey } from './result-columns.tsx';
+import { csvLine } from './save-view.tsx';
 
 describe('csvLine', () => {
   it('quotes what needs it, and keeps formulas from spreadsheet programs only where asked', () => {
