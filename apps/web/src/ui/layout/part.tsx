@@ -1,5 +1,5 @@
-import { Box, Group, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Box, Group, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 
 /** A titled part of a page, or with `order` 3 of what has a title itself. */
 export function Part({
@@ -24,5 +24,29 @@ export function Part({
       </Group>
       {children}
     </Box>
+  );
+}
+
+/** A part that is in the page once it is opened; none without what it is of. */
+export function Folded<Of>({
+  title,
+  of,
+  children,
+}: {
+  readonly title: string;
+  readonly of: Of | null;
+  readonly children: (of: Of) => ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  if (of === null || (Array.isArray(of) && of.length === 0)) return null;
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <Text span size="sm">
+          {title}
+        </Text>
+      </summary>
+      {isOpen && children(of)}
+    </details>
   );
 }

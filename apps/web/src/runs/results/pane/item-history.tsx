@@ -1,10 +1,10 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { get } from '../../../api/api.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
+import { Folded } from '../../../ui/layout/part.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Age } from '../../../ui/text/age.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
@@ -23,17 +23,11 @@ interface Row {
 }
 
 /** What other runs of the dataset made of the same item; they are asked when it is opened. */
-export function ItemHistory({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
-  const [isOpen, setOpen] = useState(false);
+export function ItemHistory(props: { readonly run: Run; readonly itemHash: string }) {
   return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <Text span size="sm">
-          The same item in other runs
-        </Text>
-      </summary>
-      {isOpen && <History run={run} itemHash={itemHash} />}
-    </details>
+    <Folded title="The same item in other runs" of={props}>
+      {(of) => <History {...of} />}
+    </Folded>
   );
 }
 

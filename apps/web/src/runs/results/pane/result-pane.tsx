@@ -1,22 +1,32 @@
-import { ActionIcon, Badge, CloseButton, Group, Spoiler, Stack, Table, Text, Title } from '@mantine/core';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import {
+  ActionIcon,
+  Badge,
+  CloseButton,
+  Group,
+  SimpleGrid,
+  Spoiler,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
 import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { itemQuery } from '../../../datasets/queries.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { IconChevronDown, IconChevronUp } from '../../../ui/icons.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
-import { Part } from '../../../ui/layout/part.tsx';
+import { Folded, Part } from '../../../ui/layout/part.tsx';
+import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../queries.ts';
-import { answerIn, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
+import { answerIn, gotOf, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
 import { Mark, outcomeText } from '../mark.tsx';
-import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
 import { LabelBar } from './label-bar.tsx';
@@ -45,6 +55,7 @@ export function ResultPane({
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
   const { item_hash, item_id, section, order_index, repetition } = result;
+  const name = plainText((item_id ?? order_index) as JsonValue);
   const found = useQuery(
     itemQuery({ id: run.dataset_id, version: run.dataset_version }, item_hash ?? undefined),
   );
@@ -53,14 +64,8 @@ export function ResultPane({
   return (
     <div className="result-pane">
       <Group gap={6} className="result-head" wrap="nowrap">
-        <Title
-          order={2}
-          size="sm"
-          className="ellipsis"
-          dir="auto"
-          title={plainText((item_id ?? order_index) as JsonValue)}
-        >
-          {plainText((item_id ?? order_index) as JsonValue)}
+        <Title order={2} size="sm" className="ellipsis" dir="auto" title={name}>
+          {name}
           {repetition > 1 && `, repetition ${repetition}`}
         </Title>
         {!isBlind && <Outcome result={result} />}
@@ -70,8 +75,20 @@ export function ResultPane({
               {formatCount(place[0])} of {formatCount(place[1])}
             </Dimmed>
           )}
-          <Step label="Previous result" Icon={IconChevronUp} onStep={onStep.previous} />
-          <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
+          {(['previous', 'next'] as const).map((which) => (
+            <ActionIcon
+              key={which}
+              variant="subtle"
+              color="gray"
+              aria-label={STEPS[which]}
+              title={STEPS[which]}
+              // a disabled button would lose the focus
+              aria-disabled={onStep[which] === undefined}
+              onClick={onStep[which]}
+            >
+              {which === 'next' ? <IconChevronDown size={16} /> : <IconChevronUp size={16} />}
+            </ActionIcon>
+          ))}
           <CloseButton size="sm" className="wide-only" aria-label="Close the result" onClick={onClose} />
         </Group>
       </Group>
@@ -118,7 +135,14 @@ export function ResultPane({
           )}
         </Folded>
         <Folded title="Usage" of={result.usage}>
-          {(usage) => <Text size="sm">{usageText(usage as JsonObject)}</Text>}
+          {(usage) => (
+            // counts of tokens: `7 prompt tokens, 12 completion tokens`
+            <Text size="sm">
+              {Object.entries(usage as JsonObject)
+                .map(([name, value]) => `${plainText(value)} ${name.replaceAll('_', ' ')}`)
+                .join(', ')}
+            </Text>
+          )}
         </Folded>
         <Folded title="Item" of={item}>
           {(whole) => (
@@ -148,30 +172,49 @@ export function ResultPane({
   );
 }
 
+const STEPS = { previous: 'Previous result', next: 'Next result' } as const;
+
 /** Pixels of eight lines. */
 const QUESTION_HEIGHT = 190;
 
-/** A part that is in the page once it is opened; none without what it is of. */
-function Folded<Of>({
-  title,
-  of,
-  children,
+/** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
+export function ExpectedAndGot({
+  result,
+  item,
 }: {
-  readonly title: string;
-  readonly of: Of | null;
-  readonly children: (of: Of) => ReactNode;
+  readonly result: ListedResult;
+  /** The whole item; null if it is absent: the expected answer is then the beginning in the list. */
+  readonly item: JsonObject | null;
 }) {
-  const [isOpen, setOpen] = useState(false);
-  if (of === null || (Array.isArray(of) && of.length === 0)) return null;
+  const expected = item === null ? result.expected || null : (getMember(item, 'answer') ?? null);
+  const isCode = result.type === 'code';
+  const got = gotOf(result) ?? null;
+  const compared =
+    item !== null && result.passed === false && typeof expected === 'string' && typeof got === 'string'
+      ? { before: expected, after: got }
+      : null;
+  const isDiff = compared !== null && sharesWords(compared.before, compared.after);
   return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <Text span size="sm">
-          {title}
-        </Text>
-      </summary>
-      {isOpen && children(of)}
-    </details>
+    <SimpleGrid cols={{ base: 1, xs: expected === null || got === null ? 1 : 2 }}>
+      {expected !== null && (
+        <Part title="Expected">
+          {isDiff ? (
+            <DiffedText text={compared.before} {...compared} side="removed" />
+          ) : (
+            <Value value={expected} isCode={isCode} />
+          )}
+        </Part>
+      )}
+      {got !== null && (
+        <Part title={readOf(result) === undefined ? 'Output' : 'Got'}>
+          {isDiff ? (
+            <DiffedText text={compared.after} {...compared} side="added" />
+          ) : (
+            <Value value={got} isCode={isCode} />
+          )}
+        </Part>
+      )}
+    </SimpleGrid>
   );
 }
 
@@ -202,37 +245,6 @@ const OUTCOME_COLORS: Readonly<Record<string, string>> = {
   wrong: 'red',
   'no answer': 'orange',
 };
-
-function Step({
-  label,
-  Icon,
-  onStep,
-}: {
-  readonly label: string;
-  readonly Icon: typeof IconChevronUp;
-  readonly onStep: (() => void) | undefined;
-}) {
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={label}
-      title={label}
-      // a disabled button would lose the focus
-      aria-disabled={onStep === undefined}
-      onClick={onStep}
-    >
-      <Icon size={16} />
-    </ActionIcon>
-  );
-}
-
-/** Counts of tokens in words: `7 prompt tokens, 12 completion tokens`. */
-function usageText(usage: JsonObject): string {
-  return Object.entries(usage)
-    .map(([name, value]) => `${plainText(value)} ${name.replaceAll('_', ' ')}`)
-    .join(', ');
-}
 
 /** What each scorer says. */
 function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {

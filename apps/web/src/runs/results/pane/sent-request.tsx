@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../../api/api.ts';
@@ -7,13 +7,12 @@ import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members } from '../../../datasets/items/members.tsx';
 import { Messages } from '../../../datasets/items/messages.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { Part } from '../../../ui/layout/part.tsx';
+import { Folded, Part } from '../../../ui/layout/part.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import type { Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.ts';
-import { type Asked, curlOf, readSentRequest } from './curl-of.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({
@@ -51,36 +50,82 @@ export function SentRequest({
     return curlOf(readSentRequest(await whole.text()), provider);
   };
   return (
-    <details>
-      <summary>
-        <Text span size="sm">
-          As it was sent
-        </Text>
-      </summary>
-      <Stack gap="xs">
-        <Group gap={4} wrap="nowrap">
-          <Dimmed size="xs" className="break">
-            POST {url}
-          </Dimmed>
-          <CopyAction text={copy} label="Copy as curl" />
-        </Group>
-        {system !== undefined && (
-          <div className="message" data-role="system">
-            <Part order={3} title="system">
-              <Value value={system as JsonValue} />
-            </Part>
-          </div>
-        )}
-        <Messages messages={messagesOf({ inputs: body }) ?? []} />
-        <details>
-          <summary>
-            <Text span size="sm">
-              Parameters
-            </Text>
-          </summary>
-          <Members value={without(body, ['messages', 'system'])} />
-        </details>
-      </Stack>
-    </details>
+    <Folded title="As it was sent" of={body}>
+      {() => (
+        <Stack gap="xs">
+          <Group gap={4} wrap="nowrap">
+            <Dimmed size="xs" className="break">
+              POST {url}
+            </Dimmed>
+            <CopyAction text={copy} label="Copy as curl" />
+          </Group>
+          {system !== undefined && (
+            <div className="message" data-role="system">
+              <Part order={3} title="system">
+                <Value value={system as JsonValue} />
+              </Part>
+            </div>
+          )}
+          <Messages messages={messagesOf({ inputs: body }) ?? []} />
+          <Folded title="Parameters" of={body}>
+            {() => <Members value={without(body, ['messages', 'system'])} />}
+          </Folded>
+        </Stack>
+      )}
+    </Folded>
   );
+}
+
+/** A request to a model, as it was sent but for the key. */
+export interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its body, byte for byte. */
+  readonly body: string;
+}
+
+/** Who asks, as the configuration of a run has it. */
+export interface Asked {
+  readonly type?: string;
+  readonly auth?: string;
+  /** Name of the variable with the key. */
+  readonly api_key_env?: string | null;
+}
+
+/** Shells refuse longer arguments; on Linux the limit is 128 KiB. */
+const MAX_ARGUMENT = 100_000;
+
+/** A command for a shell that sends a request again. It takes the key from the variable that the run names. */
+export function curlOf({ url, headers, body }: SentRequest, { type, auth, api_key_env }: Asked): string {
+  const key =
+    api_key_env == null
+      ? []
+      : type === 'anthropic'
+        ? [`"x-api-key: $${api_key_env}"`]
+        : auth === 'api-key'
+          ? [`"api-key: $${api_key_env}"`]
+          : [`"Authorization: Bearer $${api_key_env}"`];
+  const stated = Object.entries(headers).map(([name, value]) => quoted(`${name}: ${value}`));
+  const lines = [`curl ${quoted(url)}`, ...[...stated, ...key].map((header) => `  -H ${header}`)];
+  return body.length <= MAX_ARGUMENT
+    ? [...lines, `  --data-raw ${quoted(body)}`].join(' \\\n')
+    : `${[...lines, "  --data-binary @- <<'END'"].join(' \\\n')}\n${body}\nEND`;
+}
+
+/** A text as one argument of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const BODY = ',"body":';
+
+/**
+ * Reads what the service says of a request, with its body as text: parsed and written again, it would be other bytes.
+ *
+ * @throws SyntaxError for something else
+ */
+export function readSentRequest(text: string): SentRequest {
+  // quotes inside texts are escaped, so that this is the member
+  const at = text.indexOf(BODY);
+  if (at === -1) throw new SyntaxError('The request has no body.');
+  const { url, headers } = JSON.parse(`${text.slice(0, at)}}`) as SentRequest;
+  return { url, headers, body: text.slice(at + BODY.length).replace(/\}\s*$/, '') };
 }

@@ -4,7 +4,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { listedResult } from '../listed-result.ts';
-import { ExpectedAndGot } from './expected-and-got.tsx';
+import { ExpectedAndGot } from './result-pane.tsx';
 
 /** What the pane marks and shows of a wrong output. */
 function shown(answer: string, output: string, item: JsonObject | null = { answer }) {

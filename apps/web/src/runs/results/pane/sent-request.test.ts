@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlOf, readSentRequest } from './curl-of.ts';
+import { curlOf, readSentRequest } from './sent-request.tsx';
 
 const BODY = `{"messages":[{"content":"It's $HOME, \\"so\\" ,\\"body\\":1 \\u0000","role":"user"}],"model":"m"}`;
 const TEXT = `{"method":"POST","url":"http://127.0.0.1:1/v1/chat?a=','b","headers":{"content-type":"application/json","x-team":"it's"},"body":${BODY}}\n`;
