@@ -9,6 +9,7 @@ import {
 import { useEffect, useRef } from 'react';
 import { get } from '../api/api.ts';
 import { useEvents } from '../api/use-events.ts';
+import { useCan } from '../session/session.tsx';
 
 export type Run = ResponseOf<'/runs/{id}', 'get'>;
 export type Result = ResponseOf<'/runs/{id}/results', 'get'>['data'][number];
@@ -64,10 +65,21 @@ function followRun(queries: QueryClient, run: WatchedRun): void {
   void queries.invalidateQueries({ queryKey });
 }
 
-/** The model that a run asks; null without one. */
-export function modelOf({ config }: Pick<Run, 'config'>): string | null {
-  return (config as { readonly provider?: { readonly model?: string } }).provider?.model ?? null;
+/** What a run asks, as its configuration has it. */
+export function askedBy({ config }: { readonly config: object }): {
+  readonly type?: string;
+  readonly base_url?: string;
+  readonly model?: string;
+  readonly label?: string;
+  readonly auth?: string;
+  /** Name of the variable with the key. */
+  readonly api_key_env?: string | null;
+} {
+  return (config as { readonly provider?: object }).provider ?? {};
 }
+
+/** The model that a run asks; null without one. */
+export const modelOf = (run: Pick<Run, 'config'>): string | null => askedBy(run).model ?? null;
 
 /** The tokens that a run took, of its inputs and its outputs. */
 export const tokensOf = ({ usage }: Pick<Run, 'usage'>): number => usage.input_tokens + usage.output_tokens;
@@ -92,10 +104,8 @@ const PROVIDER_NAMES: Readonly<Record<string, string>> = {
 /** The name of a run: its own, else what its provider is, with the end of its id to tell it from others. */
 export function nameOf(run: Pick<Run, 'id' | 'name' | 'config'>): string {
   if (run.name !== null) return run.name;
-  const { provider } = run.config as {
-    readonly provider?: { readonly type?: string; readonly model?: string; readonly label?: string };
-  };
-  const base = provider?.model ?? provider?.label ?? PROVIDER_NAMES[provider?.type ?? ''] ?? 'Run';
+  const { type = '', model, label } = askedBy(run);
+  const base = model ?? label ?? PROVIDER_NAMES[type] ?? 'Run';
   return `${base} #${run.id.slice(-4)}`;
 }
 
@@ -111,6 +121,20 @@ const RECENT = 100;
 /** The newest runs; none until they are read. */
 export function useRecentRuns(): readonly Run[] {
   return useQuery(runsQuery({ limit: RECENT })).data?.data ?? [];
+}
+
+/** A provider that the operator configured, or a server of earlier runs, and its models. */
+export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
+
+/** The providers; none until they are read. */
+export function useProviders(): readonly Provider[] {
+  const canEdit = useCan('editor');
+  const found = useQuery({
+    queryKey: ['providers'],
+    queryFn: ({ signal }) => get('/providers', {}, signal),
+    enabled: canEdit,
+  });
+  return found.data?.data ?? [];
 }
 
 /** A run, whole. */

@@ -2,7 +2,7 @@ import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
-import { type Provider, useProviders } from '../runs/create/provider/suggestions-of.ts';
+import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
 import { ErrorView } from '../ui/error-view.tsx';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
-import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
@@ -11,8 +11,7 @@ import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { readMeasures } from './read-measures.ts';
-import { SliceBars } from './slice-bars.tsx';
-import { COMMON_KEYS, useSliceKeys } from './slices.ts';
+import { COMMON_KEYS, SliceBars, useSliceKeys } from './slices.tsx';
 import { WorseSlices } from './worse-slices.tsx';
 
 const route = getRouteApi('/runs/$id');
@@ -22,12 +21,15 @@ const REFRESH_MS = 5_000;
 /** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
-  const search = route.useSearch();
-  const { scorer } = search;
+  const { scorer, slice } = route.useSearch();
+  const keys = useSliceKeys(run);
+  // without metadata there is nothing before a choice: other charts show the common keys
+  const chosen = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));
   const show = (filter: RunSearch): void =>
     void navigate({ search: ({ columns }) => ({ columns, scorer, ...filter }) });
   const view = useChangeSearch<RunSearch>(route);
   const scorers = scorersOf(run);
+  const order = Object.keys(run.scorers);
   const isActive = run.finished_at === null;
   const measures = useQuery({
     queryKey: ['measures', run.id, run.finished_at],
@@ -36,7 +38,6 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
     refetchInterval: isActive && REFRESH_MS,
     staleTime: isActive ? REFRESH_MS : Number.POSITIVE_INFINITY,
   });
-  const { by_section, by_type, by_tag } = run.scores;
   const found = measures.data;
   return (
     <Stack>
@@ -52,28 +53,28 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
           data={[...scorers]}
         />
       )}
-      <ScorerScores run={run} onChoose={(name) => show({ scorer: name, passed: false })} />
+      <ScoreBars
+        title="Score by scorer"
+        groups={groupScores(run.scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))}
+        onChoose={(name) => show({ scorer: name, passed: false })}
+      />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        {scorer !== undefined ? (
-          COMMON_KEYS.map((key) => (
-            <SliceBars key={key.value} run={run} of={key} scorer={scorer} onChoose={show} />
-          ))
-        ) : (
-          <>
-            <ScoreBars
-              title="Score by section"
-              groups={several(groupScores(by_section))}
-              onChoose={(section) => show({ section })}
-            />
-            <ScoreBars
-              title="Score by type"
-              groups={several(groupScores(by_type))}
-              onChoose={(type) => show({ type })}
-            />
-            <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
-          </>
-        )}
-        <MetaSlices run={run} search={search} onView={view} onChoose={show} />
+        {COMMON_KEYS.map((key) => (
+          <SliceBars key={key.value} run={run} of={key} scorer={scorer} onChoose={show} />
+        ))}
+        <Stack gap="xs">
+          <Select
+            size="xs"
+            w={200}
+            searchable
+            label="Slices by"
+            allowDeselect={false}
+            value={chosen?.value ?? null}
+            onChange={(value) => view({ slice: value ?? undefined })}
+            data={keys.map(({ value, label }) => ({ value, label }))}
+          />
+          {chosen !== undefined && <SliceBars run={run} of={chosen} scorer={scorer} onChoose={show} />}
+        </Stack>
         <WorseSlices run={run} scorer={scorer} onChoose={show} />
         <CountBars
           title="Finish reasons"
@@ -99,55 +100,4 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
   );
 }
 
-/** One group has the score of the run. */
-const several = (groups: readonly GroupScore[]): readonly GroupScore[] => (groups.length > 1 ? groups : []);
-
 const round = (value: number): string => formatCount(Math.round(value));
-
-/** The score of a run by each of its scorers. Each leads to the results that the scorer finds wrong. */
-function ScorerScores({
-  run: { scorers },
-  onChoose,
-}: {
-  readonly run: Run;
-  readonly onChoose: (scorer: string) => void;
-}) {
-  const order = Object.keys(scorers);
-  const groups = groupScores(scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
-  return <ScoreBars title="Score by scorer" groups={groups} onChoose={onChoose} />;
-}
-
-/**
- * The scores of a run by what people choose: the values of the metadata at a pointer. Without metadata there is nothing before
- * a choice: other charts show the common keys.
- */
-function MetaSlices({
-  run,
-  search: { slice, scorer },
-  onView,
-  onChoose,
-}: {
-  readonly run: Run;
-  readonly search: RunSearch;
-  readonly onView: (changes: RunSearch) => void;
-  /** Lists the results of a slice. */
-  readonly onChoose: (filters: RunSearch) => void;
-}) {
-  const keys = useSliceKeys(run);
-  const chosen = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));
-  return (
-    <Stack gap="xs">
-      <Select
-        size="xs"
-        w={200}
-        searchable
-        label="Slices by"
-        allowDeselect={false}
-        value={chosen?.value ?? null}
-        onChange={(value) => onView({ slice: value ?? undefined })}
-        data={keys}
-      />
-      {chosen !== undefined && <SliceBars run={run} of={chosen} scorer={scorer} onChoose={onChoose} />}
-    </Stack>
-  );
-}

@@ -2,7 +2,7 @@ import { Anchor, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
-import { ApiProblem } from '../../api/api-problem.ts';
+import { isRefusal } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
@@ -11,7 +11,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.ts';
+import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.tsx';
 import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
 
 /** False discoveries among what is shown. */
@@ -82,9 +82,8 @@ export function WorseSlices({
 function Worse({
   tested,
   onChoose,
-}: {
+}: Pick<Parameters<typeof WorseSlices>[0], 'onChoose'> & {
   readonly tested: readonly TestedSlice<NamedSlice>[];
-  readonly onChoose: (filters: RunSearch) => void;
 }) {
   return (
     <DataTable
@@ -114,20 +113,14 @@ function Worse({
 }
 
 /** The sections and tags of a run, whose scores it has; types are values of items. */
-function partsOf({ scores: { by_section = {}, by_tag = {} } }: Run): readonly NamedSlice[] {
-  return [
-    ...Object.entries(by_section).map(([section, of]) => ({
-      ...{ name: `section = ${section}`, filters: { section } },
-      ...{ passed: of.passed, wrong: of.wrong },
+const partsOf = ({ scores }: Run): readonly NamedSlice[] =>
+  (['section', 'tag'] as const).flatMap((kind) =>
+    Object.entries(scores[`by_${kind}`] ?? {}).map(([value, { passed, wrong }]) => ({
+      ...{ name: `${kind} = ${value}`, filters: { [kind]: value }, passed, wrong },
     })),
-    ...Object.entries(by_tag).map(([tag, of]) => ({
-      ...{ name: `tag = ${tag}`, filters: { tag } },
-      ...{ passed: of.passed, wrong: of.wrong },
-    })),
-  ];
-}
+  );
 
-/** The slices by each key, except keys with too many values. */
+/** The slices by each key, and the keys with too many values. */
 async function readSlices(
   id: string,
   keys: readonly SliceKey[],
@@ -136,23 +129,19 @@ async function readSlices(
 ): Promise<{ readonly slices: readonly NamedSlice[]; readonly left: readonly string[] }> {
   const slices: NamedSlice[] = [];
   const left: string[] = [];
-  for (const { value: pointer, label } of keys) {
-    try {
-      const { data } = await get(
-        '/runs/{id}/slices',
-        { path: { id }, query: { by: [pointer], scorer } },
-        signal,
-      );
-      for (const { values, passed, wrong } of data)
-        slices.push({
-          name: `${label} = ${sliceName(values[0])}`,
-          filters: sliceFilter(pointer, values[0]),
-          ...{ passed, wrong },
-        });
-    } catch (error) {
-      if (!(error instanceof ApiProblem) || error.status !== 400) throw error;
-      left.push(label);
-    }
+  for (const { value: by, label } of keys) {
+    const params = { path: { id }, query: { by: [by], scorer } };
+    const read = await get('/runs/{id}/slices', params, signal).catch((error: unknown) => {
+      if (isRefusal(error, 400)) return null;
+      throw error;
+    });
+    if (read === null) left.push(label);
+    for (const { values, passed, wrong } of read?.data ?? [])
+      slices.push({
+        name: `${label} = ${sliceName(values[0])}`,
+        filters: sliceFilter(by, values[0]),
+        ...{ passed, wrong },
+      });
   }
   return { slices, left };
 }

@@ -14,7 +14,7 @@ import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { useRecentRuns, useRun } from '../queries.ts';
+import { useProviders, useRecentRuns, useRun } from '../queries.ts';
 import {
   asksModel,
   checkerFields,
@@ -24,13 +24,11 @@ import {
   suggesting,
 } from './config-fields.ts';
 import { FURTHER_MODELS, MatrixFields, Variants } from './matrix-fields.tsx';
-import { usePlan } from './plan-view.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
-import { ProviderChoice } from './provider/provider-choice.tsx';
-import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
+import { modelSuggestions, ProviderChoice } from './provider-choice.tsx';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
 import { ScorerList, ScoringFields, scorerFields } from './scoring.tsx';
-import { StartPanel, useStart } from './start-panel.tsx';
+import { StartPanel, usePlan, useStart } from './start-panel.tsx';
 
 const route = getRouteApi('/runs/new');
 

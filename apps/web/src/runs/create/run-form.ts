@@ -12,8 +12,16 @@ import {
   providerSchema,
   restOf,
 } from './config-fields.ts';
-import { type Config, isSame, objectOf, stated, typedOf, valueOfTyped } from './config-values.ts';
-import { readObject, readPairs } from './provider/model-texts.ts';
+import {
+  type Config,
+  isSame,
+  objectOf,
+  readObject,
+  readPairs,
+  stated,
+  typedOf,
+  valueOfTyped,
+} from './config-values.ts';
 
 export type NewRunBody = BodyOf<'/runs'>;
 

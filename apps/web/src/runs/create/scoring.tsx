@@ -4,9 +4,9 @@ import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { IconPlus } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
-import { useRecentRuns } from '../queries.ts';
+import { useProviders, useRecentRuns } from '../queries.ts';
 import { CHECKER_CHOICES, checkerFields, judgeFields, optionFields, suggesting } from './config-fields.ts';
-import { modelSuggestions, useProviders } from './provider/suggestions-of.ts';
+import { modelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';
 
 const IS_JUDGED: Field = {

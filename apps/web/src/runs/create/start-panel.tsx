@@ -1,16 +1,21 @@
-import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Skeleton, Stack, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type UseMutationResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { send } from '../../api/send.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCount } from '../../ui/text/formats.ts';
-import { runsQuery } from '../queries.ts';
-import { PlanView, usePlan } from './plan-view.tsx';
+import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
+import { askedBy, nameOf, type Run, runsQuery } from '../queries.ts';
 import { TRIAL_ITEMS } from './playground.tsx';
-import { measuredOf } from './provider/suggestions-of.ts';
 import { MAX_RUNS, type NewRunBody } from './run-form.ts';
 
 /** Runs of the dataset, the newest, that may say how long this one takes. */
@@ -95,10 +100,7 @@ export function StartPanel({
  * Starts runs and opens the page of the one, or the list with all of them chosen. A second try after an error starts those
  * again that did not start.
  */
-export function useStart(
-  requests: readonly NewRunBody[] | null,
-  onStarted: () => void,
-): UseMutationResult<readonly string[], Error, void> {
+export function useStart(requests: readonly NewRunBody[] | null, onStarted: () => void) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const text = requests === null ? '' : canonicalJson(requests as never);
@@ -126,4 +128,128 @@ export function useStart(
         });
     },
   });
+}
+
+type Planned = ResponseOf<'/runs/plan', 'post'>;
+
+/** What a run will do, or why it cannot start. Nothing is started. */
+export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
+  return useQuery({
+    // as text, which has every digit
+    queryKey: ['plan', request === null ? null : canonicalJson(request)],
+    queryFn: ({ signal }) =>
+      send(
+        'post',
+        '/runs/plan',
+        {},
+        request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
+        signal,
+      ),
+    enabled: request !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
+/** A plan: items, requests, what can be scored, an estimate, and warnings. */
+function PlanView({
+  planned: { plan, warnings },
+  measured,
+  runs,
+}: {
+  readonly planned: Planned;
+  readonly measured: Measured | null;
+  /** How many runs start; the plan is for one of them. */
+  readonly runs: number;
+}) {
+  const { items, requests, scorable, unscorable, reused, estimate } = plan;
+  const facts = [
+    formatCountOf(items, 'item'),
+    formatCountOf(requests, 'request'),
+    ...(runs === 1 ? [] : [`${formatCount(runs * requests)} of all ${runs} runs`]),
+    `${formatCount(scorable)} can be scored`,
+    ...(unscorable === 0 ? [] : [`${formatCount(unscorable)} cannot`]),
+    ...(reused === 0 ? [] : [`${formatCountOf(reused, 'output')} of an earlier run`]),
+    ...estimated(estimate),
+    ...(measured === null
+      ? []
+      : [`about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`]),
+  ];
+  return (
+    <Stack gap={4} aria-live="polite" component="section" aria-label="Plan">
+      <Text size="sm" className="break">
+        {facts.join(' · ')}
+      </Text>
+      {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
+        <Dimmed key={reason} size="xs">
+          {formatCount(count)}: {reason}
+        </Dimmed>
+      ))}
+      {warnings.length > 0 && (
+        <Alert color="yellow" variant="light" title="Before you start" p="xs">
+          <List size="sm">
+            {warnings.map(({ code, message }) => (
+              <List.Item key={`${code} ${message}`}>{message}</List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+/** What the requests to the model may take, as far as it is known before. */
+function estimated(estimate: Planned['plan']['estimate']): readonly string[] {
+  if (estimate === null) return [];
+  const { input_tokens, output_tokens, cost } = estimate;
+  return [
+    output_tokens === null
+      ? `about ${formatCount(input_tokens)} tokens and the output`
+      : `about ${formatCount(input_tokens + output_tokens)} tokens`,
+    ...(cost === null ? [] : [`about ${formatCost(cost)}`]),
+  ];
+}
+
+/** How long a result takes, by a run that is known. */
+interface Measured {
+  readonly run: Run;
+  /** Milliseconds for so many results, as many at a time as the new run asks for. */
+  readonly msOf: (results: number) => number;
+}
+
+/** What a run does at a time unless it says so. */
+const CONCURRENCY = 8;
+
+/**
+ * How long the results of a new run take, by the last run of the same model over the same dataset that asked no judge; null
+ * without one.
+ */
+export function measuredOf(
+  runs: readonly Run[],
+  { dataset_id, config }: Pick<Run, 'dataset_id'> & { readonly config: object },
+): Measured | null {
+  const asked = askedBy({ config });
+  const run = runs.find((one) => {
+    const { base_url, model } = askedBy(one);
+    const isSame = model !== undefined && model === asked.model && base_url === asked.base_url;
+    const isWhole = one.source_run_id === null && one.reused_run_id === null && one.retries === 0;
+    const hasEnded = one.started_at !== null && one.finished_at !== null && one.counts.ok > 0;
+    return one.dataset_id === dataset_id && isSame && isWhole && hasEnded && !hasJudge(one.config);
+  });
+  if (run === undefined) return null;
+  const { counts, started_at, finished_at } = run;
+  const elapsedMs = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
+  const oneMs = (elapsedMs * atATime(run.config, counts.done)) / counts.done;
+  return { run, msOf: (results) => (oneMs * results) / atATime(config, results) };
+}
+
+const atATime = (config: object, results: number): number =>
+  Math.max(1, Math.min((config as { readonly concurrency?: number }).concurrency ?? CONCURRENCY, results));
+
+function hasJudge(config: object): boolean {
+  const { judge, scorers, added_scorers } = config as { readonly [name: string]: unknown };
+  const judges = [scorers, added_scorers].flatMap((list) =>
+    Array.isArray(list) ? list.map((one: { readonly judge?: unknown }) => one.judge) : [],
+  );
+  return [judge, ...judges].some((one) => one != null);
 }

@@ -1,5 +1,4 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
-import type { ResponseOf } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/api.ts';
@@ -12,12 +11,9 @@ import { clampedInterval, formatCount, formatInterval, formatScore } from '../..
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { AgreementTable } from './agreement-table.tsx';
-import { CellResults } from './cell-results.tsx';
+import { type Agreed, AgreementTable, CellResults } from './agreement-cells.tsx';
 
 const route = getRouteApi('/runs/$id');
-
-type Found = ResponseOf<'/runs/{id}/agreement', 'get'>;
 
 /** How a scorer agrees with people, or one person with another. */
 export function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
@@ -99,7 +95,7 @@ interface Measure {
 }
 
 /** The measures of an agreement with their intervals. */
-function Measures({ found }: { readonly found: Found }) {
+function Measures({ found }: { readonly found: Agreed }) {
   const judge = found.other ?? found.scorer ?? 'the scorer';
   const { both_pass, both_fail, false_pass, false_fail } = found.cells;
   const rows: readonly Measure[] = [

@@ -11,7 +11,7 @@ import { Folded, Part } from '../../../ui/layout/part.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
-import type { Run } from '../../queries.ts';
+import { askedBy, type Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
@@ -22,7 +22,7 @@ export function SentRequest({
   readonly run: Run;
   readonly result: Pick<ListedResult, 'section' | 'order_index' | 'repetition'>;
 }) {
-  const { provider = {} } = run.config as { readonly provider?: Asked };
+  const provider = askedBy(run);
   const found = useQuery({
     queryKey: ['request', run.id, section, order_index, repetition],
     queryFn: async ({ signal }) => {
@@ -84,19 +84,14 @@ export interface SentRequest {
   readonly body: string;
 }
 
-/** Who asks, as the configuration of a run has it. */
-export interface Asked {
-  readonly type?: string;
-  readonly auth?: string;
-  /** Name of the variable with the key. */
-  readonly api_key_env?: string | null;
-}
-
 /** Shells refuse longer arguments; on Linux the limit is 128 KiB. */
 const MAX_ARGUMENT = 100_000;
 
 /** A command for a shell that sends a request again. It takes the key from the variable that the run names. */
-export function curlOf({ url, headers, body }: SentRequest, { type, auth, api_key_env }: Asked): string {
+export function curlOf(
+  { url, headers, body }: SentRequest,
+  { type, auth, api_key_env }: ReturnType<typeof askedBy>,
+): string {
   const key =
     api_key_env == null
       ? []

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Run } from '../../queries.ts';
-import { measuredOf } from './suggestions-of.ts';
+import type { Run } from '../queries.ts';
+import { measuredOf } from './start-panel.tsx';
 
 const provider = { type: 'openai_compatible', base_url: 'https://a.example/v1', model: 'm' };
 

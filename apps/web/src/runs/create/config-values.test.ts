@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readObject, readPairs } from './model-texts.ts';
+import { readObject, readPairs } from './config-values.ts';
 
 describe('the texts of a model', () => {
   it('names the place of what is invalid', () => {

@@ -1,11 +1,11 @@
 import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { type Field, Fields } from '../../../ui/form/fields.tsx';
-import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { useRecentRuns } from '../../queries.ts';
-import { asksModel } from '../config-fields.ts';
-import type { RunForm } from '../run-form.ts';
-import { type Provider, useProviders, valuesOf } from './suggestions-of.ts';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
+import { askedBy, type Provider, type Run, useProviders, useRecentRuns } from '../queries.ts';
+import { asksModel } from './config-fields.ts';
+import type { Config } from './config-values.ts';
+import type { RunForm } from './run-form.ts';
 
 const PROVIDERS = [
   {
@@ -97,4 +97,40 @@ function labelOf({ name, origins }: Provider): string {
   const [first = ''] = origins;
   if (name === null) return `${first}, without a key`;
   return `${name.replace(/^SVC_PROVIDER_/, '')} (${first}${origins.length > 1 ? ' …' : ''})`;
+}
+
+/** What recent runs of the same protocol had as a member of their provider. */
+const valuesOf = (
+  runs: readonly Run[],
+  type: string,
+  name: 'base_url' | 'model' | 'api_key_env',
+): readonly string[] => [
+  ...new Set(
+    runs
+      .map(askedBy)
+      .filter((asked) => asked.type === type)
+      .flatMap((asked) => asked[name] ?? []),
+  ),
+];
+
+/** The same for the fields of a model, with the providers that are configured, and models that only they have named. */
+export function modelSuggestions(
+  path: 'provider' | 'judge',
+  { type, base_url, api_key_env }: Config,
+  runs: readonly Run[],
+  providers: readonly Provider[],
+): Readonly<Record<string, readonly string[]>> {
+  const origin = URL.canParse(String(base_url)) ? new URL(String(base_url)).origin : null;
+  const asked = providers.filter(
+    ({ name, origins }) =>
+      (name !== null && name === api_key_env) || (origin !== null && origins.includes(origin)),
+  );
+  const known = (name: 'base_url' | 'model' | 'api_key_env') => valuesOf(runs, String(type), name);
+  return {
+    [`${path}.base_url`]: known('base_url'),
+    [`${path}.model`]: [...new Set([...asked.flatMap(({ models }) => models), ...known('model')])],
+    [`${path}.api_key_env`]: [
+      ...new Set([...providers.flatMap(({ name }) => name ?? []), ...known('api_key_env')]),
+    ],
+  };
 }
