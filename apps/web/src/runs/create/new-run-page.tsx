@@ -1,6 +1,6 @@
 import { Accordion, Grid, Group, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDebouncedValue, useHotkeys } from '@mantine/hooks';
+import { useDebouncedValue, useHotkeys, useSessionStorage } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
@@ -57,6 +57,12 @@ function CopiedRun({ id, onAgain }: { readonly id: string; readonly onAgain: () 
   return <NewRun key={id} draftKey={id} initial={formOf(found.data)} onAgain={onAgain} />;
 }
 
+/** A form that was left half filled in this tab, and what it was of. */
+interface Draft {
+  readonly key: string;
+  readonly form: RunForm;
+}
+
 /** The form of a run. What it will do, and why it cannot start, is shown before it starts. */
 function NewRun({
   draftKey,
@@ -69,7 +75,10 @@ function NewRun({
   /** Begins without what was kept. */
   readonly onAgain: () => void;
 }) {
-  const [draft] = useState(() => readDraft(draftKey));
+  const [kept, keep, forget] = useSessionStorage<Draft | null>({
+    ...{ key: 'svc.run-draft', defaultValue: null, getInitialValueInEffect: false },
+  });
+  const [draft] = useState(kept?.key === draftKey ? { ...EMPTY_FORM, ...kept.form } : null);
   const [items, setItems] = useState<TrialItems>(SOME_ITEMS);
   const trial = useTrial(items);
   const form = useForm<RunForm>({
@@ -78,13 +87,13 @@ function NewRun({
     validateInputOnChange: true,
     onValuesChange: (now) => {
       start.reset();
-      keepDraft(draftKey, now);
+      keep({ key: draftKey, form: now });
     },
   });
   const { values } = form;
   const { config } = values;
   const requests = useMemo(() => toRequests(values), [values]);
-  const start = useStart(requests, () => keepDraft(draftKey, null));
+  const start = useStart(requests, forget);
   const { parts, ofModel, models, pretended, ids } = useFormParts(values);
   // values of the form are copies of the initial ones after the first change
   const isCopy = draft !== null || initial.copied !== EMPTY_FORM.copied;
@@ -133,7 +142,7 @@ function NewRun({
             <Dimmed>As you left it.</Dimmed>
             <SmallButton
               onClick={() => {
-                keepDraft(draftKey, null);
+                forget();
                 onAgain();
               }}
             >
@@ -257,31 +266,6 @@ function heldBy(fields: readonly Field[], values: RunForm): string {
     .join(' · ');
 }
 
-const DRAFT = 'svc.run-draft';
-
-/** A form that was left half filled in this tab; null without one. */
-function readDraft(key: string): RunForm | null {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(DRAFT) ?? 'null') as {
-      readonly key: string;
-      readonly form: RunForm;
-    } | null;
-    return kept?.key === key ? { ...EMPTY_FORM, ...kept.form } : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Keeps a form for the tab, or forgets it. */
-function keepDraft(key: string, form: RunForm | null): void {
-  try {
-    if (form === null) sessionStorage.removeItem(DRAFT);
-    else sessionStorage.setItem(DRAFT, JSON.stringify({ key, form }));
-  } catch {
-    // a browser may forbid it, or have no room: then nothing is kept
-  }
-}
-
 /** A part of the form that can be closed. */
 interface FormPart {
   readonly key: string;
@@ -291,16 +275,7 @@ interface FormPart {
 }
 
 /** The fields of the form, with what recent runs and the dataset suggest. */
-function useFormParts(values: RunForm): {
-  readonly parts: readonly FormPart[];
-  readonly ofModel: readonly Field[];
-  /** Names of models to suggest. */
-  readonly models: readonly string[];
-  /** Where the items hold outputs of a pretend model; undefined if they hold none. */
-  readonly pretended: string | undefined;
-  /** Ids of items to suggest. */
-  readonly ids: readonly string[];
-} {
+function useFormParts(values: RunForm) {
   const { datasetId, version, config } = values;
   const { provider, judge, checker, scorers } = config;
   const dataset = useQuery(datasetQuery(datasetId, version ?? undefined)).data;
@@ -322,19 +297,23 @@ function useFormParts(values: RunForm): {
   const pace = partFields('pace').filter(
     ({ name }) => asksModel(provider.type) || !name.startsWith('config.reuse.'),
   );
+  const parts: readonly FormPart[] = [
+    { key: 'matrix', label: 'Several models', fields: [FURTHER_MODELS] },
+    { key: 'selection', label: 'Which items', fields: suggesting(partFields('selection'), suggestions) },
+    { key: 'scoring', label: 'Scoring', fields: scoring },
+    {
+      ...{ key: 'pace', label: 'Repetitions, pace and price', fields: pace },
+      cols: { base: 1, xs: 2, lg: 3 },
+    },
+  ];
   return {
-    parts: [
-      { key: 'matrix', label: 'Several models', fields: [FURTHER_MODELS] },
-      { key: 'selection', label: 'Which items', fields: suggesting(partFields('selection'), suggestions) },
-      { key: 'scoring', label: 'Scoring', fields: scoring },
-      {
-        ...{ key: 'pace', label: 'Repetitions, pace and price', fields: pace },
-        cols: { base: 1, xs: 2, lg: 3 },
-      },
-    ],
+    parts,
+    /** Names of models to suggest. */
     models: suggestions['provider.model'] ?? [],
     ofModel: suggesting(providerFields(provider.type), suggestions),
+    /** Ids of items to suggest. */
     ids: overview?.ids ?? [],
+    /** Where the items hold outputs of a pretend model; undefined if they hold none. */
     pretended: pointers.find((pointer) => pointer === PRETENDED),
   };
 }
