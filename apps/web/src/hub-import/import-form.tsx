@@ -2,7 +2,7 @@ import { Group, Select, Stack, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
-import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
+import { useMappingDraft } from '../mapping/suggest-mapping.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';

@@ -3,7 +3,7 @@ import { COLUMN_TYPES, type MappingField as Field } from './mapping-fields.ts';
 
 /** Edits one key of a mapping. */
 export function MappingField({
-  field: { label, hint, kind, values = [] },
+  field: { label, hint, kind, values },
   columns,
   value,
   reason,

@@ -18,9 +18,9 @@ export interface MappingField {
   readonly hint: string;
   readonly kind: FieldKind;
   /** The values of a `choice`. */
-  readonly values?: readonly string[];
+  readonly values: readonly string[];
   /** Shown only among the further fields. */
-  readonly isRare?: boolean;
+  readonly isRare: boolean;
 }
 
 /** The types of items that the format defines. */
@@ -29,126 +29,70 @@ export const ITEM_TYPES: readonly string[] = ['freeform', 'multiple_choice', 'ex
 /** What a column can be read as. */
 export const COLUMN_TYPES: readonly string[] = ['string', 'int64', 'float64', 'bool', 'json'];
 
+const field = (
+  key: keyof Mapping,
+  kind: FieldKind,
+  label: string,
+  hint: string,
+  values: readonly string[] = [],
+): MappingField => ({ key, kind, label, hint, values, isRare: false });
+
+const rare = (...of: Parameters<typeof field>): MappingField => ({ ...field(...of), isRare: true });
+
 /** What an editor offers, in this order. */
 export const MAPPING_FIELDS: readonly MappingField[] = [
-  { key: 'prompt_column', label: 'Prompt', hint: 'What the model is given.', kind: 'column' },
-  {
-    key: 'prompt_template',
-    label: 'Prompt from a template',
-    hint: 'Text with {column} in it, instead of one column.',
-    kind: 'text',
-    isRare: true,
-  },
-  { key: 'answer_column', label: 'Answer', hint: 'What is expected.', kind: 'column' },
-  { key: 'choices_column', label: 'Choices', hint: 'A column that holds all options.', kind: 'column' },
-  {
-    key: 'choices_columns',
-    label: 'Choices, a column each',
-    hint: 'Columns that hold one option each.',
-    kind: 'columns',
-  },
-  {
-    key: 'answer_is',
-    label: 'The answer is',
-    hint: 'How the answer names a choice: indexes count from 0, numbers from 1.',
-    kind: 'choice',
-    values: ['text', 'index', 'letter', 'label', 'number'],
-  },
-  {
-    key: 'default_type',
-    label: 'Type of item',
-    hint: 'Decides how outputs are scored. Without one, a run needs a checker.',
-    kind: 'choice',
-    values: ITEM_TYPES,
-  },
-  {
-    key: 'answer_pattern',
-    label: 'Pattern in the answer',
-    hint: 'The first group is the answer, as in ####\\s*(\\S+).',
-    kind: 'text',
-    isRare: true,
-  },
-  { key: 'system_prompt_column', label: 'System prompt', hint: '', kind: 'column', isRare: true },
-  {
-    key: 'system_prompt_template',
-    label: 'System prompt from a template',
-    hint: 'Text with {column} in it.',
-    kind: 'text',
-    isRare: true,
-  },
-  {
-    key: 'id_column',
-    label: 'Id',
-    hint: 'By default the split and the number of the row.',
-    kind: 'column',
-    isRare: true,
-  },
-  { key: 'type_column', label: 'Type from a column', hint: '', kind: 'column', isRare: true },
-  {
-    key: 'checker_column',
-    label: 'Checker from a column',
-    hint: 'Objects, also as JSON, or names of checkers.',
-    kind: 'column',
-    isRare: true,
-  },
-  {
-    key: 'tags_columns',
-    label: 'Tags',
-    hint: 'Columns whose values become tags.',
-    kind: 'columns',
-    isRare: true,
-  },
-  {
-    key: 'tags',
-    label: 'Tags of every item',
-    hint: 'Press Enter after each.',
-    kind: 'texts',
-    isRare: true,
-  },
-  {
-    key: 'meta_columns',
-    label: 'Metadata',
-    hint: 'Columns to keep with each item.',
-    kind: 'named-columns',
-    isRare: true,
-  },
-  {
-    key: 'criteria_columns',
-    label: 'Criteria',
-    hint: 'What a judge looks for.',
-    kind: 'columns',
-    isRare: true,
-  },
-  {
-    key: 'assets_column',
-    label: 'Files',
-    hint: 'A column with images or other files.',
-    kind: 'column',
-    isRare: true,
-  },
-  {
-    key: 'checker',
-    label: 'Checker of every item',
-    hint: 'By default, the type of the item decides.',
-    kind: 'choice',
-    values: CHECKERS.map(({ name }) => name),
-    isRare: true,
-  },
-  {
-    key: 'invalid_rows',
-    label: 'Invalid rows',
-    hint: 'Stop at the first one, or leave them out.',
-    kind: 'choice',
-    values: ['fail', 'skip'],
-    isRare: true,
-  },
-  {
-    key: 'types',
-    label: 'Types of columns',
-    hint: 'Instead of the types that were found.',
-    kind: 'column-types',
-    isRare: true,
-  },
+  field('prompt_column', 'column', 'Prompt', 'What the model is given.'),
+  rare(
+    'prompt_template',
+    'text',
+    'Prompt from a template',
+    'Text with {column} in it, instead of one column.',
+  ),
+  field('answer_column', 'column', 'Answer', 'What is expected.'),
+  field('choices_column', 'column', 'Choices', 'A column that holds all options.'),
+  field('choices_columns', 'columns', 'Choices, a column each', 'Columns that hold one option each.'),
+  field(
+    'answer_is',
+    'choice',
+    'The answer is',
+    'How the answer names a choice: indexes count from 0, numbers from 1.',
+    ['text', 'index', 'letter', 'label', 'number'],
+  ),
+  field(
+    'default_type',
+    'choice',
+    'Type of item',
+    'Decides how outputs are scored. Without one, a run needs a checker.',
+    ITEM_TYPES,
+  ),
+  rare(
+    'answer_pattern',
+    'text',
+    'Pattern in the answer',
+    'The first group is the answer, as in ####\\s*(\\S+).',
+  ),
+  rare('system_prompt_column', 'column', 'System prompt', ''),
+  rare('system_prompt_template', 'text', 'System prompt from a template', 'Text with {column} in it.'),
+  rare('id_column', 'column', 'Id', 'By default the split and the number of the row.'),
+  rare('type_column', 'column', 'Type from a column', ''),
+  rare('checker_column', 'column', 'Checker from a column', 'Objects, also as JSON, or names of checkers.'),
+  rare('tags_columns', 'columns', 'Tags', 'Columns whose values become tags.'),
+  rare('tags', 'texts', 'Tags of every item', 'Press Enter after each.'),
+  rare('meta_columns', 'named-columns', 'Metadata', 'Columns to keep with each item.'),
+  rare('criteria_columns', 'columns', 'Criteria', 'What a judge looks for.'),
+  rare('assets_column', 'column', 'Files', 'A column with images or other files.'),
+  rare(
+    'checker',
+    'choice',
+    'Checker of every item',
+    'By default, the type of the item decides.',
+    CHECKERS.map(({ name }) => name),
+  ),
+  rare('invalid_rows', 'choice', 'Invalid rows', 'Stop at the first one, or leave them out.', [
+    'fail',
+    'skip',
+  ]),
+  rare('types', 'column-types', 'Types of columns', 'Instead of the types that were found.'),
 ];
 
 /** What to do where a mapping is not complete. */

@@ -1,15 +1,28 @@
-import { Alert, Checkbox, Grid, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import {
+  ActionIcon,
+  Alert,
+  Card,
+  Checkbox,
+  Grid,
+  Group,
+  SimpleGrid,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { type ReactNode, useState } from 'react';
+import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { More } from '../ui/form/fields.tsx';
+import { IconChevronLeft, IconChevronRight } from '../ui/icons.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
-import { ItemPreview } from './item-preview.tsx';
+import { plainText } from '../ui/text/pretty-json.ts';
 import { MappingField } from './mapping-field.tsx';
 import { MAPPING_FIELDS, type MappingDraft, type MappingField as MappingKey } from './mapping-fields.ts';
 import { PreviewTable } from './preview-table.tsx';
-import type { PreviewedTable } from './suggest-mapping.ts';
-import type { MappingState } from './use-mapping-draft.ts';
+import type { PreviewedTable, useMappingDraft } from './suggest-mapping.ts';
 
 /** What a preview warns of, the first rows of a table, and below them the mapping of its columns next to the items that it makes. */
 export function MappingPanes({
@@ -20,7 +33,7 @@ export function MappingPanes({
   children,
 }: {
   readonly preview: PreviewedTable;
-  readonly mapping: MappingState;
+  readonly mapping: ReturnType<typeof useMappingDraft>;
   /** The first rows as items; undefined until they are there. */
   readonly items: readonly object[] | undefined;
   readonly error: unknown;
@@ -96,7 +109,7 @@ function MappingEditor({
   // a field stays where it is while it is edited
   const [suggested] = useState(mapping);
   const isSuggested = ({ key }: MappingKey): boolean => (suggested[key] ?? null) !== null;
-  const common = MAPPING_FIELDS.filter((field) => field.isRare !== true || isSuggested(field));
+  const common = MAPPING_FIELDS.filter((field) => !field.isRare || isSuggested(field));
   const rare = MAPPING_FIELDS.filter((field) => !common.includes(field));
   const fieldsOf = (fields: readonly MappingKey[]) => (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
@@ -118,5 +131,46 @@ function MappingEditor({
       {fieldsOf(common)}
       <More what="fields">{fieldsOf(rare)}</More>
     </Stack>
+  );
+}
+
+/** The first rows as the items that an import would store, one at a time. */
+export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) {
+  const [at, setAt] = useState(0);
+  const index = Math.min(at, rows.length - 1);
+  const row = rows[index];
+  if (row === undefined) return <Dimmed>The items appear here as soon as the prompt is mapped.</Dimmed>;
+  const item = getMember(row, 'item');
+  const error = getMember(row, 'error');
+  const message = isJsonObject(error) ? getMember(error, 'message') : error;
+  return (
+    <Card component="section" aria-label="Item preview" withBorder padding={0} aria-live="polite">
+      <Group justify="space-between" px="md" pt="xs">
+        <Dimmed size="xs">
+          Item {index + 1} of {rows.length}
+        </Dimmed>
+        <Group gap={4}>
+          {([-1, 1] as const).map((by) => (
+            <ActionIcon
+              key={by}
+              variant="default"
+              size="sm"
+              aria-label={by === 1 ? 'Next row' : 'Previous row'}
+              disabled={rows[index + by] === undefined}
+              onClick={() => setAt(index + by)}
+            >
+              {by === 1 ? <IconChevronRight size={14} /> : <IconChevronLeft size={14} />}
+            </ActionIcon>
+          ))}
+        </Group>
+      </Group>
+      {isJsonObject(item) ? (
+        <ItemViewer item={item} />
+      ) : (
+        <Alert color="red" variant="light" m="md">
+          {plainText(message ?? 'This row cannot become an item.', 1000)}
+        </Alert>
+      )}
+    </Card>
   );
 }

@@ -1,7 +1,8 @@
+import { useDebouncedValue } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { useMemo, useState } from 'react';
 import { plainText } from '../ui/text/pretty-json.ts';
-import { keptColumns } from './kept-columns.ts';
-import type { MappingDraft } from './mapping-fields.ts';
+import { completeMapping, type MappingDraft } from './mapping-fields.ts';
 
 /** What a preview says about the mapping of its columns. */
 export interface PreviewedTable {
@@ -144,4 +145,80 @@ function typeOf(
 export function withType(samples: readonly object[], mapping: MappingDraft): MappingDraft {
   const found = typeOf(samples, mapping);
   return found === null ? mapping : { ...mapping, default_type: found.type };
+}
+
+/** Bytes of files do not belong in metadata. */
+const FILES = /image|audio|video|binary|bytes|pdf/i;
+
+/** Columns that a mapping does not use and that metadata can keep. */
+function keptColumns(
+  features: readonly { readonly name: string; readonly dtype: string }[],
+  draft: MappingDraft,
+): readonly string[] {
+  const used = new Set(Object.entries(draft).flatMap(([key, value]) => columnsIn(key, value)));
+  return features.filter(({ name, dtype }) => !used.has(name) && !FILES.test(dtype)).map(({ name }) => name);
+}
+
+/** Whether a table has columns with files. */
+const hasFileColumns = (features: readonly { readonly dtype: string }[]): boolean =>
+  features.some(({ dtype }) => FILES.test(dtype));
+
+function columnsIn(key: string, value: unknown): readonly string[] {
+  if (value === null || value === undefined || key === 'types') return [];
+  if (typeof value === 'string')
+    return key.endsWith('_template')
+      ? [...value.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name)
+      : key.endsWith('_column')
+        ? [value]
+        : [];
+  return /_columns$/.test(key) ? Object.values(value).map(String) : [];
+}
+
+/**
+ * A mapping that keeps columns as metadata under their own names.
+ *
+ * @param hasFiles whether other columns hold files, so that not every column can be kept
+ */
+function withMetadata(draft: MappingDraft, columns: readonly string[], hasFiles: boolean): MappingDraft {
+  if (columns.length === 0) return draft;
+  if (!hasFiles) return { ...draft, keep_unmapped: true };
+  const stated = draft.meta_columns ?? {};
+  const before = Array.isArray(stated) ? stated.map((name) => [name, name] as const) : Object.entries(stated);
+  return {
+    ...draft,
+    meta_columns: Object.fromEntries([...columns.map((name) => [name, name] as const), ...before]),
+  } as MappingDraft;
+}
+
+const TYPING_MS = 300;
+
+/** Keeps the mapping of an import; it begins with a suggestion, and keeps every other column as metadata. */
+export function useMappingDraft(preview: PreviewedTable) {
+  const { features, samples } = preview;
+  const suggested = useMemo(() => suggestMapping(preview), [preview]);
+  const [draft, setDraft] = useState<MappingDraft>(suggested.mapping);
+  const [keepsOthers, setKeepsOthers] = useState(true);
+  const others = useMemo(() => keptColumns(features, draft), [features, draft]);
+  const shown = useMemo(
+    () => completeMapping(keepsOthers ? withMetadata(draft, others, hasFileColumns(features)) : draft),
+    [draft, others, keepsOthers, features],
+  );
+  const [settled] = useDebouncedValue(shown, TYPING_MS);
+  const change = (next: MappingDraft): void =>
+    setDraft(next.answer_column === draft.answer_column ? next : withType(samples, next));
+  return {
+    draft,
+    setDraft: change,
+    /** Why the suggestion has a key, by key. */
+    reasons: suggested.reasons,
+    /** Columns that no field uses. */
+    others,
+    /** Whether these columns are kept as metadata. */
+    keepsOthers,
+    setKeepsOthers,
+    /** What the fields show: what an import sends. Null while the prompt is not mapped. */
+    shown,
+    /** The mapping after typing has paused: what a preview asks for. */
+    settled,
+  };
 }

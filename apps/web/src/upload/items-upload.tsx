@@ -1,6 +1,6 @@
 import { Alert, Grid, List, Loader, Stack, Text, Title } from '@mantine/core';
 import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { ItemPreview } from '../mapping/item-preview.tsx';
+import { ItemPreview } from '../mapping/mapping-panes.tsx';
 import { locationOf } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { CopyText } from '../ui/text/copy-action.tsx';

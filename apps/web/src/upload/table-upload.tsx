@@ -1,7 +1,7 @@
 import { Alert, Stack } from '@mantine/core';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
-import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
+import { useMappingDraft } from '../mapping/suggest-mapping.ts';
 import { isShown } from '../ui/is-shown.ts';
 import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';

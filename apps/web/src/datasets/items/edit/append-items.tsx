@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { upload } from '../../../api/upload-body.ts';
 import { ITEM_TYPES } from '../../../mapping/mapping-fields.ts';
 import { MappingPanes } from '../../../mapping/mapping-panes.tsx';
-import { useMappingDraft } from '../../../mapping/use-mapping-draft.ts';
+import { useMappingDraft } from '../../../mapping/suggest-mapping.ts';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { QueryState } from '../../../ui/query-state.tsx';
