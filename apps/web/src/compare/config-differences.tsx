@@ -35,7 +35,8 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
           columns={[
             { label: 'Setting', size: 160, cell: ({ path }: ConfigDifference) => path },
             ...runs.map((run, at) => ({
-              label: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+              key: `${at}`,
+              label: nameOf(run),
               size: 160,
               share: 1,
               wraps: true,

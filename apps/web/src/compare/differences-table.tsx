@@ -9,14 +9,11 @@ import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatP, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { costPerThousand, tokensPerThousand } from './best-of.ts';
-import { scaleOf } from './slice-differences.ts';
+import { type ComparedRun, scaleOf } from './forest-plot.tsx';
 import type { Compared } from './summary-sentence.ts';
 
 /** A run, and how it differs from the first one; null for the first one itself. */
-interface Row {
-  readonly run: Run;
-  readonly scores: Compared | null;
-}
+type Row = ComparedRun | { readonly run: Run; readonly scores: null };
 
 const number = (label: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
   label,
@@ -32,7 +29,7 @@ export function DifferencesTable({
   onShow,
 }: {
   readonly first: Run;
-  readonly rows: readonly { readonly run: Run; readonly scores: Compared }[];
+  readonly rows: readonly ComparedRun[];
   /** The run whose items are listed below. */
   readonly shown: string;
   readonly onShow: (id: string) => void;

@@ -1,5 +1,8 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import type { ResponseOf } from '@svc/client';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { get } from '../api/api.ts';
 import { overviewQuery } from '../datasets/queries.ts';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
@@ -10,8 +13,8 @@ import { pointerName } from '../ui/pointer-of.ts';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
+import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
-import { type SliceDifference, scaleOf, useSliceDifferences } from './slice-differences.ts';
 import type { Compared } from './summary-sentence.ts';
 
 /** How runs differ from the first one in each slice of their pairs, on one scale. */
@@ -23,7 +26,7 @@ export function ForestPlot({
 }: {
   readonly first: Run;
   /** The other runs, each with its comparison. */
-  readonly rows: readonly { readonly run: Run; readonly scores: Compared }[];
+  readonly rows: readonly ComparedRun[];
   readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
   readonly onSlice: (slice: string) => void;
 }) {
@@ -38,7 +41,19 @@ export function ForestPlot({
     { value: '/type', label: 'Type' },
     ...keys.map((pointer) => ({ value: `/meta${pointer}`, label: `Metadata: ${pointerName(pointer)}` })),
   ];
-  const { found, error, isPending } = useSliceDifferences(first, rows, { ...search, slice });
+  const sliced = { slice, by: search.by, scorer: search.scorer };
+  const asked = useQueries({
+    queries: rows.map((row) => ({
+      queryKey: ['slice differences', first.id, row.run.id, sliced],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readSliceDifferences(first.id, row, sliced, signal),
+    })),
+  });
+  const error = asked.find((one) => one.error !== null)?.error ?? null;
+  const found = rows.flatMap(({ run }, at) => {
+    const slices = asked[at]?.data;
+    return slices === undefined ? [] : [{ run, slices }];
+  });
   const names = [...new Set(found.flatMap(({ slices }) => slices.map(({ name }) => name)))];
   const scale = scaleOf(found.flatMap(({ slices }) => slices));
   return (
@@ -54,7 +69,7 @@ export function ForestPlot({
           data={choices}
         />
         {error !== null && <ErrorView error={error} />}
-        {isPending && <PageSkeleton rows={2} />}
+        {asked.some(({ isPending }) => isPending) && <PageSkeleton rows={2} />}
         {names.length > 0 && (
           <DataTable
             label="Differences by slice"
@@ -71,7 +86,8 @@ export function ForestPlot({
                 ),
               },
               ...found.map(({ run, slices }, at) => ({
-                label: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+                key: `${at}`,
+                label: nameOf(run),
                 cell: (name: string) => (
                   <Difference slice={slices.find((one) => one.name === name)} scale={scale} />
                 ),
@@ -105,4 +121,66 @@ function Difference({
       </Dimmed>
     </Group>
   );
+}
+
+/** How a run differs from the first one in the pairs of a slice. */
+export interface SliceDifference {
+  readonly name: string;
+  /** Other minus first. */
+  readonly difference: number;
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+  readonly mean: number | null;
+  readonly otherMean: number | null;
+  readonly pairs: number;
+}
+
+type Slices = ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'];
+type Scores = Omit<Slices[number], 'values'>;
+
+/** Smallest range of the scale, so that tiny differences do not look large. */
+const MIN_SCALE = 0.01;
+
+/** The largest difference that any interval reaches: what fills one scale for all of them. */
+export const scaleOf = (slices: readonly Pick<SliceDifference, 'difference' | 'low' | 'high'>[]): number =>
+  Math.max(
+    MIN_SCALE,
+    ...slices.flatMap(({ difference, low = 0, high = 0 }) => [difference, low, high].map(Math.abs)),
+  );
+
+/** A comparison with the first run. */
+export interface ComparedRun {
+  readonly run: Run;
+  readonly scores: Compared;
+}
+
+type Sliced = Required<Pick<CompareSearch, 'slice'>> & Pick<CompareSearch, 'by' | 'scorer'>;
+
+/** How a run differs from the first one in the slices of their pairs, the largest slices first. */
+export async function readSliceDifferences(
+  id: string,
+  { run, scores }: ComparedRun,
+  { slice, by, scorer }: Sliced,
+  signal?: AbortSignal,
+): Promise<readonly SliceDifference[]> {
+  if (slice === 'section')
+    return Object.entries(scores.by_section).flatMap(([name, section]) => differenceOf(name, section));
+  const { data } = await get(
+    '/runs/{id}/compare/{other_id}/slices',
+    { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
+    signal,
+  );
+  return data.flatMap(({ values: [value], ...numbers }) =>
+    differenceOf(plainText(value as JsonValue, 100) || 'none', numbers),
+  );
+}
+
+function differenceOf(
+  name: string,
+  { mean_difference, ci95, mean, other_mean, paired }: Scores,
+): readonly SliceDifference[] {
+  const [low, high] = ci95 ?? [];
+  return mean_difference === null
+    ? []
+    : [{ name, difference: mean_difference, low, high, mean, otherMean: other_mean, pairs: paired }];
 }

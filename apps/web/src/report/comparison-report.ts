@@ -1,9 +1,9 @@
 import { get } from '../api/api.ts';
-import { ApiProblem } from '../api/api-problem.ts';
+import { isRefusal } from '../api/api-problem.ts';
 import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { configDifferences } from '../compare/config-differences.tsx';
-import { readSliceDifferences } from '../compare/slice-differences.ts';
+import { type ComparedRun, readSliceDifferences } from '../compare/forest-plot.tsx';
 import {
   type Compared,
   type Difference,
@@ -15,9 +15,15 @@ import { cellText } from '../runs/results/result-columns.tsx';
 import { scoreText } from '../runs/run-facts.ts';
 import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
-import { type CutText, cutText, type ReportCase } from './fit-cases.ts';
 import { caseId, readResults } from './run-report.ts';
-import { type ReportBar, type ReportChart, writeReport } from './write-report.tsx';
+import {
+  type CutText,
+  cutText,
+  type ReportBar,
+  type ReportCase,
+  type ReportChart,
+  writeReport,
+} from './write-report.tsx';
 
 type How = Pick<CompareSearch, 'by' | 'scorer'>;
 
@@ -159,16 +165,12 @@ const SLICES = [
 ] as const;
 
 /** The differences in slices, of kinds that have several. */
-async function readSlices(
-  id: string,
-  other: { readonly run: Run; readonly scores: Compared },
-  how: How,
-): Promise<readonly ReportChart[]> {
+async function readSlices(id: string, other: ComparedRun, how: How): Promise<readonly ReportChart[]> {
   const read = await Promise.all(
     SLICES.map(async ([name, slice]): Promise<ReportChart> => {
       const slices = await readSliceDifferences(id, other, { ...how, slice }).catch((error: unknown) => {
         // of too many values
-        if (error instanceof ApiProblem && error.status === 400) return [];
+        if (isRefusal(error, 400)) return [];
         throw error;
       });
       return {

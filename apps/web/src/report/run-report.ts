@@ -14,8 +14,7 @@ import {
   formatScore,
 } from '../ui/text/formats.ts';
 import { plainText, prettyJson } from '../ui/text/pretty-json.ts';
-import { cutText, type ReportCase } from './fit-cases.ts';
-import { type ReportBar, type ReportChart, writeReport } from './write-report.tsx';
+import { cutText, type ReportBar, type ReportCase, type ReportChart, writeReport } from './write-report.tsx';
 
 /** Results that a report reads at most: even with the shortest texts it holds no more. */
 const MAX_RESULTS = 30_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText, fitCases, type ReportCase } from './fit-cases.ts';
+import { cutText, fitCases, type ReportCase } from './write-report.tsx';
 
 const one = (kind: ReportCase['kind'], got: string): ReportCase => ({
   kind,
