@@ -1,20 +1,19 @@
 import { Text } from '@mantine/core';
+import { REQUEST_VALUES } from '@svc/client';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { loadedAgain } from './api/service-responds.ts';
-import { parseAuditSearch } from './audit/audit-search.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
 import { parseDatasetSearch } from './datasets/dataset-search.ts';
 import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
 import { parseImportSearch } from './hub-import/hub-source.ts';
-import { parseJobsSearch } from './jobs/jobs-search.ts';
 import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { ErrorView } from './ui/error-view.tsx';
 import { LinkAnchor } from './ui/layout/links.tsx';
 import { Page } from './ui/layout/page.tsx';
 import { PageSkeleton } from './ui/layout/page-skeleton.tsx';
-import type { RawSearch } from './ui/search-params.ts';
+import { oneOf, type RawSearch, searchParser, text } from './ui/search-params.ts';
 
 const rootRoute = createRootRoute({ component: Shell });
 
@@ -30,6 +29,17 @@ const page = <const Path extends string, Search extends object = object>(
     ...{ getParentRoute: () => rootRoute, path, validateSearch },
     component: lazyRouteComponent(loadedAgain(load)),
   });
+
+const parseJobsSearch = searchParser({
+  status: oneOf(...REQUEST_VALUES['/jobs'].status),
+  kind: oneOf(...REQUEST_VALUES['/jobs'].kind),
+  cursor: text,
+});
+
+const parseAuditSearch = searchParser({
+  action: oneOf(...REQUEST_VALUES['/audit'].action),
+  ...{ actor: text, object: text, from: text, to: text, cursor: text },
+});
 
 /** Creates the router: every page under `/console`, `/` for the start page. */
 export function createConsoleRouter() {

@@ -1,5 +1,5 @@
 import { Group, Text, TextInput } from '@mantine/core';
-import type { ResponseOf } from '@svc/client';
+import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
@@ -13,7 +13,6 @@ import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { AUDIT_ACTIONS } from './audit-search.ts';
 
 type Entry = ResponseOf<'/audit', 'get'>['data'][number];
 
@@ -51,7 +50,7 @@ export default function AuditPage() {
         <ChosenFilter
           label="Action"
           value={search.action}
-          values={AUDIT_ACTIONS}
+          values={REQUEST_VALUES['/audit'].action}
           onChange={(action) => filter({ action })}
           isSearchable
         />

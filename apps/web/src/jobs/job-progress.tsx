@@ -76,12 +76,7 @@ function leftText({ progress: { rows_done, rows_total } }: Job, rate: number): s
 type Job = ResponseOf<'/jobs/{id}', 'get'>;
 
 /** A job as it is now, followed until its end. */
-function useJob(id: string): {
-  readonly job: Job | undefined;
-  readonly error: Error | null;
-  /** Rows per second since the page saw the job first; null before there are any. */
-  readonly rate: number | null;
-} {
+function useJob(id: string) {
   const queries = useQueryClient();
   const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
   const found = useQuery({
@@ -97,7 +92,9 @@ function useJob(id: string): {
   const start = seen.current;
   const elapsedMs = start === null ? 0 : performance.now() - start.atMs;
   const rows = start === null || job === undefined ? 0 : job.progress.rows_done - start.rows;
-  return { job, error: found.error, rate: rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null };
+  // rows per second since the page saw the job first
+  const rate = rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null;
+  return { job, error: found.error, rate };
 }
 
 /** Cancels a job. */

@@ -1,5 +1,5 @@
 import { Badge, Group, Progress, Text } from '@mantine/core';
-import type { ResponseOf } from '@svc/client';
+import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
@@ -16,16 +16,10 @@ import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { CancelJob, progressText, shareOf } from './job-progress.tsx';
-import { JOBS } from './jobs-search.ts';
 
 type Job = ResponseOf<'/jobs', 'get'>['data'][number];
 
 const route = getRouteApi('/jobs');
-
-const FILTERS = [
-  { key: 'status', label: 'Status', values: JOBS.status },
-  { key: 'kind', label: 'Kind', values: JOBS.kind },
-] as const;
 
 const REFRESH_MS = 2000;
 const IDLE_REFRESH_MS = 15_000;
@@ -46,12 +40,12 @@ export default function JobsPage() {
   return (
     <Page title="Jobs" subtitle="Imports that run in the background, newest first.">
       <Group role="search" aria-label="Jobs">
-        {FILTERS.map(({ key, label, values }) => (
+        {(['status', 'kind'] as const).map((key) => (
           <ChosenFilter<string>
             key={key}
-            label={label}
+            label={key === 'status' ? 'Status' : 'Kind'}
             value={search[key]}
-            values={values}
+            values={REQUEST_VALUES['/jobs'][key]}
             onChange={(value) =>
               void navigate({ search: (before) => ({ ...before, cursor: undefined, [key]: value }) })
             }

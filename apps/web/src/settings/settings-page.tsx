@@ -35,38 +35,45 @@ const MAX_INTERVAL_MS = 60_000;
 /** Settings of the service, of this browser, and the session. */
 export default function SettingsPage() {
   const found = useQuery({ queryKey: ['settings'], queryFn: () => get('/settings', {}) });
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const tour = useTour();
+  const canEdit = useCan('editor');
   return (
     <Page title="Settings">
       <Stack gap="xl" maw={640}>
-        <Theme />
-        <ImagesPart />
+        <Part title="Theme">
+          <SegmentedControl
+            aria-label="Theme"
+            value={colorScheme}
+            onChange={(value) => setColorScheme(value as typeof colorScheme)}
+            data={[
+              { value: 'auto', label: 'System' },
+              { value: 'light', label: 'Light' },
+              { value: 'dark', label: 'Dark' },
+            ]}
+          />
+        </Part>
+        <Part title="Images of other hosts">
+          <Switch
+            label="Show images that data name by https addresses"
+            description="For this browser alone: it then asks their hosts, on every page. The page loads again."
+            checked={showsImages()}
+            onChange={(event) => changeShowsImages(event.currentTarget.checked)}
+          />
+        </Part>
         <QueryState query={found} rows={3} />
         {found.data !== undefined && (
           <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
         )}
         {found.data !== undefined && <TelemetryPart isForbidden={found.data.telemetry === 'off'} />}
         <SessionPart />
-        {useCan('editor') && <TourPart />}
+        {canEdit && (
+          <Part title="Tour">
+            <SmallButton onClick={tour.restart}>Take the tour again</SmallButton>
+          </Part>
+        )}
       </Stack>
     </Page>
-  );
-}
-
-function Theme() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <Part title="Theme">
-      <SegmentedControl
-        aria-label="Theme"
-        value={colorScheme}
-        onChange={(value) => setColorScheme(value as typeof colorScheme)}
-        data={[
-          { value: 'auto', label: 'System' },
-          { value: 'light', label: 'Light' },
-          { value: 'dark', label: 'Dark' },
-        ]}
-      />
-    </Part>
   );
 }
 
@@ -148,29 +155,6 @@ function SessionPart() {
           Sign out
         </SmallButton>
       )}
-    </Part>
-  );
-}
-
-function TourPart() {
-  const tour = useTour();
-  return (
-    <Part title="Tour">
-      <SmallButton onClick={tour.restart}>Take the tour again</SmallButton>
-    </Part>
-  );
-}
-
-/** Whether this browser shows images of other hosts. */
-function ImagesPart() {
-  return (
-    <Part title="Images of other hosts">
-      <Switch
-        label="Show images that data name by https addresses"
-        description="For this browser alone: it then asks their hosts, on every page. The page loads again."
-        checked={showsImages()}
-        onChange={(event) => changeShowsImages(event.currentTarget.checked)}
-      />
     </Part>
   );
 }
