@@ -53,14 +53,9 @@ export function tookOf(
   whole: Run | undefined,
   currency: string | undefined,
 ): number | null {
-  switch (against) {
-    case 'cost':
-      return run.cost?.currency === currency && run.cost ? perThousand(run.cost.amount, run) : null;
-    case 'tokens':
-      return perThousand(tokensOf(run), run) || null;
-    default:
-      return whole?.latency_ms?.p50 ?? null;
-  }
+  if (against === 'latency') return whole?.latency_ms?.p50 ?? null;
+  if (against === 'tokens') return perThousand(tokensOf(run), run) || null;
+  return run.cost?.currency === currency && run.cost ? perThousand(run.cost.amount, run) : null;
 }
 
 /** What 1,000 results of a run cost, as text. */

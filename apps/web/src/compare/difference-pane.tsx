@@ -105,13 +105,21 @@ function meanOf(results: readonly Result[], scorer: string | undefined): number 
  *
  * @param pair where the run has the item, if its content is not the same
  */
-export const readPair = async (
+export async function readPair(
   run: Run,
   itemHash: string,
   pair: Difference | undefined,
   signal: AbortSignal,
-): Promise<readonly Result[]> =>
-  readResults(run.id, pair === undefined ? itemHash : await readHash(run, pair, signal), signal);
+): Promise<readonly Result[]> {
+  const item_hash = pair === undefined ? itemHash : await readHash(run, pair, signal);
+  if (item_hash === '') return [];
+  const query = { item_hash, include: 'item', limit: MAX_REPETITIONS } as const;
+  const { data } = await get('/runs/{id}/results', { path: { id: run.id }, query }, signal);
+  // of equal items the first
+  return data.filter(
+    ({ section, order_index }) => section === data[0]?.section && order_index === data[0].order_index,
+  );
+}
 
 /** The hash of the item of a pair in the other run. */
 async function readHash(
@@ -127,14 +135,4 @@ async function readHash(
   const order = sections.find(({ name }) => name === other_section)?.order_index;
   const found = await readItem({ id, version }, `${order}-${other_order_index}`, signal);
   return found?.item_hash ?? '';
-}
-
-async function readResults(id: string, itemHash: string, signal: AbortSignal): Promise<readonly Result[]> {
-  if (itemHash === '') return [];
-  const query = { item_hash: itemHash, include: 'item' as const, limit: MAX_REPETITIONS };
-  const { data } = await get('/runs/{id}/results', { path: { id }, query }, signal);
-  // of equal items the first
-  return data.filter(
-    ({ section, order_index }) => section === data[0]?.section && order_index === data[0].order_index,
-  );
 }

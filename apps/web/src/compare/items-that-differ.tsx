@@ -51,38 +51,23 @@ export function ItemsThatDiffer({
   const open = (hash: string | undefined): void =>
     change({ item: hash }, { replace: item !== undefined && hash !== undefined });
   const at = rows.findIndex(({ item_hash }) => item_hash === item);
-  const step = (by1: 1 | -1) => (): void => {
-    const next = rows[at + by1];
-    if (next !== undefined) open(next.item_hash);
-  };
+  const step = (to: 1 | -1) => (): void => open(rows[at + to]?.item_hash ?? item);
   if (found.data === undefined) return <QueryState query={found} rows={3} />;
   if (total === 0) return <Dimmed>No items differ.</Dimmed>;
-  const text = (label: string, of: (texts: PairTexts) => string) => ({
-    label,
-    wraps: true,
-    size: 140,
-    share: 2,
-    cell: ({ item_hash }: Difference) => (
-      <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break">
-        {of(texts.get(item_hash) ?? NO_TEXTS)}
-      </Text>
-    ),
-  });
+  const textOf = (row: Difference, of: (texts: PairTexts) => string) => (
+    <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break" flex={1}>
+      {of(texts.get(row.item_hash) ?? NO_TEXTS)}
+    </Text>
+  );
+  const text = { wraps: true, size: 140, share: 2 } as const;
   const output = (run: Run, nth: 0 | 1) => ({
-    ...text(`${nameOf(run)}${'\u200b'.repeat(nth)}`, ({ outputs }) => outputs[nth]),
-    cell: (difference: Difference) => (
+    ...{ key: `output-${nth}`, label: nameOf(run), ...text },
+    cell: (row: Difference) => (
       <Group gap={6} wrap="nowrap" align="flex-start">
-        <Mark
-          result={{
-            status: 'ok',
-            passed: nth === 0 ? difference.passed : difference.other_passed,
-          }}
-        />
-        <Text component="div" size="sm" lineClamp={4} dir="auto" className="lines break" flex={1}>
-          {(texts.get(difference.item_hash) ?? NO_TEXTS).outputs[nth]}
-        </Text>
+        <Mark result={{ status: 'ok', passed: nth === 0 ? row.passed : row.other_passed }} />
+        {textOf(row, ({ outputs }) => outputs[nth])}
         <Dimmed span size="xs">
-          {formatScore(nth === 0 ? difference.score : difference.other_score)}
+          {formatScore(nth === 0 ? row.score : row.other_score)}
         </Dimmed>
       </Group>
     ),
@@ -102,8 +87,8 @@ export function ItemsThatDiffer({
               </Anchor>
             ),
           },
-          text('Question', ({ question }) => question),
-          text('Expected', ({ expected }) => expected),
+          { label: 'Question', ...text, cell: (row) => textOf(row, ({ question }) => question) },
+          { label: 'Expected', ...text, cell: (row) => textOf(row, ({ expected }) => expected) },
           output(first, 0),
           output(other, 1),
         ]}

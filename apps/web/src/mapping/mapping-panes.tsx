@@ -20,7 +20,7 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { MappingField } from './mapping-field.tsx';
-import { MAPPING_FIELDS, type MappingDraft, type MappingField as MappingKey } from './mapping-fields.ts';
+import { MAPPING_FIELDS, type MappingField as MappingKey } from './mapping-fields.ts';
 import { PreviewTable } from './preview-table.tsx';
 import type { PreviewedTable, useMappingDraft } from './suggest-mapping.ts';
 
@@ -40,6 +40,24 @@ export function MappingPanes({
   /** What is done with the mapping. */
   readonly children?: ReactNode;
 }) {
+  // a field stays where it is while it is edited
+  const [suggested] = useState(draft);
+  const isCommon = ({ key, isRare }: MappingKey): boolean => !isRare || (suggested[key] ?? null) !== null;
+  const fieldsOf = (fields: readonly MappingKey[]) => (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
+      {fields.map((field) => (
+        <MappingField
+          key={field.key}
+          field={field}
+          columns={features.map(({ name }) => name)}
+          value={draft[field.key]}
+          reason={reasons[field.key]}
+          isRequired={field.key === 'prompt_column' && !draft.prompt_template}
+          onChange={(value) => setDraft({ ...draft, [field.key]: value })}
+        />
+      ))}
+    </SimpleGrid>
+  );
   return (
     <>
       <Warnings info={info} />
@@ -50,12 +68,10 @@ export function MappingPanes({
             <Title order={2} size="h5">
               Columns
             </Title>
-            <MappingEditor
-              columns={features.map(({ name }) => name)}
-              mapping={draft}
-              reasons={reasons}
-              onChange={setDraft}
-            />
+            <Stack gap="xs" role="group" aria-label="Mapping">
+              {fieldsOf(MAPPING_FIELDS.filter(isCommon))}
+              <More what="fields">{fieldsOf(MAPPING_FIELDS.filter((field) => !isCommon(field)))}</More>
+            </Stack>
             {others.length > 0 && (
               <Checkbox
                 label={`Keep ${formatCountOf(others.length, 'other column')} as metadata`}
@@ -90,47 +106,6 @@ function Warnings({ info }: { readonly info: PreviewedTable['info'] }) {
         </Text>
       ))}
     </Alert>
-  );
-}
-
-/** Chooses which column becomes which part of an item. */
-function MappingEditor({
-  columns,
-  mapping,
-  reasons,
-  onChange,
-}: {
-  readonly columns: readonly string[];
-  readonly mapping: MappingDraft;
-  /** Why the suggestion has a key, by key. */
-  readonly reasons: Readonly<Record<string, string>>;
-  readonly onChange: (mapping: MappingDraft) => void;
-}) {
-  // a field stays where it is while it is edited
-  const [suggested] = useState(mapping);
-  const isSuggested = ({ key }: MappingKey): boolean => (suggested[key] ?? null) !== null;
-  const common = MAPPING_FIELDS.filter((field) => !field.isRare || isSuggested(field));
-  const rare = MAPPING_FIELDS.filter((field) => !common.includes(field));
-  const fieldsOf = (fields: readonly MappingKey[]) => (
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
-      {fields.map((field) => (
-        <MappingField
-          key={field.key}
-          field={field}
-          columns={columns}
-          value={mapping[field.key]}
-          reason={reasons[field.key]}
-          isRequired={field.key === 'prompt_column' && !mapping.prompt_template}
-          onChange={(value) => onChange({ ...mapping, [field.key]: value })}
-        />
-      ))}
-    </SimpleGrid>
-  );
-  return (
-    <Stack gap="xs" role="group" aria-label="Mapping">
-      {fieldsOf(common)}
-      <More what="fields">{fieldsOf(rare)}</More>
-    </Stack>
   );
 }
 

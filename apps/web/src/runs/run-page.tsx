@@ -14,7 +14,7 @@ import { StatusBadge } from '../ui/status-badge.tsx';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './queries.ts';
+import { modelOf, nameOf, type Run, useRun } from './queries.ts';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunActions } from './run-actions.tsx';
@@ -74,7 +74,20 @@ export default function RunPage() {
         />
       )}
       {run.error !== null && <FailureView failure={run.error} what="run" />}
-      <Summary run={run} />
+      <dl className="fact-line">
+        {factsOf(run).map(([name, value, note = '']) => (
+          <div key={name} title={`${name}: ${value} ${note}`}>
+            <dd className="numbers">{value}</dd>
+            <dt>
+              {name} {note}
+            </dt>
+          </div>
+        ))}
+      </dl>
+      <VisuallyHidden role="status">
+        {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
+        {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}
+      </VisuallyHidden>
       <PageTabs
         open={tab}
         onOpen={(next) => change({ tab: next })}
@@ -111,27 +124,5 @@ function DatasetLink({ run }: { readonly run: Run }) {
       {dataset.data?.name ?? `Dataset ${run.dataset_version_hash.slice(0, 8)}`}
       {dataset.data !== undefined && dataset.data.version_count > 1 && `, version ${run.dataset_version}`}
     </LinkAnchor>
-  );
-}
-
-/** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
-function Summary({ run }: { readonly run: WatchedRun }) {
-  return (
-    <>
-      <dl className="fact-line">
-        {factsOf(run).map(([name, value, note = '']) => (
-          <div key={name} title={`${name}: ${value} ${note}`}>
-            <dd className="numbers">{value}</dd>
-            <dt>
-              {name} {note}
-            </dt>
-          </div>
-        ))}
-      </dl>
-      <VisuallyHidden role="status">
-        {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
-        {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}
-      </VisuallyHidden>
-    </>
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type UseMutationResult, useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
 import { send } from '../../api/send.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
@@ -61,34 +61,25 @@ interface TriedItem {
 }
 
 /** Asks the model some items, of each variant the same; nothing is stored. */
-export function useTrial(
-  items: TrialItems,
-): UseMutationResult<readonly TriedItem[], Error, readonly NewRunBody[]> {
+export function useTrial(items: TrialItems) {
   return useMutation({
-    mutationFn: async (requests) => {
+    mutationFn: async (requests: readonly NewRunBody[]): Promise<readonly TriedItem[]> => {
       const [first] = requests;
       if (first === undefined) return [];
       const select = await selectionOf(first, items);
+      const params = { query: { items: TRIAL_ITEMS } };
       const variants = await Promise.all(
         requests
           .slice(0, VARIANTS)
-          .map(
-            async ({ config, ...rest }) =>
-              (
-                await send(
-                  'post',
-                  '/runs/try',
-                  { query: { items: TRIAL_ITEMS } },
-                  { ...rest, config: { ...config, select } },
-                )
-              ).data,
+          .map(({ config, ...rest }) =>
+            send('post', '/runs/try', params, { ...rest, config: { ...config, select } }),
           ),
       );
       return await Promise.all(
-        (variants[0] ?? []).map(async ({ item_id, section, order_index }, at) => ({
+        (variants[0]?.data ?? []).map(async ({ item_id, section, order_index }, at) => ({
           name: plainText(item_id as JsonValue) || `${section} ${order_index}`,
           item: await readItem(first, section, order_index),
-          variants: variants.flatMap((variant) => variant[at] ?? []),
+          variants: variants.flatMap(({ data }) => data[at] ?? []),
         })),
       );
     },

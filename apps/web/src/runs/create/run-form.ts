@@ -233,25 +233,17 @@ export function toRequests(form: RunForm): readonly NewRunBody[] | null {
   const templates = [prompt_template, ...form.templates.filter((text) => text.trim() !== '')];
   const requests = models.flatMap((model) =>
     templates.map((template, at) => {
-      const name = nameOf(form.name.trim(), {
-        model: models.length > 1 || templates.length > 1 ? model : '',
-        prompt: templates.length > 1 ? `prompt ${at + 1}` : '',
-      });
+      const parts = [
+        form.name.trim(),
+        models.length > 1 || templates.length > 1 ? model : '',
+        templates.length > 1 ? `prompt ${at + 1}` : '',
+      ].filter((part) => part !== '');
+      // without a name, a run is called like its model
+      const isNamed = form.name.trim() !== '' || templates.length > 1;
+      const name = isNamed ? parts.join(', ').slice(0, 255) : '';
       const config = { ...form.config, prompt_template: template, provider: { ...provider, model } };
       return toRequest({ ...form, name, config });
     }),
   );
   return requests.every((request) => request !== null) ? requests : null;
 }
-
-/** A name that tells the runs of a form apart; without one, a run is called like its model. */
-const nameOf = (
-  name: string,
-  { model, prompt }: { readonly model: string; readonly prompt: string },
-): string =>
-  name === '' && prompt === ''
-    ? name
-    : [name, model, prompt]
-        .filter((part) => part !== '')
-        .join(', ')
-        .slice(0, 255);

@@ -74,22 +74,24 @@ export function StartPanel({
         </Button>
         <Dimmed size="xs">Ctrl+Enter tries</Dimmed>
       </Group>
-      {request === null && (
-        <Dimmed>The plan appears here when the dataset and the provider are chosen.</Dimmed>
-      )}
-      {failure !== null && marked === null && <ErrorView error={failure} />}
-      {failure !== null && marked !== null && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          The run cannot start yet: see the marked {marked}.
-        </Text>
-      )}
       {runs > MAX_RUNS && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
           These are {runs} runs; one form starts at most {MAX_RUNS}.
         </Text>
       )}
-      {request !== null && failure === null && plan.data === undefined && <Skeleton height={20} />}
-      {request !== null && failure === null && plan.data !== undefined && (
+      {failure !== null ? (
+        marked === null ? (
+          <ErrorView error={failure} />
+        ) : (
+          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+            The run cannot start yet: see the marked {marked}.
+          </Text>
+        )
+      ) : request === null ? (
+        <Dimmed>The plan appears here when the dataset and the provider are chosen.</Dimmed>
+      ) : plan.data === undefined ? (
+        <Skeleton height={20} />
+      ) : (
         <PlanView planned={plan.data} measured={measured} runs={runs} />
       )}
     </Stack>

@@ -1,15 +1,22 @@
-import { Group, NumberInput, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Group, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
+import { IntervalBar, ScoreBar } from '../../ui/charts/interval-bar.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { labelsQuery, type Run } from '../queries.ts';
-import { MAX_SAMPLE, MAX_SEED } from '../runs-search.ts';
-import { Agreement } from './agreement.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
+import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
+import { labelsQuery, type Run, scorersOf } from '../queries.ts';
+import { MAX_SAMPLE, MAX_SEED, type RunSearch } from '../runs-search.ts';
+import { type Agreed, AgreementTable, CellResults } from './agreement-cells.tsx';
 
 const route = getRouteApi('/runs/$id');
 
@@ -71,4 +78,132 @@ function SampleForm({ run }: { readonly run: Run }) {
       </LinkButton>
     </Group>
   );
+}
+
+/** How a scorer agrees with people, or one person with another. */
+function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
+  const search = route.useSearch();
+  const change = useChangeSearch<RunSearch>(route);
+  const { label_by: by, cell } = search;
+  const other = by === undefined ? undefined : search.other;
+  const scorer = other === undefined ? search.scorer : undefined;
+  const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
+  const found = useQuery({
+    queryKey: ['labels', run.id, 'agreement', { scorer, by, other }],
+    queryFn: ({ signal }) => get('/runs/{id}/agreement', params, signal),
+  });
+  const scorers = scorersOf(run);
+  const choice = (
+    label: string,
+    placeholder: string | undefined,
+    value: string | undefined,
+    names: readonly string[],
+    changesOf: (name: string | undefined) => RunSearch,
+  ) => (
+    <Select
+      label={label}
+      placeholder={placeholder}
+      size="xs"
+      w={180}
+      clearable
+      value={value ?? null}
+      onChange={(next) => change({ cell: undefined, ...changesOf(next ?? undefined) })}
+      data={names}
+    />
+  );
+  const others = people.filter((name) => name !== by);
+  return (
+    <Part title="Agreement">
+      <Stack gap="xs">
+        <Group gap="xs">
+          {scorers.length > 1 &&
+            other === undefined &&
+            choice('Scorer', scorers[0], scorer, scorers, (name) => ({ scorer: name }))}
+          {(people.length > 1 || by !== undefined) &&
+            choice('Person', 'newest verdict', by, people, (name) => ({ label_by: name, other: undefined }))}
+          {by !== undefined &&
+            people.length > 1 &&
+            choice('Another person', 'in place of a scorer', other, others, (name) => ({ other: name }))}
+        </Group>
+        <QueryState query={found} rows={3} />
+        {found.data !== undefined && found.data.n === 0 && (
+          <Text size="sm">
+            No result has a verdict of both: press 1 or 0 while a result is open that has a score.
+          </Text>
+        )}
+        {found.data !== undefined && found.data.n > 0 && (
+          <>
+            <AgreementTable run={run} found={found.data} search={search} />
+            <Measures found={found.data} />
+            {other !== undefined && cell !== undefined && (
+              <CellResults run={run} by={by} other={other} cell={cell} />
+            )}
+          </>
+        )}
+      </Stack>
+    </Part>
+  );
+}
+
+/** A measure with its interval, from 0 to 1 or, as kappa is, from -1 to 1. */
+type Measure = readonly [name: string, of: string, value: number | null, ci95: readonly number[] | null];
+
+const KAPPA = 'Cohen’s kappa';
+
+/** The measures of an agreement with their intervals. */
+function Measures({ found }: { readonly found: Agreed }) {
+  const { n, cells, by, other, scorer } = found;
+  const judge = other ?? scorer ?? 'the scorer';
+  const [passes, fails] = [cells.both_pass + cells.false_pass, cells.both_fail + cells.false_fail];
+  const { false_pass_rate, false_pass_rate_ci95, false_fail_rate, false_fail_rate_ci95 } = found;
+  const rows: readonly Measure[] = [
+    ['Agreement', `of ${formatCount(n)} results`, found.agreement, null],
+    [KAPPA, 'from −1 to 1; 0 is chance', found.kappa, found.kappa_ci95],
+    ['False passes', `of ${formatCount(passes)} that ${judge} passes`, false_pass_rate, false_pass_rate_ci95],
+    ['False fails', `of ${formatCount(fails)} that ${judge} fails`, false_fail_rate, false_fail_rate_ci95],
+    ['Base rate', `right for ${by ?? 'people'}, of ${formatCount(n)}`, found.base_rate, null],
+  ];
+  return (
+    <DataTable
+      label="Measures of agreement"
+      columns={[
+        {
+          label: 'Measure',
+          size: 130,
+          share: 1,
+          wraps: true,
+          cell: ([name, of]: Measure) => (
+            <>
+              {name}
+              <Dimmed size="xs">{of}</Dimmed>
+            </>
+          ),
+        },
+        { label: 'Bar', size: 170, isOptional: true, cell: (row: Measure) => <Bar row={row} /> },
+        { label: 'Value', isNumber: true, cell: ([, , value]: Measure) => formatScore(value) },
+        {
+          label: '95 %',
+          isNumber: true,
+          cell: (row: Measure) => formatInterval(intervalOf(row)),
+        },
+      ]}
+      rows={rows}
+      keyOf={([name]) => name}
+    />
+  );
+}
+
+function intervalOf([name, , , ci95]: Measure): readonly [low: number, high: number] | null {
+  const [low, high] = ci95 ?? [];
+  if (name !== KAPPA) return clampedInterval(ci95);
+  return low === undefined || high === undefined || low === high ? null : [low, high];
+}
+
+function Bar({ row }: { readonly row: Measure }) {
+  const [name, , value] = row;
+  if (value === null) return null;
+  const interval = intervalOf(row);
+  if (name !== KAPPA) return <ScoreBar mean={value} ci95={interval} />;
+  const [low, high] = interval ?? [value, value];
+  return <IntervalBar value={value} low={low} high={high} scale={1} />;
 }

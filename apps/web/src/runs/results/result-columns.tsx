@@ -186,16 +186,13 @@ export function resultColumns(
 
 /** In a blind sample: what was labelled, as a mark. */
 function LabelMark({ labels }: Pick<ListedResult, 'labels'>) {
-  const verdict = labels.find((label) => label.verdict !== null)?.verdict;
-  return verdict === undefined || verdict === null ? null : (
-    <Mark result={{ status: 'ok', passed: verdict === 'pass' }} />
+  const says = labelText(labels);
+  return (
+    (says === 'right' || says === 'wrong') && <Mark result={{ status: 'ok', passed: says === 'right' }} />
   );
 }
 
-/** What a scorer says of a result; undefined if it has not scored it. */
-type Scored = NonNullable<Result['scores']>[string] | undefined;
-
-function ScorerCell({ score }: { readonly score: Scored }) {
+function ScorerCell({ score }: { readonly score: NonNullable<Result['scores']>[string] | undefined }) {
   if (score === undefined) return '–';
   return (
     <Group component="span" gap={4} wrap="nowrap" justify="flex-end">
@@ -206,7 +203,7 @@ function ScorerCell({ score }: { readonly score: Scored }) {
 }
 
 /** The newest verdict of people. */
-export function labelText(labels: ListedResult['labels']): string {
+function labelText(labels: ListedResult['labels']): string {
   const verdict = labels.find((label) => label.verdict !== null)?.verdict;
   if (verdict === undefined) return labels.length === 0 ? '' : 'noted';
   return verdict === 'pass' ? 'right' : 'wrong';

@@ -121,7 +121,17 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         }
         entry={
           open === null
-            ? search.result !== undefined && total !== undefined && <NoResult onClose={() => filter({})} />
+            ? search.result !== undefined &&
+              total !== undefined && (
+                <Group gap="sm" p="md">
+                  <CloseButton
+                    className="wide-only"
+                    aria-label="Close the result"
+                    onClick={() => filter({})}
+                  />
+                  <Dimmed>The result that the address names is not here.</Dimmed>
+                </Group>
+              )
             : open !== undefined && (
                 <ResultPane
                   run={run}
@@ -135,16 +145,6 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         }
       />
     </Stack>
-  );
-}
-
-/** In place of a result that the address names and the run does not have, or has no more. */
-function NoResult({ onClose }: { readonly onClose: () => void }) {
-  return (
-    <Group gap="sm" p="md">
-      <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
-      <Dimmed>The result that the address names is not here.</Dimmed>
-    </Group>
   );
 }
 
