@@ -76,13 +76,24 @@ export function Comparison({
     const order = [other, ...others.map((run) => (run === other ? first : run))];
     change({ runs: order.map(({ id }) => id).join(','), other: first.id });
   };
+  const sentence = shown === undefined ? null : summarySentence(shown);
   const counts = [shown?.meta.total_items, shown?.losses, shown?.wins, changed.data?.meta.total_items];
   return (
     <Stack gap="md">
       {shown === undefined ? (
         <PageSkeleton rows={1} />
       ) : (
-        <Verdict scores={shown} first={first} other={other} />
+        <div>
+          <Text component="p" m={0} className="key-sentence break" dir="auto" role="status">
+            {verdictSentence(shown, first, other) ?? 'Nothing to compare: no item has a score in both runs'}
+          </Text>
+          {sentence !== null && (
+            <Group gap={4}>
+              <Dimmed>{sentence}</Dimmed>
+              <CopyAction text={`${nameOf(other)}: ${sentence}`} label="Copy the sentence" />
+            </Group>
+          )}
+        </div>
       )}
       <Group gap="xs" align="end">
         {children}
@@ -148,32 +159,6 @@ const LABELS = {
   improvements: 'Better',
   changed_output: 'Other output',
 } as const;
-
-/** The answer to what people compare runs for. */
-function Verdict({
-  scores,
-  first,
-  other,
-}: {
-  readonly scores: Compared;
-  readonly first: Run;
-  readonly other: Run;
-}) {
-  const sentence = summarySentence(scores);
-  return (
-    <div>
-      <Text component="p" m={0} className="key-sentence break" dir="auto" role="status">
-        {verdictSentence(scores, first, other) ?? 'Nothing to compare: no item has a score in both runs'}
-      </Text>
-      {sentence !== null && (
-        <Group gap={4}>
-          <Dimmed>{sentence}</Dimmed>
-          <CopyAction text={`${nameOf(other)}: ${sentence}`} label="Copy the sentence" />
-        </Group>
-      )}
-    </div>
-  );
-}
 
 /** Why there is nothing to compare, and what the runs are configured with. */
 function NotComparable({

@@ -10,12 +10,12 @@ import {
   summarySentence,
   verdictSentence,
 } from '../compare/summary-sentence.ts';
-import { nameOf, type Run } from '../runs/queries.ts';
+import { nameOf, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { scoreText } from '../runs/run-facts.ts';
 import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
-import { caseId, readResults } from './run-report.ts';
+import { caseId } from './run-report.ts';
 import {
   type CutText,
   cutText,

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { get } from '../api/api.ts';
 import { readMeasures } from '../runs/charts/read-measures.ts';
-import { modelOf, nameOf, type Result, type Run } from '../runs/queries.ts';
+import { modelOf, nameOf, type Result, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
 import { binsOf } from '../ui/charts/histogram.tsx';
@@ -18,7 +18,6 @@ import { cutText, type ReportBar, type ReportCase, type ReportChart, writeReport
 
 /** Results that a report reads at most: even with the shortest texts it holds no more. */
 const MAX_RESULTS = 30_000;
-const PAGE = 100;
 
 /** What is read, in the order of the report: errors and wrong results come first. */
 const PARTS = [
@@ -132,24 +131,10 @@ async function readCases(run: Run, onProgress: (read: number) => void): Promise<
     for await (const result of readResults(run.id, part)) {
       if (cases.length >= MAX_RESULTS) return cases;
       cases.push(caseOf(result, cases.length));
-      if (cases.length % PAGE === 0) onProgress(cases.length);
+      if (cases.length % 100 === 0) onProgress(cases.length);
     }
   }
   return cases;
-}
-
-/** The results of a run with their items, page by page. */
-export async function* readResults(
-  id: string,
-  filters: (typeof PARTS)[number] | object = {},
-): AsyncGenerator<Result> {
-  let cursor: string | undefined;
-  do {
-    const query = { ...filters, include: 'item' as const, limit: PAGE, cursor };
-    const { data, meta } = await get('/runs/{id}/results', { path: { id }, query });
-    yield* data;
-    cursor = meta.next_cursor ?? undefined;
-  } while (cursor !== undefined);
 }
 
 /** How a report names an item. */

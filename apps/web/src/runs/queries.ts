@@ -161,3 +161,17 @@ export const labelsQuery = ({ id }: Pick<Run, 'id'>) =>
     queryFn: async ({ signal }) =>
       (await get('/runs/{id}/labels', { path: { id }, query: { limit: 1 } }, signal)).summary,
   });
+
+/** What the API chooses results by. */
+export type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
+
+/** The results of a run with their items, which are read page by page. */
+export async function* readResults(id: string, filters: ResultsQuery = {}): AsyncGenerator<Result> {
+  let cursor: string | undefined;
+  do {
+    const query = { ...filters, include: 'item' as const, limit: 100, cursor };
+    const { data, meta } = await get('/runs/{id}/results', { path: { id }, query });
+    yield* data;
+    cursor = meta.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}

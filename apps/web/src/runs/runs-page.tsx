@@ -18,12 +18,16 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { useDatasetNames } from './dataset-names.ts';
-import { comparisonOf, modelOf, nameOf, type Run } from './queries.ts';
+import { comparisonOf, modelOf, nameOf } from './queries.ts';
 
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { DEFAULT_RUN_COLUMNS, RunsTable, runColumns } from './runs-table.tsx';
 
 const route = getRouteApi('/runs');
+
+const PAGE = 100;
+const REFRESH_MS = 2_000;
+const IDLE_REFRESH_MS = 15_000;
 
 /** The runs: a table with search, filters, order and columns, from which some can be compared. */
 export default function RunsPage() {
@@ -33,7 +37,25 @@ export default function RunsPage() {
   const changeSearch = useChangeSearch<RunsSearch>(route);
   const canEdit = useCan('editor');
   const chosen = search.chosen?.split(',') ?? [];
-  const { found, read, runs, total, datasetOf } = useRunList(search);
+  const found = useInfiniteQuery({
+    queryKey: ['runs', 'pages', { dataset, status }],
+    queryFn: ({ signal, pageParam }) =>
+      get('/runs', { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } }, signal),
+    ...BY_CURSOR,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
+        ? REFRESH_MS * state.data.pages.length
+        : IDLE_REFRESH_MS,
+  });
+  const read = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const total = found.data?.pages[0]?.meta.total_items ?? 0;
+  const datasetOf = useDatasetNames(read);
+  const runs = read.filter((run) =>
+    [nameOf(run), modelOf(run) ?? '', datasetOf(run)].some((text) =>
+      text.toLowerCase().includes(q?.toLowerCase() ?? ''),
+    ),
+  );
   const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);
   const change = (changes: RunsSearch): void => changeSearch(changes, { replace: true });
   return (
@@ -116,36 +138,4 @@ function countText(shown: number, read: number, total: number): string {
   const runs = formatCountOf(shown, 'run');
   if (read < total) return `${runs} of the newest ${formatCount(read)}, of ${formatCount(total)} in all`;
   return shown === total ? runs : `${runs} of ${formatCount(total)}`;
-}
-
-const PAGE = 100;
-const REFRESH_MS = 2_000;
-const IDLE_REFRESH_MS = 15_000;
-
-/** The runs that the address asks for, newest first, page by page; active ones are read again. */
-function useRunList({ dataset, status, q }: RunsSearch) {
-  const found = useInfiniteQuery({
-    queryKey: ['runs', 'pages', { dataset, status }],
-    queryFn: ({ signal, pageParam }) =>
-      get('/runs', { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } }, signal),
-    ...BY_CURSOR,
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
-        ? REFRESH_MS * state.data.pages.length
-        : IDLE_REFRESH_MS,
-  });
-  const read = found.data?.pages.flatMap(({ data }) => data) ?? [];
-  const datasetOf = useDatasetNames(read);
-  const wanted = q?.toLowerCase();
-  const has = (run: Run): boolean =>
-    wanted === undefined ||
-    [nameOf(run), modelOf(run) ?? '', datasetOf(run)].some((text) => text.toLowerCase().includes(wanted));
-  return {
-    found,
-    read,
-    runs: read.filter(has),
-    total: found.data?.pages[0]?.meta.total_items ?? 0,
-    datasetOf,
-  };
 }

@@ -2,13 +2,12 @@ import { Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { readView, type ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { nameOf, type Run, scorersOf } from '../queries.ts';
+import { nameOf, type Run, readResults, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { outcomeOf, outcomeText } from './mark.tsx';
 import { cellText, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
@@ -16,7 +15,8 @@ import { resultsQuery } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
 
-const PAGE = 100;
+/** Results between two pieces of the file. */
+const STEP = 100;
 
 /** Results that one file holds: the page makes it. Exports of the service have no limit. */
 const MAX_ROWS = 100_000;
@@ -29,27 +29,23 @@ export function SaveView({ run }: { readonly run: Run }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (isForExcel: boolean): Promise<boolean> => {
       const columns = columnsOf(run, search);
-      const labels = columns.map(({ label }) => label);
-      const parts: BlobPart[] = [
-        `${isForExcel ? '\uFEFF' : ''}${csvLine(['Outcome', ...labels], isForExcel)}`,
-      ];
+      const parts: BlobPart[] = [isForExcel ? '\uFEFF' : ''];
+      const lines = [csvLine(['Outcome', ...columns.map(({ label }) => label)], isForExcel)];
       let rows = 0;
-      let cursor: string | undefined;
-      do {
-        const query = { ...resultsQuery(search), include: 'item', limit: PAGE, cursor } as const;
-        const { data, meta } = await get('/runs/{id}/results', { path: { id: run.id }, query });
-        const lines = data.map((result) => {
-          const cells = columns.map(({ key }) => cellText(key, result));
-          return csvLine([outcomeText(outcomeOf(result, search.scorer)), ...cells], isForExcel);
-        });
+      let isWhole = true;
+      for await (const result of readResults(run.id, resultsQuery(search))) {
+        isWhole = rows < MAX_ROWS;
+        if (!isWhole) break;
+        const cells = columns.map(({ key }) => cellText(key, result));
+        lines.push(csvLine([outcomeText(outcomeOf(result, search.scorer)), ...cells], isForExcel));
+        rows += 1;
+        if (rows % STEP > 0) continue;
         // a blob may leave the memory of the page
-        parts.push(new Blob(lines));
-        rows += data.length;
+        parts.push(new Blob(lines.splice(0)));
         setRead(rows);
-        cursor = meta.next_cursor ?? undefined;
-      } while (cursor !== undefined && rows < MAX_ROWS);
-      saveFile(new Blob(parts, { type: 'text/csv' }), `${nameOf(run)}.view.csv`);
-      return cursor === undefined;
+      }
+      saveFile(new Blob([...parts, ...lines], { type: 'text/csv' }), `${nameOf(run)}.view.csv`);
+      return isWhole;
     },
     onSuccess: (isWhole) =>
       notify(isWhole ? 'The table is saved.' : `The first ${formatCount(MAX_ROWS)} results are saved.`),

@@ -1,15 +1,12 @@
-import type { Paths } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { get } from '../../api/api.ts';
 import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
-import type { Run } from '../queries.ts';
+import type { ResultsQuery, Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
 import { orderOf } from './result-columns.tsx';
-
-type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
