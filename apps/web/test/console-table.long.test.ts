@@ -122,7 +122,6 @@ describe('a table of questions', () => {
       meta: { half: at < 10 ? 'first' : 'second' },
     }));
     const dataset = await own.upload(items, 'Numbers');
-    await own.upload([{ id: 1, inputs: { prompt: '1?' } }], 'conversations_of_support');
     const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
     const scorers = [{ name: 'said' }, { name: 'long', checker: { type: 'regex', pattern: '..' } }];
     const one = await own.run(dataset, { provider, scorers }, 'Without a template');
@@ -134,11 +133,6 @@ describe('a table of questions', () => {
     await using opened = await own.browser.open('/console/datasets');
     const { page, faults } = opened;
     await page.getByRole('row', { name: /Numbers 20 0\.050/ }).waitFor();
-    // no name breaks inside a word
-    await page.setViewportSize({ width: 900, height: 768 });
-    const named = page.getByRole('link', { name: 'conversations_of_support' });
-    expect(await named.evaluate((element) => element.getClientRects().length)).toBe(1);
-    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: 'Numbers', exact: true }).click();
     await page.getByRole('tab', { name: 'Runs' }).click();
     await page.getByRole('region', { name: 'Scores, the oldest first' }).getByText('0.900').waitFor();
@@ -176,10 +170,25 @@ describe('a table of questions', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Copy the sentence' }).waitFor();
     expect(await page.locator('figure').count()).toBe(0);
+    // the other way round, and back
+    await page.getByRole('button', { name: 'Swap' }).click();
+    await page
+      .getByText(/^Without a template is better by \d+\.\d points, 95 % CI \d.* against With a template$/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Swap' }).click();
+    await page.getByText(/^With a template is worse by .* against Without a template$/).waitFor();
     // every column fits into a window of a usual width
     await page.setViewportSize({ width: 1360, height: 900 });
     const table = page.getByRole('region', { name: 'Differences', exact: true });
     expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    // better, worse and equal are three numbers
+    const headings = await table.getByRole('columnheader').allTextContents();
+    const numbers = await table
+      .getByRole('row', { name: /^With a template/ })
+      .locator('td')
+      .allTextContents();
+    const told = ['Better', 'Worse', 'Equal'].map((name) => numbers[headings.indexOf(name)]);
+    expect(told).toEqual(['0', '17', '3']);
     // an item is told by its question
     const differing = page.getByRole('grid', { name: 'Items that differ' }).getByRole('row').nth(1);
     await differing.getByRole('img', { name: 'wrong' }).waitFor();
@@ -221,6 +230,59 @@ describe('a table of questions', () => {
       await page.getByText(kind, { exact: true }).waitFor();
     await page.getByRole('region', { name: 'id after' }).first().getByText('n0').waitFor();
     expect(await page.getByRole('region', { name: /^inputs/ }).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('breaks no name inside a word, cuts no number, and has the facts of a run in one line', async () => {
+    const items = Array.from({ length: 40 }, (_, at) => ({
+      ...{ id: at, type: 'exact', inputs: { prompt: `Say ${at}` } },
+      answer: at < 30 ? String(at) : 'no',
+    }));
+    const dataset = await own.upload(items, 'conversations_of_support');
+    const provider = {
+      ...{ type: 'openai_compatible', base_url: own.provider.baseUrl },
+      model: 'an-organisation/small-instructed-model-of-8b',
+    };
+    const plain = await own.run(dataset, { provider }, 'support_without_steps');
+    const steps = await own.run(
+      dataset,
+      { provider, prompt_template: 'Within 7 steps: {prompt}' },
+      'support_step_by_step',
+    );
+    await using opened = await own.browser.open('/console/datasets', { width: 900, height: 768 });
+    const { page, faults } = opened;
+    const linesOf = (name: string) =>
+      page
+        .getByRole('link', { name, exact: true })
+        .first()
+        .evaluate((element) => element.getClientRects().length);
+    const cut = () =>
+      page
+        .locator('td.numbers, td.wraps, .fact-line dd')
+        .evaluateAll((cells) =>
+          cells.flatMap((cell) => (cell.scrollWidth > cell.clientWidth ? [cell.textContent] : [])),
+        );
+    expect(await linesOf('conversations_of_support')).toBe(1);
+    await page.goto(`${own.url}/console/runs?dataset=${dataset}`);
+    for (const name of ['support_without_steps', 'support_step_by_step', 'conversations_of_support'])
+      expect([name, await linesOf(name)]).toEqual([name, 1]);
+    expect(await cut()).toEqual([]);
+    for (const width of [900, 1366]) {
+      await page.setViewportSize({ width, height: 768 });
+      await page.goto(`${own.url}/console/compare?runs=${plain},${steps}`);
+      const differing = page.getByRole('grid', { name: 'Items that differ' });
+      await differing.getByText('1.000').first().waitFor();
+      expect(await cut()).toEqual([]);
+      await page.goto(`${own.url}/console/runs/${plain}`);
+      await page.getByRole('grid', { name: 'Results' }).getByText('1.000').first().waitFor();
+      expect(await cut()).toEqual([]);
+    }
+    const [name, model] = await Promise.all([
+      page.getByRole('heading', { level: 1 }).boundingBox(),
+      page.getByText(/^Model an-organisation/).boundingBox(),
+    ]);
+    expect(model?.height).toBeLessThan(30);
+    expect(Math.abs((model?.y ?? 0) - (name?.y ?? 100))).toBeLessThan(20);
     expect(faults).toEqual([]);
   });
 
