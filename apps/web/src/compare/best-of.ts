@@ -11,11 +11,7 @@ export interface MeasuredRun<Of = Run> {
   readonly score: number;
 }
 
-/**
- * The runs that no run beats for at most the same, nor equals for less; the ones that took least first.
- *
- * @param format how what they took is shown: what looks the same is the same
- */
+/** The runs that none beats for at most the same, nor equals for less, as far as `format` shows; the cheapest first. */
 export function bestOf<Of>(
   runs: readonly MeasuredRun<Of>[],
   format: (took: number) => string,
@@ -42,11 +38,7 @@ export function itemsOf({ dataset_version_hash, config, counts }: Run): string {
 const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | null =>
   counts.done === 0 ? null : (1_000 * number) / counts.done;
 
-/**
- * What a run took: cost and tokens for 1,000 results, or milliseconds; null if that is not known.
- *
- * @param whole the run with its latencies, which lists lack
- */
+/** What a run took, for 1,000 results or in milliseconds; null if that is not known. Lists lack latencies. */
 export function tookOf(
   run: Run,
   against: Measure,

@@ -72,10 +72,7 @@ export default function ComparePage() {
 
 const MAX_PAIRS = 8;
 
-/**
- * Runs that can be compared for sure, as links: the newest two of each dataset, or other runs of the dataset of one. The older
- * one is the baseline.
- */
+/** Links to runs that can be compared for sure: the newest two of each dataset, or those of the dataset of one. */
 function RecentPairs({ runs, only }: { readonly runs: readonly Run[]; readonly only: string | undefined }) {
   const datasetOf = useDatasetNames(runs);
   const chosen = runs.find(({ id }) => id === only);

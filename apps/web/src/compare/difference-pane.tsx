@@ -20,10 +20,7 @@ const MAX_REPETITIONS = 100;
 /** What differs is marked in so many repetitions: finding it takes more than linear time. */
 const MAX_MARKED = 10;
 
-/**
- * The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. Repetitions
- * are below each other, the first next to the first.
- */
+/** The outputs of runs for an item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({
   runs,
   other,
@@ -100,11 +97,7 @@ function meanOf(results: readonly Result[], scorer: string | undefined): number 
   return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;
 }
 
-/**
- * What a run has for an item: a result for each repetition.
- *
- * @param pair where the run has the item, if its content is not the same
- */
+/** The results of a run for an item, or for its pair where the content of that is another. */
 export async function readPair(
   run: Run,
   itemHash: string,

@@ -36,13 +36,7 @@ export function DifferencesTable({
 }) {
   const datasetOf = useDatasetNames([first, ...rows.map(({ run }) => run)]);
   // all intervals on one scale, which the widest one fills
-  const scale = scaleOf(
-    rows.map(({ scores: { ci95, mean_difference } }) => ({
-      difference: mean_difference ?? 0,
-      low: ci95?.[0],
-      high: ci95?.[1],
-    })),
-  );
+  const scale = scaleOf(rows.map(({ scores }) => scores));
   const columns: Column<Row>[] = [
     {
       label: 'Run',

@@ -88,9 +88,10 @@ export function ForestPlot({
               ...found.map(({ run, slices }, at) => ({
                 key: `${at}`,
                 label: nameOf(run),
-                cell: (name: string) => (
-                  <Difference slice={slices.find((one) => one.name === name)} scale={scale} />
-                ),
+                cell: (name: string) => {
+                  const of = slices.find((one) => one.name === name);
+                  return of === undefined ? '–' : <Difference slice={of} scale={scale} />;
+                },
               })),
             ]}
             rows={names}
@@ -102,50 +103,41 @@ export function ForestPlot({
   );
 }
 
+/** How a run differs from the first one in the pairs of a slice: other minus first. */
+type SliceDifference = { readonly name: string } & Omit<
+  ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'][number],
+  'values'
+>;
+
 function Difference({
-  slice,
+  slice: { mean_difference, ci95, mean, other_mean, paired },
   scale,
 }: {
-  readonly slice: SliceDifference | undefined;
+  readonly slice: SliceDifference;
   readonly scale: number;
 }) {
-  if (slice === undefined) return '–';
-  const { difference, low, high, mean, otherMean, pairs } = slice;
+  const difference = mean_difference ?? 0;
+  const [low = difference, high = difference] = ci95 ?? [];
   return (
     <Group gap="sm" wrap="nowrap">
-      <IntervalBar value={difference} low={low ?? difference} high={high ?? difference} scale={scale} />
+      <IntervalBar value={difference} low={low} high={high} scale={scale} />
       <b>{formatSigned(difference)}</b>
       <Dimmed span size="xs">
-        {low !== undefined && `${formatSigned(low)} to ${formatSigned(high)}, `}
-        {formatScore(mean)} → {formatScore(otherMean)}, n = {formatCount(pairs)}
+        {ci95 !== null && `${formatSigned(low)} to ${formatSigned(high)}, `}
+        {formatScore(mean)} → {formatScore(other_mean)}, n = {formatCount(paired)}
       </Dimmed>
     </Group>
   );
 }
 
-/** How a run differs from the first one in the pairs of a slice. */
-export interface SliceDifference {
-  readonly name: string;
-  /** Other minus first. */
-  readonly difference: number;
-  readonly low: number | undefined;
-  readonly high: number | undefined;
-  readonly mean: number | null;
-  readonly otherMean: number | null;
-  readonly pairs: number;
-}
-
-type Slices = ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'];
-type Scores = Omit<Slices[number], 'values'>;
-
 /** Smallest range of the scale, so that tiny differences do not look large. */
 const MIN_SCALE = 0.01;
 
 /** The largest difference that any interval reaches: what fills one scale for all of them. */
-export const scaleOf = (slices: readonly Pick<SliceDifference, 'difference' | 'low' | 'high'>[]): number =>
+export const scaleOf = (slices: readonly Pick<SliceDifference, 'mean_difference' | 'ci95'>[]): number =>
   Math.max(
     MIN_SCALE,
-    ...slices.flatMap(({ difference, low = 0, high = 0 }) => [difference, low, high].map(Math.abs)),
+    ...slices.flatMap(({ mean_difference, ci95 }) => [mean_difference ?? 0, ...(ci95 ?? [])].map(Math.abs)),
   );
 
 /** A comparison with the first run. */
@@ -163,24 +155,18 @@ export async function readSliceDifferences(
   { slice, by, scorer }: Sliced,
   signal?: AbortSignal,
 ): Promise<readonly SliceDifference[]> {
-  if (slice === 'section')
-    return Object.entries(scores.by_section).flatMap(([name, section]) => differenceOf(name, section));
-  const { data } = await get(
-    '/runs/{id}/compare/{other_id}/slices',
-    { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
-    signal,
-  );
-  return data.flatMap(({ values: [value], ...numbers }) =>
-    differenceOf(plainText(value as JsonValue, 100) || 'none', numbers),
-  );
-}
-
-function differenceOf(
-  name: string,
-  { mean_difference, ci95, mean, other_mean, paired }: Scores,
-): readonly SliceDifference[] {
-  const [low, high] = ci95 ?? [];
-  return mean_difference === null
-    ? []
-    : [{ name, difference: mean_difference, low, high, mean, otherMean: other_mean, pairs: paired }];
+  const slices =
+    slice === 'section'
+      ? Object.entries(scores.by_section).map(([name, section]) => ({ name, ...section }))
+      : (
+          await get(
+            '/runs/{id}/compare/{other_id}/slices',
+            { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
+            signal,
+          )
+        ).data.map(({ values: [value], ...numbers }) => ({
+          name: plainText(value as JsonValue, 100) || 'none',
+          ...numbers,
+        }));
+  return slices.filter(({ mean_difference }) => mean_difference !== null);
 }

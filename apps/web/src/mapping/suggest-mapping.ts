@@ -174,11 +174,7 @@ function columnsIn(key: string, value: unknown): readonly string[] {
   return /_columns$/.test(key) ? Object.values(value).map(String) : [];
 }
 
-/**
- * A mapping that keeps columns as metadata under their own names.
- *
- * @param hasFiles whether other columns hold files, so that not every column can be kept
- */
+/** A mapping that keeps columns as metadata under their own names: each one, unless others hold files. */
 function withMetadata(draft: MappingDraft, columns: readonly string[], hasFiles: boolean): MappingDraft {
   if (columns.length === 0) return draft;
   if (!hasFiles) return { ...draft, keep_unmapped: true };

@@ -33,12 +33,7 @@ const MAX_ITEMS = 5_000;
 const MAX_RESULTS = 100_000;
 const PAGE = 100;
 
-/**
- * Makes the report of a comparison: how runs differ from the first one, and the items in which they do.
- *
- * @param datasetOf the dataset of a run, with its version
- * @param how items pair, and whose scores are compared
- */
+/** Makes the report of how runs differ from the first one, and the items in which they do. */
 export async function comparisonReport(
   runs: readonly Run[],
   datasetOf: (run: Run) => string,
@@ -176,11 +171,9 @@ async function readSlices(id: string, other: ComparedRun, how: How): Promise<rea
       return {
         title: `Difference by ${name}`,
         kind: 'differences',
-        bars: slices.map(({ name: of, difference, low, high, pairs }) => ({
-          name: of,
-          value: difference,
-          ci95: low === undefined || high === undefined ? null : [low, high],
-          note: `${formatSigned(difference)} (${formatSigned(low)} to ${formatSigned(high)}), ${formatCount(pairs)} items`,
+        bars: slices.map(({ name: of, mean_difference, ci95, paired }) => ({
+          ...{ name: of, value: mean_difference ?? 0, ci95 },
+          note: `${formatSigned(mean_difference)} (${formatSigned(ci95?.[0])} to ${formatSigned(ci95?.[1])}), ${formatCount(paired)} items`,
         })),
       };
     }),

@@ -27,12 +27,7 @@ const PARTS = [
   { status: 'unscored' },
 ] as const;
 
-/**
- * Makes the report of a run.
- *
- * @param dataset its name, with its version
- * @param onProgress receives how many results were read
- */
+/** Makes the report of a run; tells how many results were read. */
 export async function runReport(
   run: Run,
   dataset: string,

@@ -244,14 +244,7 @@ export const cutText = (text: string, at: number): CutText => ({
 /** Whether a report leaves out what matters least: right results and equal pairs. */
 const isMain = ({ kind }: ReportCase): boolean => kind !== 'right' && kind !== 'unscored';
 
-/**
- * Chooses the longest texts that leave room for all errors, wrong results and differences, and then as many of the others as
- * fit.
- *
- * @param cases what matters first
- * @param maxBytes of all cases
- * @returns the cases, and the characters of a text: longer ones are shortened
- */
+/** Chooses the longest texts with which all errors, wrong results and differences fit, and as many of the others as then do. */
 export function fitCases(
   cases: readonly ReportCase[],
   maxBytes: number,

@@ -80,11 +80,7 @@ const number = (
   isOptional = true,
 ): Column<Run> => ({ key, label, size, isNumber: true, isOptional, sortBy, cell });
 
-/**
- * What the table of runs can show.
- *
- * @param datasetOf the dataset of a run, with its version
- */
+/** What the table of runs can show. */
 export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
   const dim = (words: string): ReactNode => <Dimmed span>{words}</Dimmed>;
   const columns: readonly Column<Run>[] = [

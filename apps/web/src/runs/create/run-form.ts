@@ -222,11 +222,7 @@ export function toRequest({ datasetId, version, name, config, copied }: RunForm)
   };
 }
 
-/**
- * The requests of a form: one, or one for each model with each prompt template. The first is the form itself.
- *
- * @returns null while something that they need is absent or invalid
- */
+/** The requests of a form, one for each model with each template; null while something that they need is absent or invalid. */
 export function toRequests(form: RunForm): readonly NewRunBody[] | null {
   const { provider, prompt_template } = form.config;
   const models = [provider.model, ...(asksModel(provider.type) ? form.models : [])];

@@ -98,10 +98,7 @@ export function StartPanel({
   );
 }
 
-/**
- * Starts runs and opens the page of the one, or the list with all of them chosen. A second try after an error starts those
- * again that did not start.
- */
+/** Starts runs and shows the one, or all in the list. After an error, those start again that did not. */
 export function useStart(requests: readonly NewRunBody[] | null, onStarted: () => void) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -222,10 +219,7 @@ interface Measured {
 /** What a run does at a time unless it says so. */
 const CONCURRENCY = 8;
 
-/**
- * How long the results of a new run take, by the last run of the same model over the same dataset that asked no judge; null
- * without one.
- */
+/** How long results take, by the last run of the same model over the same dataset that asked no judge; null without one. */
 export function measuredOf(
   runs: readonly Run[],
   { dataset_id, config }: Pick<Run, 'dataset_id'> & { readonly config: object },

@@ -76,12 +76,7 @@ export function useResults(run: Run, search: RunSearch) {
   };
 }
 
-/**
- * The result that an address names: from the list, or read by its hash if the list does not have it.
- *
- * @param search of the address: its `result`, as `resultKey` makes it, and whether the sample is blind
- * @returns null if there is none; undefined until it is read
- */
+/** The result that an address names, read by its hash if it is not listed; null if there is none, undefined until it is read. */
 export function useResult(
   run: Run,
   { result: key, sample }: Pick<RunSearch, 'result' | 'sample'>,

@@ -17,10 +17,7 @@ const NOTHING: Said = { verdict: null, note: null, types: [] };
 const MAX_NOTE = 10_000;
 const MAX_TYPES = 20;
 
-/**
- * The bar at the foot of the pane: what people say of the output, and what the caller says, by the keys 1 and 0 for right and
- * wrong, again to take it away. After a verdict the next result opens, if the caller wants that.
- */
+/** What people say of the output. The keys 1 and 0 say right and wrong, and again take that away. */
 export function LabelBar({
   run,
   result,

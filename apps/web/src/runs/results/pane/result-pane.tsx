@@ -32,10 +32,7 @@ import { ItemHistory } from './item-history.tsx';
 import { LabelBar } from './label-bar.tsx';
 import { SentRequest } from './sent-request.tsx';
 
-/**
- * One result in the order of thought: its question, expected against got, why, the output that it was read from, and folded
- * what else there is. The bar for labels stays at its foot.
- */
+/** One result in the order of thought: first its question; what else there is is folded. Its labels stay at the foot. */
 export function ResultPane({
   run,
   result,
