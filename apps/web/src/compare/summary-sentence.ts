@@ -29,14 +29,14 @@ export function verdictSentence(
   const isWorse = mean_difference < 0;
   if (verdict === 'undecided')
     return `Undecided: ${items} ${paired === 1 ? 'is' : 'are'} too few to tell ${one} from ${than}`;
+  const within = (from: number, to: number): string =>
+    ci95 === null ? '' : `, 95 % CI ${points(from)} to ${points(to)}`;
   if (low <= 0 && high >= 0) {
-    const interval = ci95 === null ? '' : `, 95 % CI ${points(low)} to ${points(high)}`;
     const by = mean_difference === 0 ? '0.0' : `${isWorse ? '−' : '+'}${points(Math.abs(mean_difference))}`;
-    return `No clear difference: ${one} is at ${by} points${interval}, ${items}, against ${than}`;
+    return `No clear difference: ${one} is at ${by} points${within(low, high)}, ${items}, against ${than}`;
   }
   // of a loss, how large it is
-  const [from, to] = isWorse ? [-high, -low] : [low, high];
-  const interval = ci95 === null ? '' : `, 95 % CI ${points(from)} to ${points(to)}`;
+  const interval = isWorse ? within(-high, -low) : within(low, high);
   return `${one} is ${isWorse ? 'worse' : 'better'} by ${points(Math.abs(mean_difference))} points${interval}, ${items}, against ${than}`;
 }
 

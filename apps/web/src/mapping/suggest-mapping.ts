@@ -13,18 +13,12 @@ export interface PreviewedTable {
   readonly info: object;
 }
 
-/** A mapping to begin with, and why it has a key, by key. */
-export interface SuggestedMapping {
-  readonly mapping: MappingDraft;
-  readonly reasons: Readonly<Record<string, string>>;
-}
-
 /** A longer answer is one of many that would be right. */
 const MAX_WORDS = 5;
 const MAX_LENGTH = 60;
 
 /** The suggestion of the service, with an answer that it lacks, a type where answers are short, an id and tags. */
-export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
+export function suggestMapping(preview: PreviewedTable) {
   const { features, samples } = preview;
   const suggested = (preview.suggested_mapping ?? {}) as MappingDraft;
   const answer = suggested.answer_column ? undefined : answerOf(preview, suggested);
@@ -39,24 +33,23 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
   const tags = mapping.tags_columns
     ? []
     : free.filter((name) => name !== id && areFew(valuesOf(name)) && isTexts(samples, name));
-  return {
-    mapping: {
-      ...withType(samples, mapping),
-      ...(id && { id_column: id }),
-      ...(tags.length > 0 && { tags_columns: tags }),
-    },
-    reasons: {
-      ...preview.suggested_mapping_reasons,
-      ...(answer !== undefined && {
-        answer_column: `Column ${JSON.stringify(answer)} has the name of an answer.`,
-      }),
-      ...(type !== null && { default_type: type.reason }),
-      ...(id && { id_column: 'Each of the first rows has another value.' }),
-      ...(tags.length > 0 && {
-        tags_columns: 'The first rows have few different values, which charts and filters can use.',
-      }),
-    },
+  const found: MappingDraft = {
+    ...withType(samples, mapping),
+    ...(id && { id_column: id }),
+    ...(tags.length > 0 && { tags_columns: tags }),
   };
+  const reasons: Readonly<Record<string, string>> = {
+    ...preview.suggested_mapping_reasons,
+    ...(answer !== undefined && {
+      answer_column: `Column ${JSON.stringify(answer)} has the name of an answer.`,
+    }),
+    ...(type !== null && { default_type: type.reason }),
+    ...(id && { id_column: 'Each of the first rows has another value.' }),
+    ...(tags.length > 0 && {
+      tags_columns: 'The first rows have few different values, which charts and filters can use.',
+    }),
+  };
+  return { mapping: found, reasons };
 }
 
 /** Names of columns with what is expected, best first. The service suggests one only where it finds a prompt. */

@@ -34,7 +34,17 @@ export function RunActions({ run }: { readonly run: Run }) {
   const hasEnded = run.finished_at !== null;
   // a run that came with a package, or has the outputs of another one, has no provider to ask again
   const canAsk = !run.imported && run.source_run_id === null;
-  const { cancel, retry, remove } = useRunChanges(run.id);
+  const queries = useQueryClient();
+  const params = { path: { id: run.id } };
+  const onSettled = async (): Promise<void> => {
+    await queries.invalidateQueries({ queryKey: ['run', run.id] });
+    await queries.invalidateQueries({ queryKey: ['runs'] });
+  };
+  const cancel = useMutation({ mutationFn: () => send('post', '/runs/{id}/cancel', params), onSettled });
+  const retry = useMutation({
+    mutationFn: (only: RetryOnly) => send('post', '/runs/{id}/retry', params, { only }),
+    onSettled,
+  });
   return (
     <>
       {canEdit && !hasEnded && (
@@ -135,7 +145,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           what="run"
           name={nameOf(run)}
           warning={`This deletes the run with its ${formatCountOf(run.counts.done, 'result')}.`}
-          remove={remove}
+          remove={() => send('delete', '/runs/{id}', params)}
           list="/runs"
           shownBy={['run', run.id]}
           onClose={close}
@@ -147,23 +157,6 @@ export function RunActions({ run }: { readonly run: Run }) {
       )}
     </>
   );
-}
-
-function useRunChanges(id: string) {
-  const queries = useQueryClient();
-  const params = { path: { id } };
-  const onSettled = async (): Promise<void> => {
-    await queries.invalidateQueries({ queryKey: ['run', id] });
-    await queries.invalidateQueries({ queryKey: ['runs'] });
-  };
-  return {
-    cancel: useMutation({ mutationFn: () => send('post', '/runs/{id}/cancel', params), onSettled }),
-    retry: useMutation({
-      mutationFn: (only: RetryOnly) => send('post', '/runs/{id}/retry', params, { only }),
-      onSettled,
-    }),
-    remove: () => send('delete', '/runs/{id}', params),
-  };
 }
 
 type RetryOnly = 'failed' | 'unscored' | 'truncated';

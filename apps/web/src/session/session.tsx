@@ -23,28 +23,24 @@ export function SessionBoundary({ children }: { readonly children: ReactNode }) 
     return (
       <SessionContext.Provider value={session.data}>
         {children}
-        {isSignedOut && <SessionEnded />}
+        {/* above the page, which keeps what was typed */}
+        {isSignedOut && (
+          <Modal
+            opened
+            onClose={() => undefined}
+            withCloseButton={false}
+            closeOnEscape={false}
+            closeOnClickOutside={false}
+            title="Your session has ended"
+          >
+            <SignInForm />
+          </Modal>
+        )}
       </SessionContext.Provider>
     );
   if (session.isPending) return <PageSkeleton />;
   if (isSignedOut) return <SignInPage />;
   return <ErrorView error={session.error} onRetry={() => void session.refetch()} />;
-}
-
-/** Asks for the key again above the page, which keeps what was typed. */
-function SessionEnded() {
-  return (
-    <Modal
-      opened
-      onClose={() => undefined}
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-      title="Your session has ended"
-    >
-      <SignInForm />
-    </Modal>
-  );
 }
 
 /** The session of this browser. */

@@ -63,7 +63,37 @@ export function WorseSlices({
           </SmallButton>
         ) : (
           <>
-            {worse.length > 0 && <Worse tested={worse} onChoose={onChoose} />}
+            {worse.length > 0 && (
+              <DataTable
+                label="Slices that are worse than the rest"
+                columns={[
+                  {
+                    label: 'Slice',
+                    wraps: true,
+                    cell: ({ slice: { name, filters } }: TestedSlice<NamedSlice>) =>
+                      filters === undefined ? (
+                        name
+                      ) : (
+                        <Anchor
+                          component="button"
+                          type="button"
+                          size="sm"
+                          dir="auto"
+                          onClick={() => onChoose(filters)}
+                        >
+                          {name}
+                        </Anchor>
+                      ),
+                  },
+                  { label: 'Right', isNumber: true, cell: ({ share }) => formatPercent(share) },
+                  { label: 'In the rest', isNumber: true, cell: ({ restShare }) => formatPercent(restShare) },
+                  { label: 'Scored', isNumber: true, cell: ({ scored }) => formatCount(scored) },
+                  { label: 'q', isNumber: true, cell: ({ q }) => formatP(q) },
+                ]}
+                rows={worse}
+                keyOf={({ slice }) => slice.name}
+              />
+            )}
             <Dimmed size="xs">
               {worse.length === 0 ? 'No slice is worse beyond chance. ' : ''}
               {formatCount(tested.length)} slices: Fisher’s exact test of right and wrong answers, with the
@@ -76,39 +106,6 @@ export function WorseSlices({
         {found.error !== null && <ErrorView error={found.error} />}
       </Stack>
     </Part>
-  );
-}
-
-function Worse({
-  tested,
-  onChoose,
-}: Pick<Parameters<typeof WorseSlices>[0], 'onChoose'> & {
-  readonly tested: readonly TestedSlice<NamedSlice>[];
-}) {
-  return (
-    <DataTable
-      label="Slices that are worse than the rest"
-      columns={[
-        {
-          label: 'Slice',
-          wraps: true,
-          cell: ({ slice: { name, filters } }: TestedSlice<NamedSlice>) =>
-            filters === undefined ? (
-              name
-            ) : (
-              <Anchor component="button" type="button" size="sm" dir="auto" onClick={() => onChoose(filters)}>
-                {name}
-              </Anchor>
-            ),
-        },
-        { label: 'Right', isNumber: true, cell: ({ share }) => formatPercent(share) },
-        { label: 'In the rest', isNumber: true, cell: ({ restShare }) => formatPercent(restShare) },
-        { label: 'Scored', isNumber: true, cell: ({ scored }) => formatCount(scored) },
-        { label: 'q', isNumber: true, cell: ({ q }) => formatP(q) },
-      ]}
-      rows={tested}
-      keyOf={({ slice }) => slice.name}
-    />
   );
 }
 

@@ -179,7 +179,7 @@ function NewRun({
               value={[...new Set([...opened, ...wrong.map(({ key }) => key)])]}
               onChange={setOpened}
             >
-              {parts.map(({ key, label, fields, cols }) => (
+              {parts.map(({ key, label, fields }) => (
                 <Accordion.Item key={key} value={key}>
                   <Accordion.Control>
                     {label}
@@ -203,7 +203,11 @@ function NewRun({
                         <Fields form={form} fields={ALWAYS ?? []} />
                       </Stack>
                     ) : (
-                      <Fields form={form} fields={fields} cols={cols} />
+                      <Fields
+                        form={form}
+                        fields={fields}
+                        cols={key === 'pace' ? { base: 1, xs: 2, lg: 3 } : 1}
+                      />
                     )}
                   </Accordion.Panel>
                 </Accordion.Item>
@@ -266,14 +270,6 @@ function heldBy(fields: readonly Field[], values: RunForm): string {
     .join(' · ');
 }
 
-/** A part of the form that can be closed. */
-interface FormPart {
-  readonly key: string;
-  readonly label: string;
-  readonly fields: readonly Field[];
-  readonly cols?: { readonly base: number; readonly xs: number; readonly lg: number };
-}
-
 /** The fields of the form, with what recent runs and the dataset suggest. */
 function useFormParts(values: RunForm) {
   const { datasetId, version, config } = values;
@@ -297,14 +293,11 @@ function useFormParts(values: RunForm) {
   const pace = partFields('pace').filter(
     ({ name }) => asksModel(provider.type) || !name.startsWith('config.reuse.'),
   );
-  const parts: readonly FormPart[] = [
+  const parts = [
     { key: 'matrix', label: 'Several models', fields: [FURTHER_MODELS] },
     { key: 'selection', label: 'Which items', fields: suggesting(partFields('selection'), suggestions) },
     { key: 'scoring', label: 'Scoring', fields: scoring },
-    {
-      ...{ key: 'pace', label: 'Repetitions, pace and price', fields: pace },
-      cols: { base: 1, xs: 2, lg: 3 },
-    },
+    { key: 'pace', label: 'Repetitions, pace and price', fields: pace },
   ];
   return {
     parts,

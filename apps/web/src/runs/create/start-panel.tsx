@@ -92,7 +92,25 @@ export function StartPanel({
       ) : plan.data === undefined ? (
         <Skeleton height={20} />
       ) : (
-        <PlanView planned={plan.data} measured={measured} runs={runs} />
+        <Stack gap={4} aria-live="polite" component="section" aria-label="Plan">
+          <Text size="sm" className="break">
+            {factsOf(plan.data.plan, measured, runs).join(' · ')}
+          </Text>
+          {Object.entries(plan.data.plan.unscorable_reasons).map(([reason, count]) => (
+            <Dimmed key={reason} size="xs">
+              {formatCount(count)}: {reason}
+            </Dimmed>
+          ))}
+          {plan.data.warnings.length > 0 && (
+            <Alert color="yellow" variant="light" title="Before you start" p="xs">
+              <List size="sm">
+                {plan.data.warnings.map(({ code, message }) => (
+                  <List.Item key={`${code} ${message}`}>{message}</List.Item>
+                ))}
+              </List>
+            </Alert>
+          )}
+        </Stack>
       )}
     </Stack>
   );
@@ -150,62 +168,29 @@ export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
   });
 }
 
-/** A plan: items, requests, what can be scored, an estimate, and warnings. */
-function PlanView({
-  planned: { plan, warnings },
-  measured,
-  runs,
-}: {
-  readonly planned: Planned;
-  readonly measured: Measured | null;
-  /** How many runs start; the plan is for one of them. */
-  readonly runs: number;
-}) {
-  const { items, requests, scorable, unscorable, reused, estimate } = plan;
-  const facts = [
+/** What a plan says in numbers, as far as they are known before. The plan is for one of so many runs. */
+function factsOf(
+  { items, requests, scorable, unscorable, reused, estimate }: Planned['plan'],
+  measured: Measured | null,
+  runs: number,
+): readonly string[] {
+  const { input_tokens = 0, output_tokens = null, cost = null } = estimate ?? {};
+  return [
     formatCountOf(items, 'item'),
     formatCountOf(requests, 'request'),
     ...(runs === 1 ? [] : [`${formatCount(runs * requests)} of all ${runs} runs`]),
     `${formatCount(scorable)} can be scored`,
     ...(unscorable === 0 ? [] : [`${formatCount(unscorable)} cannot`]),
     ...(reused === 0 ? [] : [`${formatCountOf(reused, 'output')} of an earlier run`]),
-    ...estimated(estimate),
+    ...(estimate === null
+      ? []
+      : output_tokens === null
+        ? [`about ${formatCount(input_tokens)} tokens and the output`]
+        : [`about ${formatCount(input_tokens + output_tokens)} tokens`]),
+    ...(cost === null ? [] : [`about ${formatCost(cost)}`]),
     ...(measured === null
       ? []
       : [`about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`]),
-  ];
-  return (
-    <Stack gap={4} aria-live="polite" component="section" aria-label="Plan">
-      <Text size="sm" className="break">
-        {facts.join(' · ')}
-      </Text>
-      {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
-        <Dimmed key={reason} size="xs">
-          {formatCount(count)}: {reason}
-        </Dimmed>
-      ))}
-      {warnings.length > 0 && (
-        <Alert color="yellow" variant="light" title="Before you start" p="xs">
-          <List size="sm">
-            {warnings.map(({ code, message }) => (
-              <List.Item key={`${code} ${message}`}>{message}</List.Item>
-            ))}
-          </List>
-        </Alert>
-      )}
-    </Stack>
-  );
-}
-
-/** What the requests to the model may take, as far as it is known before. */
-function estimated(estimate: Planned['plan']['estimate']): readonly string[] {
-  if (estimate === null) return [];
-  const { input_tokens, output_tokens, cost } = estimate;
-  return [
-    output_tokens === null
-      ? `about ${formatCount(input_tokens)} tokens and the output`
-      : `about ${formatCount(input_tokens + output_tokens)} tokens`,
-    ...(cost === null ? [] : [`about ${formatCost(cost)}`]),
   ];
 }
 
