@@ -6,6 +6,7 @@ import { get } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
 import { send } from '../api/send.ts';
 import { useEvents } from '../api/use-events.ts';
+import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -97,13 +98,14 @@ function useJob(id: string) {
   return { job, error: found.error, rate };
 }
 
-/** Cancels a job. */
+/** Cancels a job, where the session may do that. */
 export function CancelJob({
   job: { id, status },
   size,
 }: {
   readonly job: { readonly id: string; readonly status: string };
 } & Pick<ButtonProps, 'size'>) {
+  const canEdit = useCan('editor');
   const queries = useQueryClient();
   const cancel = useMutation({
     mutationFn: () => send('post', '/jobs/{id}/cancel', { path: { id } }),
@@ -112,6 +114,7 @@ export function CancelJob({
       await queries.invalidateQueries({ queryKey: ['jobs'] });
     },
   });
+  if (!canEdit) return null;
   return (
     <Button
       size={size}

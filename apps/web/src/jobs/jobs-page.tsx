@@ -4,7 +4,6 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import { datasetQuery } from '../datasets/queries.ts';
-import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -115,7 +114,22 @@ const COLUMNS: readonly Column<Job>[] = [
     ),
   },
   { label: 'Started', size: 100, cell: ({ created_at }) => <Age since={created_at} /> },
-  { label: 'Error', size: 140, share: 2, wraps: true, cell: (job) => <JobResult job={job} /> },
+  {
+    label: 'Error',
+    size: 140,
+    share: 2,
+    wraps: true,
+    cell: (job) => (
+      <>
+        {job.error !== null && (
+          <Text size="xs" lineClamp={3} title={job.error.detail}>
+            {job.error.detail}
+          </Text>
+        )}
+        {job.finished_at === null && <CancelJob job={job} size="compact-xs" />}
+      </>
+    ),
+  },
 ];
 
 /** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */
@@ -127,20 +141,6 @@ function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job
       {status === 'succeeded' && dataset_id === null && (
         <Dimmed span>{request?.name == null ? 'deleted since' : ', deleted since'}</Dimmed>
       )}
-    </>
-  );
-}
-
-function JobResult({ job }: { readonly job: Job }) {
-  const canEdit = useCan('editor');
-  return (
-    <>
-      {job.error !== null && (
-        <Text size="xs" lineClamp={3} title={job.error.detail}>
-          {job.error.detail}
-        </Text>
-      )}
-      {canEdit && job.finished_at === null && <CancelJob job={job} size="compact-xs" />}
     </>
   );
 }

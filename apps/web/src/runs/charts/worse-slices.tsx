@@ -113,7 +113,9 @@ export function WorseSlices({
 const partsOf = ({ scores }: Run): readonly NamedSlice[] =>
   (['section', 'tag'] as const).flatMap((kind) =>
     Object.entries(scores[`by_${kind}`] ?? {}).map(([value, { passed, wrong }]) => ({
-      ...{ name: `${kind} = ${value}`, filters: { [kind]: value }, passed, wrong },
+      name: `${kind} = ${value}`,
+      filters: { [kind]: value },
+      ...{ passed, wrong },
     })),
   );
 

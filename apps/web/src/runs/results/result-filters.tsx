@@ -114,8 +114,9 @@ function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFil
   const [pointer, setPointer] = useState<string | null>(null);
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    const typed = [...new FormData(event.currentTarget)];
-    onChange(Object.fromEntries(typed.map(([name, text]) => [name, text === '' ? undefined : text])));
+    const fields = [...new FormData(event.currentTarget)];
+    const changes = fields.map(([name, text]) => [name, text === '' ? undefined : text]);
+    onChange(Object.fromEntries(changes) as RunSearch);
   };
   const typed = (name: string) => {
     const value = search[name as keyof RunSearch] as string | undefined;
