@@ -1,7 +1,8 @@
 import { Text } from '@mantine/core';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/part.tsx';
+import { leavesOf, pointerName } from '../ui/pointer-of.ts';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
@@ -15,10 +16,10 @@ interface ConfigDifference {
 
 /** The members of configurations that are not the same in all runs. */
 export function configDifferences(runs: readonly Run[]): readonly ConfigDifference[] {
-  const flat = runs.map(({ config }) => new Map(membersOf(config as unknown as JsonObject)));
+  const flat = runs.map(({ config }) => new Map(leavesOf(config as unknown as JsonObject)));
   const paths = [...new Set(flat.flatMap((members) => [...members.keys()]))];
   return paths
-    .map((path) => ({ path, values: flat.map((members) => members.get(path)) }))
+    .map((path) => ({ path: pointerName(path), values: flat.map((members) => members.get(path)) }))
     .filter(({ values }) => new Set(values.map((value) => canonicalJson(value ?? null))).size > 1);
 }
 
@@ -53,12 +54,4 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
       )}
     </Part>
   );
-}
-
-/** The members of an object at any depth, by path; lists and empty objects are whole. */
-function membersOf(value: JsonObject, path = ''): readonly (readonly [string, JsonValue])[] {
-  return Object.entries(value).flatMap(([name, one]) => {
-    const at = path === '' ? name : `${path}.${name}`;
-    return isJsonObject(one) && Object.keys(one).length > 0 ? membersOf(one, at) : [[at, one] as const];
-  });
 }

@@ -5,7 +5,6 @@ import { useNavigate } from '@tanstack/react-router';
 import { send } from '../api/send.ts';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
-import { stated } from './create/config-values.ts';
 import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from './create/run-form.ts';
 import { ScoringFields } from './create/scoring.tsx';
 import { nameOf, type Run, scorersOf } from './queries.ts';
@@ -50,7 +49,7 @@ export function RescoreRun({
     : judge !== undefined || checker !== undefined;
   const rescore = async (): Promise<void> => {
     const scorer = { name: name || undefined, checker, judge: judge ?? undefined };
-    const body = isAdded ? { scorers: [stated(scorer)], add: true } : stated(scorer);
+    const body = isAdded ? { scorers: [scorer], add: true } : scorer;
     const sending = send('post', '/runs/{id}/rescore', { path: { id: run.id } }, body as unknown as Body);
     await saved(sending);
     if (!isAdded) await navigate({ to: '/runs/$id', params: { id: (await sending).id } });

@@ -5,7 +5,6 @@ import {
   isJsonObject,
   JsonlError,
   type JsonObject,
-  type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
 
@@ -112,10 +111,6 @@ export const idsOf = (id: string): readonly (string | number)[] =>
 
 const nonEmpty = (members: object): object | undefined =>
   Object.keys(members).length === 0 ? undefined : members;
-
-/** Whether two values are the same JSON. */
-export const isSame = (a: unknown, b: unknown): boolean =>
-  canonicalJson((a ?? null) as JsonValue) === canonicalJson((b ?? null) as JsonValue);
 
 /** What a typed text states, or else what is wrong with it, with its place. */
 type Read<T> =

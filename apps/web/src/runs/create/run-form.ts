@@ -1,5 +1,6 @@
 import type { FormErrors } from '@mantine/form';
 import type { BodyOf, FieldSchema } from '@svc/client';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type { Field } from '../../ui/form/fields.tsx';
 import type { Run } from '../queries.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from './config-fields.ts';
 import {
   type Config,
-  isSame,
   objectOf,
   readObject,
   readPairs,
@@ -99,7 +99,9 @@ export function typedConfig(config: Config = {}): TypedConfig {
     scorers: scorers.map((copied): ScorerRow => {
       const checker = typedChecker(copied['checker']);
       const by = copied['judge'] === undefined ? (checker.type ?? 'items') : 'judge';
-      const isOwn = by === 'judge' && !isSame(copied['judge'], judge);
+      const isOwn =
+        by === 'judge' &&
+        canonicalJson(copied['judge'] as JsonValue) !== canonicalJson((judge ?? null) as JsonValue);
       return {
         name: String(copied['name'] ?? ''),
         by,
