@@ -80,7 +80,22 @@ export function DifferencesTable({
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
     columns.push({ label: 'Cost per 1,000', isNumber: true, cell: ({ run }) => costPerThousand(run) });
-  if (rows.length > 1) columns.push(itemsOf(shown, onShow));
+  if (rows.length > 1)
+    columns.push({
+      ...{ label: 'Items', isLabelHidden: true },
+      cell: ({ run, scores }) =>
+        scores !== null && (
+          <Button
+            size="compact-xs"
+            variant={run.id === shown ? 'light' : 'default'}
+            aria-pressed={run.id === shown}
+            aria-label={`Items of ${nameOf(run)}`}
+            onClick={() => onShow(run.id)}
+          >
+            Items
+          </Button>
+        ),
+    });
   return (
     <DataTable
       label="Differences"
@@ -90,24 +105,6 @@ export function DifferencesTable({
     />
   );
 }
-
-/** Chooses the run whose items are listed. */
-const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({
-  label: 'Items',
-  isLabelHidden: true,
-  cell: ({ run, scores }) =>
-    scores !== null && (
-      <Button
-        size="compact-xs"
-        variant={run.id === shown ? 'light' : 'default'}
-        aria-pressed={run.id === shown}
-        aria-label={`Items of ${nameOf(run)}`}
-        onClick={() => onShow(run.id)}
-      >
-        Items
-      </Button>
-    ),
-});
 
 function Interval({
   scores: { mean_difference, ci95 },

@@ -135,23 +135,20 @@ const COLUMNS: readonly Column<Job>[] = [
 /** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */
 function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job }) {
   const id = dataset_id ?? (status === 'succeeded' ? null : request?.dataset_id) ?? null;
+  const { data } = useQuery(datasetQuery(id));
   return (
     <>
-      {id === null ? request?.name : <DatasetLink id={id} />}
+      {id === null ? (
+        request?.name
+      ) : (
+        <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
+          {data?.name ?? 'Dataset'}
+        </LinkAnchor>
+      )}
       {status === 'succeeded' && dataset_id === null && (
         <Dimmed span>{request?.name == null ? 'deleted since' : ', deleted since'}</Dimmed>
       )}
     </>
-  );
-}
-
-/** A dataset by its name. */
-function DatasetLink({ id }: { readonly id: string }) {
-  const { data } = useQuery(datasetQuery(id));
-  return (
-    <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
-      {data?.name ?? 'Dataset'}
-    </LinkAnchor>
   );
 }
 

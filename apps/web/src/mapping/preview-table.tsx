@@ -5,13 +5,11 @@ import { RemoteImage, ShowImages } from '../ui/remote-images/remote-image.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
+import type { PreviewedTable } from './suggest-mapping.ts';
 
 const MAX_CELL = 200;
 
-interface Column {
-  readonly name: string;
-  readonly dtype: string;
-}
+type Column = PreviewedTable['features'][number];
 
 /** The first rows of a table with the types of its columns. It shows images; a click shows images of other hosts. */
 export function PreviewTable({

@@ -5,8 +5,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { send } from '../api/send.ts';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
+import { checkerFields } from './create/config-fields.ts';
 import { checkerOf, judgeOf, problemsOf, typedChecker, typedJudge } from './create/run-form.ts';
-import { ScoringFields } from './create/scoring.tsx';
+import { JudgeFields } from './create/scoring.tsx';
 import { nameOf, type Run, scorersOf } from './queries.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
@@ -85,7 +86,8 @@ export function RescoreRun({
             : { name: 'name', label: 'Name of the new run', maxLength: MAX_RUN_NAME },
         ]}
       />
-      <ScoringFields form={form} checkerFor="For every item" currency={currency} />
+      <Fields form={form} fields={checkerFields(form.values.config.checker.type, 'For every item')} />
+      <JudgeFields form={form} currency={currency} />
       {isAdded && isBoth && judge !== null && (
         <Text size="sm" c="orange">
           A scorer is a checker or a judge, not both.

@@ -2,15 +2,6 @@ import { linesOf } from '../../api/lines-of.ts';
 import type { Result } from '../queries.ts';
 import { outputTokensOf } from '../results/listed-result.ts';
 
-/** Latencies and tokens of results. */
-export interface Measures {
-  readonly results: number;
-  /** Whether these are all results. */
-  readonly isWhole: boolean;
-  readonly latenciesMs: readonly number[];
-  readonly outputTokens: readonly number[];
-}
-
 /** Where reading stops: a page keeps two numbers of each result. */
 const MAX_RESULTS = 200_000;
 
@@ -18,7 +9,7 @@ const MAX_RESULTS = 200_000;
 const STEP = 1_000;
 
 /** Reads the latencies and output tokens of the results of a run, as a stream of just these two columns. */
-export async function readMeasures(id: string, signal: AbortSignal): Promise<Measures> {
+export async function readMeasures(id: string, signal: AbortSignal) {
   const latenciesMs: number[] = [];
   const outputTokens: number[] = [];
   let results = 0;

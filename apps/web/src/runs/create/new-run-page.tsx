@@ -27,7 +27,7 @@ import { FURTHER_MODELS, MatrixFields, Variants } from './matrix-fields.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
 import { modelSuggestions, ProviderChoice } from './provider-choice.tsx';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
-import { ScorerList, ScoringFields, scorerFields } from './scoring.tsx';
+import { JudgeFields, ScorerList, scorerFields } from './scoring.tsx';
 import { StartPanel, usePlan, useStart } from './start-panel.tsx';
 
 const route = getRouteApi('/runs/new');
@@ -95,6 +95,11 @@ function NewRun({
   const requests = useMemo(() => toRequests(values), [values]);
   const start = useStart(requests, forget);
   const { parts, ofModel, models, pretended, ids } = useFormParts(values);
+  const currency = String(valueAt(values, 'config.price.currency'));
+  const ofChecker = [
+    ...checkerFields(config.checker.type, 'For items without one'),
+    ...(config.checker.type === null ? [] : SCORING.filter(isOfChecker)),
+  ];
   // values of the form are copies of the initial ones after the first change
   const isCopy = draft !== null || initial.copied !== EMPTY_FORM.copied;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
@@ -192,15 +197,11 @@ function NewRun({
                       <MatrixFields form={form} models={models} />
                     ) : key === 'scoring' ? (
                       <Stack gap="sm">
-                        <ScoringFields
-                          form={form}
-                          checkerFor="For items without one"
-                          currency={String(valueAt(values, 'config.price.currency'))}
-                          afterChecker={config.checker.type === null ? undefined : OVERRIDE}
-                          several={config.scorers.length > 0 ? <ScorerList form={form} /> : undefined}
-                        />
+                        {config.scorers.length > 0 && <ScorerList form={form} />}
+                        {config.scorers.length === 0 && <Fields form={form} fields={ofChecker} />}
+                        <JudgeFields form={form} currency={currency} />
                         {config.scorers.length === 0 && <ScorerList form={form} />}
-                        <Fields form={form} fields={ALWAYS ?? []} />
+                        <Fields form={form} fields={SCORING.filter((field) => !isOfChecker(field))} />
                       </Stack>
                     ) : (
                       <Fields
@@ -243,9 +244,7 @@ function NewRun({
 
 const PROMPTS = partFields('prompt');
 const SCORING = partFields('scoring');
-const [OVERRIDE, ALWAYS] = [true, false].map((isMode) =>
-  SCORING.filter(({ name }) => (name === 'config.checker_mode') === isMode),
-);
+const isOfChecker = ({ name }: Field): boolean => name === 'config.checker_mode';
 
 const NAME: readonly Field[] = [
   {

@@ -1,11 +1,10 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { IconPlus } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { useProviders, useRecentRuns } from '../queries.ts';
-import { CHECKER_CHOICES, checkerFields, judgeFields, optionFields, suggesting } from './config-fields.ts';
+import { CHECKER_CHOICES, judgeFields, optionFields, suggesting } from './config-fields.ts';
 import { modelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';
 
@@ -16,38 +15,20 @@ const IS_JUDGED: Field = {
   description: 'Items with criteria, a judge prompt, or the checker judge',
 };
 
-/** How outputs are scored: by a checker, or by another model. */
-export function ScoringFields<Values extends { readonly config: TypedScoring }>({
+/** How outputs are scored by another model. */
+export function JudgeFields<Values extends { readonly config: TypedScoring }>({
   form,
-  checkerFor,
   currency,
-  afterChecker = [],
-  several,
 }: {
   readonly form: UseFormReturnType<Values>;
-  /** Which items the checker is for. */
-  readonly checkerFor: string;
   readonly currency: string;
-  readonly afterChecker?: readonly Field[] | undefined;
-  /** Replaces the checker if there are several scorers; undefined if there are none. */
-  readonly several?: ReactNode;
 }) {
-  const { judge, checker } = form.values.config;
+  const { judge } = form.values.config;
   const suggestions = modelSuggestions('judge', judge, useRecentRuns(), useProviders());
+  const fields = judge.isUsed ? suggesting(judgeFields(judge.type, currency), suggestions) : [];
   return (
-    <Stack gap="sm">
-      {several ?? (
-        <Fields form={form} fields={[...checkerFields(checker.type, checkerFor), ...afterChecker]} />
-      )}
-      <Stack gap="xs" role="group" aria-label="Judge">
-        <Fields
-          form={form}
-          fields={[
-            IS_JUDGED,
-            ...(judge.isUsed ? suggesting(judgeFields(judge.type, currency), suggestions) : []),
-          ]}
-        />
-      </Stack>
+    <Stack gap="xs" role="group" aria-label="Judge">
+      <Fields form={form} fields={[IS_JUDGED, ...fields]} />
     </Stack>
   );
 }

@@ -17,10 +17,7 @@ import { Mark } from '../mark.tsx';
 /** Other runs that are looked at: the newest. */
 const RUNS = 20;
 
-interface Row {
-  readonly run: Run;
-  readonly result: Result;
-}
+type Row = { readonly run: Run; readonly result: Result };
 
 /** What other runs of the dataset made of the same item; they are asked when it is opened. */
 export function ItemHistory(props: { readonly run: Run; readonly itemHash: string }) {
