@@ -35,7 +35,7 @@ export interface ReportCase {
 }
 
 /** Cases with what they are of. */
-export interface ReportList {
+interface ReportList {
   readonly title: string;
   /** Names of the texts of each case, then of its numbers. */
   readonly columns: readonly string[];
@@ -45,7 +45,7 @@ export interface ReportList {
 }
 
 /** A run or a comparison for people who do not have the service. */
-export interface Report {
+interface Report {
   readonly title: string;
   readonly subtitle: readonly (string | null)[];
   /** Path of the live page. */

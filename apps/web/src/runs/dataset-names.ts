@@ -40,6 +40,7 @@ function namesQuery(client: QueryClient, runs: readonly Run[]) {
   const ids = [...new Set(runs.map(({ dataset_id }) => dataset_id))].sort();
   return queryOptions({
     queryKey: ['datasets', 'names', ids],
+    enabled: ids.length > 0,
     queryFn: async ({ signal }) => {
       const { data } = await get('/datasets', { query: { limit: 100 } }, signal);
       const others = ids.filter((id) => data.every((one) => one.id !== id));
