@@ -14,7 +14,7 @@ import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { useProviders, useRecentRuns, useRun } from '../queries.ts';
+import { useRun } from '../queries.ts';
 import {
   asksModel,
   checkerFields,
@@ -25,7 +25,7 @@ import {
 } from './config-fields.ts';
 import { FURTHER_MODELS, MatrixFields, Variants } from './matrix-fields.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
-import { modelSuggestions, ProviderChoice } from './provider-choice.tsx';
+import { ProviderChoice, useModelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
 import { JudgeFields, ScorerList, scorerFields } from './scoring.tsx';
 import { StartPanel, usePlan, useStart } from './start-panel.tsx';
@@ -275,10 +275,9 @@ function useFormParts(values: RunForm) {
   const { provider, judge, checker, scorers } = config;
   const dataset = useQuery(datasetQuery(datasetId, version ?? undefined)).data;
   const overview = useQuery(overviewQuery(dataset)).data;
-  const recent = useRecentRuns();
   const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((pointer) => `/meta${pointer}`)];
   const suggestions: Readonly<Record<string, readonly string[]>> = {
-    ...modelSuggestions('provider', provider, recent, useProviders()),
+    ...useModelSuggestions('provider', provider),
     'provider.pointer': pointers,
     'select.sections': dataset?.sections.map(({ name }) => name) ?? [],
     'select.types': [...(overview?.types.keys() ?? [])],

@@ -62,9 +62,7 @@ function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> })
     const chosen = providers.find((one) => keyOf(one) === key);
     if (chosen === undefined) return;
     const { name, origins, models } = chosen;
-    const known = valuesOf(recent, type, 'base_url').find(
-      (url) => URL.canParse(url) && origins.includes(new URL(url).origin),
-    );
+    const known = valuesOf(recent, type, 'base_url').find((url) => origins.includes(originOf(url)));
     const origin = origins[0] ?? '';
     form.setFieldValue('config.provider', {
       ...provider,
@@ -74,8 +72,7 @@ function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> })
     });
   };
   const current = providers.find(
-    ({ name, origins }) =>
-      (name ?? '') === api_key_env && URL.canParse(base_url) && origins.includes(new URL(base_url).origin),
+    ({ name, origins }) => (name ?? '') === api_key_env && origins.includes(originOf(base_url)),
   );
   return (
     <Select
@@ -89,6 +86,9 @@ function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> })
     />
   );
 }
+
+/** The origin of an address; empty for what is none. */
+const originOf = (url: unknown): string => (URL.canParse(String(url)) ? new URL(String(url)).origin : '');
 
 const keyOf = ({ name, origins }: Provider): string => name ?? origins.join(' ');
 
@@ -114,16 +114,14 @@ const valuesOf = (
 ];
 
 /** The same for the fields of a model, with the providers that are configured, and models that only they have named. */
-export function modelSuggestions(
+export function useModelSuggestions(
   path: 'provider' | 'judge',
   { type, base_url, api_key_env }: Config,
-  runs: readonly Run[],
-  providers: readonly Provider[],
 ): Readonly<Record<string, readonly string[]>> {
-  const origin = URL.canParse(String(base_url)) ? new URL(String(base_url)).origin : null;
+  const runs = useRecentRuns();
+  const providers = useProviders();
   const asked = providers.filter(
-    ({ name, origins }) =>
-      (name !== null && name === api_key_env) || (origin !== null && origins.includes(origin)),
+    ({ name, origins }) => (name !== null && name === api_key_env) || origins.includes(originOf(base_url)),
   );
   const known = (name: 'base_url' | 'model' | 'api_key_env') => valuesOf(runs, String(type), name);
   return {

@@ -3,9 +3,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { IconPlus } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
-import { useProviders, useRecentRuns } from '../queries.ts';
 import { CHECKER_CHOICES, judgeFields, optionFields, suggesting } from './config-fields.ts';
-import { modelSuggestions } from './provider-choice.tsx';
+import { useModelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';
 
 const IS_JUDGED: Field = {
@@ -24,7 +23,7 @@ export function JudgeFields<Values extends { readonly config: TypedScoring }>({
   readonly currency: string;
 }) {
   const { judge } = form.values.config;
-  const suggestions = modelSuggestions('judge', judge, useRecentRuns(), useProviders());
+  const suggestions = useModelSuggestions('judge', judge);
   const fields = judge.isUsed ? suggesting(judgeFields(judge.type, currency), suggestions) : [];
   return (
     <Stack gap="xs" role="group" aria-label="Judge">
