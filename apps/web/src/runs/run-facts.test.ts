@@ -3,6 +3,7 @@ import { comparisonOf, nameOf, type Run } from './queries.ts';
 import { outcomeText } from './results/mark.tsx';
 import { resultColumns } from './results/result-columns.tsx';
 import { factsOf } from './run-facts.ts';
+import { runColumns } from './runs-table.tsx';
 
 const run = {
   ...{ id: 'a-0000-a641', name: null, created_at: '2026-01-02', started_at: null, finished_at: null },
@@ -14,6 +15,8 @@ const run = {
 
 it('says no share of right answers where none came, and no tokens of a run without any', () => {
   expect(factsOf(run).map(([name]) => name)).toEqual(['Score', 'No answer', 'Done', 'Time', 'Latency']);
+  const cells = new Map(runColumns(() => 'D').map(({ key, cell }) => [key, cell(run, 0)]));
+  expect(['score', 'right', 'tokens', 'cost'].map((key) => cells.get(key))).toEqual(['–', '–', '–', '–']);
 });
 
 it('names a run without a name by what it asks', () => {

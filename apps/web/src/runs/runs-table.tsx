@@ -72,13 +72,19 @@ const text = (
   cell,
 });
 
-/** A number; undefined where the run has none. */
+/** A number, and how it is shown; undefined where the run has none. */
 const number = (
   [key, label, size]: readonly [key: string, label: string, size: number],
-  sortBy: (run: Run) => number | undefined,
-  cell: Column<Run>['cell'],
+  of: (run: Run) => number | undefined,
+  format: (value: number, run: Run) => string,
   isOptional = true,
-): Column<Run> => ({ key, label, size, isNumber: true, isOptional, sortBy, cell });
+): Column<Run> => ({
+  ...{ key, label, size, isNumber: true, isOptional, sortBy: of },
+  cell: (run) => {
+    const value = of(run);
+    return value === undefined ? '–' : format(value, run);
+  },
+});
 
 /** What the table of runs can show. */
 export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
@@ -102,12 +108,7 @@ export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
         {datasetOf(run)}
       </LinkAnchor>
     )),
-    number(
-      ['version', 'Version', 80],
-      ({ dataset_version }) => dataset_version,
-      ({ dataset_version }) => dataset_version,
-      false,
-    ),
+    number(['version', 'Version', 80], ({ dataset_version }) => dataset_version, String, false),
     {
       ...{ key: 'status', label: 'Status', size: 110 },
       sortBy: ({ status }) => status,
@@ -116,31 +117,31 @@ export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
     number(
       ['done', 'Done', 100],
       ({ counts }) => counts.done,
-      ({ counts: { done, total } }) =>
-        done === total ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
+      (done, { counts }) =>
+        done === counts.total ? formatCount(done) : `${formatCount(done)} of ${formatCount(counts.total)}`,
     ),
     number(
       ['score', 'Score', 130],
       ({ scores }) => scores.mean ?? undefined,
-      ({ scores }) => scoreText(scores),
+      (_, { scores }) => scoreText(scores),
       false,
     ),
     number(
       ['right', 'Right', 80],
-      ({ scores }) => scores.pass_rate ?? undefined,
-      ({ scores }) => formatPercent(scores.pass_rate),
+      ({ counts, scores }) => (counts.ok === 0 ? undefined : (scores.pass_rate ?? undefined)),
+      formatPercent,
       false,
     ),
     number(
       ['failed', 'No answer', 90],
       ({ counts }) => counts.failed,
-      ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
+      (failed) => (failed === 0 ? '–' : formatCount(failed)),
     ),
-    number(['tokens', 'Tokens', 90], tokensOf, (run) => formatCount(tokensOf(run))),
+    number(['tokens', 'Tokens', 90], (run) => tokensOf(run) || undefined, formatCount),
     number(
       ['cost', 'Cost', 110],
       ({ cost }) => cost?.amount,
-      ({ cost }) => formatCost(cost),
+      (_, { cost }) => formatCost(cost),
     ),
     {
       ...{ key: 'created', label: 'Created', size: 110 },

@@ -16,7 +16,7 @@ import { get } from '../../api/api.ts';
 import { send } from '../../api/send.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { Part } from '../../ui/layout/part.tsx';
+import { Folded, Part } from '../../ui/layout/part.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
@@ -254,12 +254,9 @@ function Answer({ tried }: { readonly tried: Tried }) {
         </Group>
       ))}
       {latency_ms !== null && <Dimmed size="xs">{formatDuration(latency_ms)}</Dimmed>}
-      {request !== null && (
-        <Box component="details">
-          <summary>Request</summary>
-          <JsonText value={request as JsonValue} label="the request" />
-        </Box>
-      )}
+      <Folded title="Request" of={request}>
+        {(sent) => <JsonText value={sent as JsonValue} label="the request" />}
+      </Folded>
     </Stack>
   );
 }
