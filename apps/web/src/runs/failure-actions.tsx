@@ -1,7 +1,6 @@
 import { Group, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { JsonlError } from '@svc/jsonl-v23';
-import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { send } from '../api/send.ts';
 import { upload } from '../api/upload-body.ts';
@@ -14,6 +13,7 @@ import { IconCopy, IconPencilCheck } from '../ui/icons.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { plainText, textOrJson } from '../ui/text/pretty-json.ts';
+import { readJson } from './create/config-values.ts';
 import { nameOf, type Result, type Run } from './queries.ts';
 import { answerIn } from './results/listed-result.ts';
 
@@ -72,10 +72,12 @@ function CorrectAnswer({
   });
   const save = async (): Promise<void> => {
     const { answer, message } = form.values;
+    const read = isText ? { value: answer, problem: null } : readJson(answer);
+    if (read.problem !== null) throw new RangeError(read.problem);
     const edit = {
       item_hash: result.item_hash ?? '',
       section: result.section,
-      item: { ...item, answer: isText ? answer : readAnswer(answer) },
+      item: { ...item, answer: read.value },
     };
     const params = { path: { id: run.dataset_id } };
     const body = { edits: [edit], message: message || null };
@@ -109,15 +111,6 @@ function CorrectAnswer({
       />
     </FormDialog>
   );
-}
-
-function readAnswer(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) throw new RangeError(`The answer must be JSON: ${error.message}.`);
-    throw error;
-  }
 }
 
 /** Copies whole items, their files as links, to the end of a dataset or to a new one. */

@@ -5,6 +5,7 @@ import {
   isJsonObject,
   JsonlError,
   type JsonObject,
+  type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
 
@@ -122,14 +123,10 @@ type Pairs = Readonly<Record<string, string>>;
 
 const MAX_QUOTED_LENGTH = 40;
 
-/** A JSON object, numbers with every digit; an empty one of a blank text. */
-export function readObject(text: string): Read<JsonObject> {
-  if (text.trim() === '') return { value: {}, problem: null };
+/** A value that is typed as JSON, numbers with every digit. */
+export function readJson(text: string): Read<JsonValue> {
   try {
-    const value = parseJson(text);
-    return isJsonObject(value)
-      ? { value, problem: null }
-      : { value: null, problem: 'This is not a JSON object.' };
+    return { value: parseJson(text), problem: null };
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     const { line, column } = error.location;
@@ -139,6 +136,13 @@ export function readObject(text: string): Read<JsonObject> {
     });
     return { value: null, problem: `Invalid JSON: ${error.message}${location && ` (${location})`}.` };
   }
+}
+
+/** The same of an object; an empty one of a blank text. */
+export function readObject(text: string): Read<JsonObject> {
+  const { value, problem } = text.trim() === '' ? { value: {}, problem: null } : readJson(text);
+  if (problem !== null) return { value: null, problem };
+  return isJsonObject(value) ? { value, problem } : { value: null, problem: 'This is not a JSON object.' };
 }
 
 /** A pair on each line, such as `name: value` with the mark `:`; blank lines count for nothing. */
