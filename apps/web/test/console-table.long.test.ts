@@ -357,7 +357,7 @@ describe('a table of questions', () => {
     await page.getByRole('row', { name: /^SVC_RUN_CONCURRENCY 16$/ }).waitFor();
     await page
       .getByRole('region', { name: 'Table of providers' })
-      .getByRole('row', { name: /^none http:\/\/127\.0\.0\.1:\d+ small-1$/ })
+      .getByRole('row', { name: /^none http:\/\/127\.0\.0\.1:\d+ .*small-1/ })
       .waitFor();
     expect(await barriersOf(page)).toEqual([]);
     expect(await page.getByRole('link', { name: 'Metrics' }).getAttribute('href')).toBe('/metrics');

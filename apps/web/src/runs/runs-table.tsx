@@ -103,7 +103,7 @@ export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
       (run) => modelOf(run) ?? undefined,
       (run) => dim(modelOf(run) ?? '–'),
     ),
-    text({ key: 'dataset', label: 'Dataset', size: 160, share: 3 }, datasetOf, (run) => (
+    text({ key: 'dataset', label: 'Dataset', size: 190, share: 3 }, datasetOf, (run) => (
       <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
         {datasetOf(run)}
       </LinkAnchor>
