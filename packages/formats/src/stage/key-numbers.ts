@@ -57,3 +57,17 @@ function slotOf(slots: Uint32Array, high: number, low: number): number {
     if (slots[at + 2] === 0 || (slots[at] === high && slots[at + 1] === low)) return at;
   }
 }
+
+/** Counts how often keys occur, in about 32 bytes for each. */
+export class Occurrences {
+  readonly #keys = new KeyNumbers();
+  readonly #counts: number[] = [];
+
+  /** How often a key has occurred with this time: 1 for the first. */
+  next(key: string): number {
+    const { number } = this.#keys.numberOf(key);
+    const count = (this.#counts[number] ?? 0) + 1;
+    this.#counts[number] = count;
+    return count;
+  }
+}

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { type ImportMeter, linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import type { ImportMeter } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   getMember,
@@ -16,9 +14,8 @@ import type { LostCounter } from '../lost.ts';
 import { invalidLine } from '../read-json.ts';
 import { type ToolResult, type ToolRun, type ToolSample, toolError } from '../tool.ts';
 import { KeyNumbers } from './key-numbers.ts';
-import { NumberList } from './number-list.ts';
+import { LineFile, WindowReader } from './line-file.ts';
 import { StagedScorers } from './staged-scorers.ts';
-import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
@@ -28,7 +25,6 @@ const HASH_BYTES = 6;
 const BATCH_RESULTS = 100;
 /** Results that are sorted in well under a millisecond. */
 const TURN_RESULTS = 1024;
-const BLOCK_BYTES = 256 * 1024;
 
 export interface StageOptions {
   readonly limits: PackageLimits;
@@ -61,17 +57,17 @@ export class SampleStage implements AsyncDisposable {
    * Five values for each item: its section, its position there, its number of results so far, the beginning of its hash, and
    * its number among the items with its key. For the first of them, the last value is their count.
    */
-  readonly #itemSections = new NumberList();
-  readonly #itemOrders = new NumberList();
-  readonly #itemResults = new NumberList();
-  readonly #itemHashes = new NumberList();
-  readonly #itemVariants = new NumberList();
+  readonly #itemSections: number[] = [];
+  readonly #itemOrders: number[] = [];
+  readonly #itemResults: number[] = [];
+  readonly #itemHashes: number[] = [];
+  readonly #itemVariants: number[] = [];
   /** The item, the stated repetition or 0, the part and its source, and the position in the file of each result. */
-  readonly #resultItems = new NumberList();
-  readonly #resultRepetitions = new NumberList();
-  readonly #resultParts = new NumberList();
-  readonly #resultSources = new NumberList();
-  readonly #resultStarts = new NumberList();
+  readonly #resultItems: number[] = [];
+  readonly #resultRepetitions: number[] = [];
+  readonly #resultParts: number[] = [];
+  readonly #resultSources: number[] = [];
+  readonly #resultStarts: number[] = [];
   readonly #parts = new KeyNumbers();
   readonly #results: LineFile;
   /** The section of the last sample: only its lines wait in memory. */
@@ -115,10 +111,10 @@ export class SampleStage implements AsyncDisposable {
     const { number, item } = found;
     const { repetition: stated = null, part = null } = result;
     if (part === null) {
-      const count = this.#itemResults.at(number) + 1;
+      const count = (this.#itemResults[number] ?? 0) + 1;
       checkRepetition(stated ?? count, location);
       checkRepetition(count, location);
-      this.#itemResults.set(number, count);
+      this.#itemResults[number] = count;
     }
     const scores = this.#scorers.add(section, result.scores, location);
     this.#resultItems.push(number);
@@ -155,8 +151,8 @@ export class SampleStage implements AsyncDisposable {
     await using file = await WindowReader.open(this.#results.path);
     let batch: ExportResult[] = [];
     for await (const { item, repetition, parts } of this.#ordered()) {
-      const section = sections[this.#itemSections.at(item)] as (typeof sections)[number];
-      const place = { section: section.name, order_index: this.#itemOrders.at(item), repetition };
+      const section = sections[this.#itemSections[item] ?? 0] as (typeof sections)[number];
+      const place = { section: section.name, order_index: this.#itemOrders[item] ?? 0, repetition };
       const [first, ...others] = parts;
       let value = await this.#read(file, first ?? 0);
       for (const other of others) value = merge(value, await this.#read(file, other));
@@ -202,9 +198,9 @@ export class SampleStage implements AsyncDisposable {
     for (let at = 0; at < order.length; ) {
       const turn = nextTurn();
       if (turn !== undefined) await turn;
-      const item = this.#resultItems.at(order[at] ?? 0);
+      const item = this.#resultItems[order[at] ?? 0] ?? 0;
       const results: number[] = [];
-      for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1) {
+      for (; at < order.length && this.#resultItems[order[at] ?? 0] === item; at += 1) {
         results.push(order[at] ?? 0);
       }
       const repetitions = [...this.#repetitionsOf(results)].sort(([a], [b]) => a - b);
@@ -223,14 +219,14 @@ export class SampleStage implements AsyncDisposable {
     const found = new Map<number, Repetition>();
     const others: number[] = [];
     for (const result of results) {
-      const stated = this.#resultRepetitions.at(result);
+      const stated = this.#resultRepetitions[result] ?? 0;
       if (stated === 0 || found.has(stated)) others.push(result);
       else found.set(stated, { source: -1, parts: new Map([[0, result]]) });
     }
     let next = 1;
     for (const result of others) {
-      const source = this.#resultSources.at(result);
-      const part = this.#resultParts.at(result);
+      const source = this.#resultSources[result] ?? 0;
+      const part = this.#resultParts[result] ?? 0;
       const open =
         source === -1
           ? undefined
@@ -260,8 +256,8 @@ export class SampleStage implements AsyncDisposable {
       itemCount += section.itemCount;
     }
     const rankOf = (result: number): number => {
-      const item = this.#resultItems.at(result);
-      return (starts[this.#itemSections.at(item)] ?? 0) + this.#itemOrders.at(item);
+      const item = this.#resultItems[result] ?? 0;
+      return (starts[this.#itemSections[item] ?? 0] ?? 0) + (this.#itemOrders[item] ?? 0);
     };
     const places = new Uint32Array(itemCount + 1);
     const order = new Uint32Array(this.#resultItems.length);
@@ -283,8 +279,8 @@ export class SampleStage implements AsyncDisposable {
 
   async #read(file: WindowReader, index: number): Promise<JsonObject> {
     const isLast = index + 1 === this.#resultItems.length;
-    const end = isLast ? this.#results.bytes : this.#resultStarts.at(index + 1);
-    const bytes = await file.read(this.#resultStarts.at(index), end);
+    const end = isLast ? this.#results.bytes : (this.#resultStarts[index + 1] ?? 0);
+    const bytes = await file.read(this.#resultStarts[index] ?? 0, end);
     return parseJson(bytes.toString(), { maxDepth: this.#options.limits.maxDepth + 8 }) as JsonObject;
   }
 
@@ -304,19 +300,19 @@ export class SampleStage implements AsyncDisposable {
     }
     const first = this.#keys.numberOf(sectionKey);
     if (first.isNew) return await this.#addItem(staged, item, { hash, variant: 1, sourceRow, location });
-    const variants = this.#itemVariants.at(first.number);
+    const variants = this.#itemVariants[first.number] ?? 0;
     if (hasKeyOnly && variants > 1) {
       lost.add('results that fit several items', location);
       return null;
     }
-    if (hasKeyOnly || this.#itemHashes.at(first.number) === hash) return { number: first.number, item };
+    if (hasKeyOnly || this.#itemHashes[first.number] === hash) return { number: first.number, item };
     // The hash comes first, so that no key of a tool is the same text.
     const { number, isNew } = this.#keys.numberOf(`${digest.toString('hex')}\0${sectionKey}`);
-    const variant = isNew ? variants + 1 : this.#itemVariants.at(number);
+    const variant = isNew ? variants + 1 : (this.#itemVariants[number] ?? 0);
     const { id = null } = item;
     const distinct = isOwn || id === null ? item : { ...item, id: `${String(id)}-${variant}` };
     if (!isNew) return { number, item: distinct };
-    this.#itemVariants.set(first.number, variant);
+    this.#itemVariants[first.number] = variant;
     if (distinct !== item) lost.add('ids that another item has', location);
     return await this.#addItem(staged, distinct, { hash, variant, sourceRow, location });
   }
@@ -458,46 +454,4 @@ function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
       ]),
     ),
   };
-}
-
-/** A file of lines that is written, then read. */
-class LineFile {
-  readonly path: string;
-  bytes = 0;
-  #file: FileHandle | null = null;
-  #waiting: string[] = [];
-  #waitingBytes = 0;
-
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  async add(line: string, bytes: number): Promise<void> {
-    this.bytes += bytes;
-    this.#waiting.push(line);
-    this.#waitingBytes += bytes;
-    if (this.#waitingBytes >= BLOCK_BYTES) await this.flush();
-  }
-
-  async flush(): Promise<void> {
-    this.#file ??= await open(this.path, 'wx+', 0o600);
-    await this.#file.writeFile(this.#waiting.join(''));
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-  }
-
-  async *values(maxDepth: number): AsyncGenerator<JsonObject> {
-    const decoder = new TextDecoder();
-    for await (const batch of splitLines(createReadStream(this.path), {
-      maxLineBytes: Number.MAX_SAFE_INTEGER,
-    })) {
-      for (const { bytes } of linesOf(batch)) {
-        yield parseJson(decoder.decode(bytes), { maxDepth: maxDepth + 8 }) as JsonObject;
-      }
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#file?.close();
-  }
 }

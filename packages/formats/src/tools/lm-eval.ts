@@ -29,7 +29,7 @@ import {
   ValueBudget,
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
-import { Occurrences } from '../stage/occurrences.ts';
+import { Occurrences } from '../stage/key-numbers.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
 /** Members of a sample that are not metrics, for logs that do not list their metrics. */

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { itemImages } from '../messages.ts';
 import { isFilled, memberOf, numberOf, textOf } from '../read-json.ts';
-import { Occurrences } from '../stage/occurrences.ts';
+import { Occurrences } from '../stage/key-numbers.ts';
 import { customId } from '../tools/openai-batch.ts';
 import { askedMessages, countUnwritten, plainText, tokensOf, withImages } from './item-texts.ts';
 import {

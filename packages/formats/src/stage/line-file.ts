@@ -1,4 +1,51 @@
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+
+const BLOCK_BYTES = 256 * 1024;
+
+/** A file of lines that is written, then read. */
+export class LineFile {
+  readonly path: string;
+  bytes = 0;
+  #file: FileHandle | null = null;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  async add(line: string, bytes: number): Promise<void> {
+    this.bytes += bytes;
+    this.#waiting.push(line);
+    this.#waitingBytes += bytes;
+    if (this.#waitingBytes >= BLOCK_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    this.#file ??= await open(this.path, 'wx+', 0o600);
+    await this.#file.writeFile(this.#waiting.join(''));
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  async *values(maxDepth: number): AsyncGenerator<JsonObject> {
+    const decoder = new TextDecoder();
+    for await (const batch of splitLines(createReadStream(this.path), {
+      maxLineBytes: Number.MAX_SAFE_INTEGER,
+    })) {
+      for (const { bytes } of linesOf(batch)) {
+        yield parseJson(decoder.decode(bytes), { maxDepth: maxDepth + 8 }) as JsonObject;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}
 
 const WINDOW_BYTES = 64 * 1024;
 /** A log with several filters has as many places to read next. */
