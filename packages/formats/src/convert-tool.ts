@@ -12,13 +12,14 @@ import {
 import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { createYielder } from '@svc/tabular/internal';
-import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
 import { SampleStage } from './stage/sample-stage.ts';
 import {
+  datasetName,
   type ReadContext,
   type Tool,
   type ToolContent,
+  type ToolEnd,
   type ToolFile,
   type ToolRun,
   toolError,
@@ -33,14 +34,17 @@ import { readPromptfoo } from './tools/promptfoo.ts';
 type Reader = (files: readonly ToolFile[], context: ReadContext) => ToolContent | Promise<ToolContent>;
 
 const READERS: Readonly<Record<Tool, Reader>> = {
+  'lm-eval': readLmEval,
   inspect: readInspect,
   'inspect-json': readInspect,
-  'lm-eval': readLmEval,
   promptfoo: readPromptfoo,
   'openai-evals': readOpenAiEvals,
   'openai-evals-api': readOpenAiEvalsApi,
   'openai-batch': readOpenAiBatch,
 };
+
+/** The formats that are read. */
+export const TOOLS: readonly Tool[] = Object.keys(READERS) as Tool[];
 
 /** The most samples of one conversion. Each takes about 150 bytes of memory until the package is written. */
 const MAX_SAMPLES = 10_000_000;
@@ -149,29 +153,25 @@ export async function convertTool(
   const { lost } = partOf(prompt ?? 0);
   const unread = new LostCounter();
   const isRead = (run: number): boolean => prompt === undefined || run === prompt;
-  const { name: found, samples } = await READERS[tool](files, {
-    ...{ limits, lost, signal },
-    lostOf: (run) => (isRead(run) ? partOf(run).lost : unread),
-  });
-  let ended: Awaited<ReturnType<typeof samples.next>>['value'] = null;
   const nextTurn = createYielder();
-  for (;;) {
-    const turn = nextTurn();
-    if (turn !== undefined) await turn;
-    const next = await samples.next();
-    signal?.throwIfAborted();
-    if (next.done === true) {
-      ended = next.value;
-      break;
+  const readAll = async (): Promise<Pick<ToolContent, 'name'> & { readonly ended: ToolEnd }> => {
+    const { name, samples } = await READERS[tool](files, {
+      ...{ limits, lost, signal },
+      lostOf: (run) => (isRead(run) ? partOf(run).lost : unread),
+    });
+    for (;;) {
+      const turn = nextTurn();
+      if (turn !== undefined) await turn;
+      const next = await samples.next();
+      signal?.throwIfAborted();
+      if (next.done === true) return { name, ended: next.value };
+      const { run = 0 } = next.value;
+      if (isRead(run)) await partOf(run).stage.add(next.value);
     }
-    const { run = 0 } = next.value;
-    if (!isRead(run)) continue;
-    await partOf(run)
-      .stage.add(next.value)
-      .catch((error: unknown) => {
-        throw toPackageError(error, entry);
-      });
-  }
+  };
+  const { name: found, ended } = await readAll().catch((error: unknown) => {
+    throw toPackageError(error, entry);
+  });
   const runs = ended instanceof Map ? (ended as ReadonlyMap<number, ToolRun>) : null;
   const only = runs === null ? (ended as ToolRun | null) : null;
   const written = [...parts].filter(([, { stage }]) => stage.itemCount > 0).sort(([a], [b]) => a - b);

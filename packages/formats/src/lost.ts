@@ -13,6 +13,13 @@ export interface Lost {
 const MAX_KINDS = 100;
 const MAX_LENGTH = 200;
 
+/** Where something is that has a part without a place. */
+export interface Place {
+  readonly location: SourceLocation;
+  /** Counts what has no place. */
+  lost(what: string, count?: number): void;
+}
+
 /** Counts what has no place, by its name. */
 export class LostCounter {
   readonly #found = new Map<string, { count: number; readonly first: SourceLocation }>();
@@ -24,6 +31,11 @@ export class LostCounter {
     if (known !== undefined) known.count += count;
     else if (this.#found.size < MAX_KINDS) this.#found.set(name, { count, first: location });
     else this.#addOther(location, count);
+  }
+
+  /** What counts the losses of one place. */
+  at(location: SourceLocation): Place {
+    return { location, lost: (what, count) => this.add(what, location, count) };
   }
 
   /** In the order in which they were found. */

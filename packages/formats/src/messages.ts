@@ -1,6 +1,6 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { LostCounter } from './lost.ts';
+import { parseItem } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import type { Place } from './lost.ts';
 import { elementsOf, memberOf, membersOf, parsePythonJson, textOf } from './read-json.ts';
 
 /** Roles that a model is asked with. */
@@ -10,13 +10,13 @@ const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'a
  * The `inputs` of an item for a text, or for messages as chat completions have them. Members of messages besides role and
  * content have no place, and are counted.
  */
-export function withMessages(input: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
+export function withMessages(input: JsonValue, place: Place): JsonObject {
   if (typeof input === 'string') return { prompt: input };
   const messages: JsonObject[] = [];
   for (const message of elementsOf(input)) {
     const role = memberOf(message, 'role');
     if (!isJsonObject(message) || !ROLES.has(role)) {
-      lost.add(`message of role ${textOf(role) ?? 'none'}`, location);
+      place.lost(`message of role ${textOf(role) ?? 'none'}`);
       continue;
     }
     for (const name of Object.keys(message)) {
@@ -27,7 +27,7 @@ export function withMessages(input: JsonValue, lost: LostCounter, location: Sour
         name !== 'source' &&
         message[name] !== null
       ) {
-        lost.add(`${name} of messages`, location);
+        place.lost(`${name} of messages`);
       }
     }
     messages.push({ role, content: memberOf(message, 'content') ?? '' });
@@ -50,12 +50,12 @@ export function withMessages(input: JsonValue, lost: LostCounter, location: Sour
 }
 
 /** The `inputs` of an item for a prompt, which may be messages written as JSON. */
-export function promptInputs(asked: string, lost: LostCounter, location: SourceLocation): JsonObject {
+export function promptInputs(asked: string, place: Place): JsonObject {
   if (!/^\s*\[\s*\{/.test(asked)) return { prompt: asked };
   try {
-    const messages = parsePythonJson(asked, location, MAX_MESSAGE_DEPTH);
+    const messages = parsePythonJson(asked, place.location, MAX_MESSAGE_DEPTH);
     const areMessages = elementsOf(messages).every((one) => textOf(memberOf(one, 'role')) !== null);
-    return areMessages ? withMessages(messages, lost, location) : { prompt: asked };
+    return areMessages ? withMessages(messages, place) : { prompt: asked };
   } catch {
     // A text that only looks like messages.
     return { prompt: asked };
@@ -109,3 +109,24 @@ export function itemImages(item: JsonObject): {
 /** The letter of a choice, as Inspect gives them. @param index from 0 */
 export const choiceLetter = (index: number): string =>
   index < 26 ? String.fromCharCode(65 + index) : String(index - 25);
+
+/** The member in which a file for another tool keeps the item that it was made from. */
+export const OWN_ITEM = 'svc_item';
+
+/**
+ * The item that a row was made from, if it keeps one: what was written for a tool comes back as it was.
+ *
+ * @param row of the tool, or its metadata
+ */
+export function ownItem(row: JsonValue, place: Place): JsonObject | null {
+  const text = textOf(memberOf(row, OWN_ITEM));
+  if (text === null) return null;
+  try {
+    const value = parseJson(text);
+    if (isJsonObject(value)) return parseItem(value) as JsonObject;
+  } catch {
+    // It was changed since.
+  }
+  place.lost(`${OWN_ITEM} that is not an item`);
+  return null;
+}

@@ -15,7 +15,7 @@ import {
   parseJson,
 } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { readRange, toPackageError } from '@svc/pkg-format/internal';
+import { readRange } from '@svc/pkg-format/internal';
 import type { ToolFile } from './tool.ts';
 
 /** The bytes of a file, in order. */
@@ -102,7 +102,7 @@ export interface Line {
 /**
  * Reads a file of JSON Lines, each line an object.
  *
- * @throws PackageError `package_invalid_line` with file and line, `package_limit`; the signal's reason
+ * @throws JsonlError and PackageError with file and line; the signal's reason
  */
 export async function* readLines(
   file: ToolFile,
@@ -110,19 +110,15 @@ export async function* readLines(
   signal?: AbortSignal,
 ): AsyncGenerator<Line> {
   const options = { file: file.name, maxLineBytes, ...(signal && { signal }) };
-  try {
-    for await (const batch of splitLines(bytesOf(file, signal), options)) {
-      for (const { line, bytes } of linesOf(batch)) {
-        const location = { file: file.name, line };
-        const text = decode(bytes, location);
-        if (text.trim() === '') continue;
-        const value = parsePythonJson(text, location, maxDepth);
-        if (!isJsonObject(value)) throw invalidLine('The line must be an object', location);
-        yield { value, location };
-      }
+  for await (const batch of splitLines(bytesOf(file, signal), options)) {
+    for (const { line, bytes } of linesOf(batch)) {
+      const location = { file: file.name, line };
+      const text = decode(bytes, location);
+      if (text.trim() === '') continue;
+      const value = parsePythonJson(text, location, maxDepth);
+      if (!isJsonObject(value)) throw invalidLine('The line must be an object', location);
+      yield { value, location };
     }
-  } catch (error) {
-    throw toPackageError(error, file.name);
   }
 }
 

@@ -1,6 +1,5 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { LostCounter } from './lost.ts';
+import type { Place } from './lost.ts';
 import type { ToolScore } from './tool.ts';
 
 const MAX_NAME = 64;
@@ -8,12 +7,10 @@ const MAX_NAME = 64;
 /** The scores of a sample, by names that packages may have. */
 export class ScoreList {
   readonly scores: Map<string, ToolScore> = new Map();
-  readonly #lost: LostCounter;
-  readonly #location: SourceLocation;
+  readonly #place: Place;
 
-  constructor(lost: LostCounter, location: SourceLocation) {
-    this.#lost = lost;
-    this.#location = location;
+  constructor(place: Place) {
+    this.#place = place;
   }
 
   /**
@@ -32,7 +29,7 @@ export class ScoreList {
     const score = typeof value === 'boolean' ? Number(value) : value;
     const name = scorerName(scorer);
     const problem = isFromZero ? problemOf(score) : 'another scale';
-    if (this.scores.has(name)) this.#lost.add(`second score of ${name}`, this.#location);
+    if (this.scores.has(name)) this.#place.lost(`second score of ${name}`);
     else {
       this.scores.set(name, {
         score: problem === null ? (score as number) : null,

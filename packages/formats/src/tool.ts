@@ -1,34 +1,20 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { toDatasetName } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import type { LostCounter } from './lost.ts';
 
-/** The formats that are read and written, by the words that people use. */
-export const WRITTEN_TOOLS = [
-  'lm-eval',
-  'inspect',
-  'inspect-json',
-  'promptfoo',
-  'openai-batch',
-  'every-eval-ever',
-] as const;
+/** A format that is written: the words that people use. */
+export type WrittenTool =
+  | 'lm-eval'
+  | 'inspect'
+  | 'inspect-json'
+  | 'promptfoo'
+  | 'openai-batch'
+  | 'every-eval-ever';
 
-/** A format that is written. */
-export type WrittenTool = (typeof WRITTEN_TOOLS)[number];
-
-/** The formats that are read. */
-export const TOOLS = [
-  'lm-eval',
-  'inspect',
-  'inspect-json',
-  'promptfoo',
-  'openai-evals',
-  'openai-evals-api',
-  'openai-batch',
-] as const;
-
-/** A format of another tool. */
-export type Tool = (typeof TOOLS)[number];
+/** A format that is read. */
+export type Tool = Exclude<WrittenTool, 'every-eval-ever'> | 'openai-evals' | 'openai-evals-api';
 
 /** A file of a tool. */
 export interface ToolFile {
@@ -122,9 +108,26 @@ export interface ReadContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the files of a tool hold: samples, and after the last one the run, or each of several runs by its number. */
+/** The run, each of several runs by its number, or null for a dataset without one. */
+export type ToolEnd = ToolRun | ReadonlyMap<number, ToolRun> | null;
+
+/** What the files of a tool hold: samples, and after the last one the runs. */
 export interface ToolContent {
   /** Default name of the dataset. */
   readonly name: string;
-  readonly samples: AsyncGenerator<ToolSample, ToolRun | ReadonlyMap<number, ToolRun> | null, undefined>;
+  readonly samples: AsyncGenerator<ToolSample, ToolEnd, undefined>;
+}
+
+/** The name of the first file without its extension and control characters, which datasets may have. */
+export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
+  return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
+}
+
+/** The name of the section that a file becomes. */
+export const sectionName = (files: readonly ToolFile[], file: ToolFile): string =>
+  files.length === 1 ? 'default' : baseName([file]);
+
+/** A text as a name that datasets may have. */
+export function datasetName(text: string): string {
+  return toDatasetName(text, 'import');
 }

@@ -26,11 +26,26 @@ export interface ToolExport {
   lost(): readonly Lost[];
 }
 
+type Writer = (source: ToolSource, context: WriteContext) => ToolExport | Promise<ToolExport>;
+
+/** What a format has: a form for datasets, one for runs, or both. */
+const WRITERS: Readonly<Record<WrittenTool, { readonly dataset?: Writer; readonly run?: Writer }>> = {
+  'lm-eval': { dataset: several('folder', '.zip', lmEvalTask) },
+  inspect: { dataset: jsonl(inspectSamples), run: several('archive', '.eval', inspectLog) },
+  'inspect-json': { dataset: jsonl(inspectSamples), run: json(inspectDocument) },
+  promptfoo: { dataset: jsonl(promptfooTests), run: json(promptfooResults) },
+  'openai-batch': { dataset: batch, run: jsonl(batchResponses) },
+  'every-eval-ever': { run: several('archive', '.zip', everyEvalEver) },
+};
+
+/** The formats that are written. */
+export const WRITTEN_TOOLS: readonly WrittenTool[] = Object.keys(WRITERS) as WrittenTool[];
+
 /** Whether a format has a form for runs, besides the one for datasets. */
-export const writesRuns = (tool: WrittenTool): boolean => tool !== 'lm-eval';
+export const writesRuns = (tool: WrittenTool): boolean => WRITERS[tool].run !== undefined;
 
 /** Whether a format has a form for datasets without a run. */
-export const writesDatasets = (tool: WrittenTool): boolean => tool !== 'every-eval-ever';
+export const writesDatasets = (tool: WrittenTool): boolean => WRITERS[tool].dataset !== undefined;
 
 /** Whether the output has requests, which name a model. */
 export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>): boolean =>
@@ -45,71 +60,51 @@ export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>):
 export async function writeTool(
   tool: WrittenTool,
   source: ToolSource,
-  options: WriteToolOptions = {},
+  { model }: WriteToolOptions = {},
 ): Promise<ToolExport> {
-  const { model } = options;
   if (!model && needsModel(tool, source))
     throw new RangeError('Cannot write an OpenAI batch: model is missing.');
-  if (source.run !== null && !writesRuns(tool)) throw new RangeError(`A run cannot be written as ${tool}.`);
-  if (source.run === null && !writesDatasets(tool)) {
-    throw new RangeError(`A dataset cannot be written as ${tool}.`);
-  }
-  const lost = new LostCounter();
-  const context = { lost, model: model ?? modelOf(source.run) };
-  const one = (extension: string, mediaType: string, text: AsyncIterable<string>): ToolExport => ({
-    ...{ kind: 'file', extension, mediaType, lost: () => lost.list() },
-    files: () => encoded([{ name: `export${extension}`, text }]),
-  });
-  const jsonl = (text: AsyncIterable<string>): ToolExport => one('.jsonl', 'application/jsonl', text);
-  const several = (
-    kind: 'archive' | 'folder',
-    extension: string,
-    files: AsyncIterable<WrittenFile>,
-  ): ToolExport => ({
-    ...{
-      kind,
-      extension,
-      mediaType: 'application/zip',
-      lost: () => lost.list(),
-      files: () => encoded(files),
-    },
-  });
-  const hasRun = source.run !== null;
-  switch (tool) {
-    case 'inspect':
-      return hasRun
-        ? several('archive', '.eval', inspectLog(source, context))
-        : jsonl(inspectSamples(source, context));
-    case 'inspect-json':
-      return hasRun
-        ? one('.json', 'application/json', inspectDocument(source, context))
-        : jsonl(inspectSamples(source, context));
-    case 'promptfoo':
-      return hasRun
-        ? one('.json', 'application/json', promptfooResults(source, context))
-        : jsonl(promptfooTests(source, context));
-    case 'openai-batch':
-      return hasRun ? jsonl(batchResponses(source, context)) : await batch(source, context, jsonl, several);
-    case 'every-eval-ever':
-      return several('archive', '.zip', everyEvalEver(source, context));
-    case 'lm-eval':
-      return several('folder', '.zip', lmEvalTask(source, context));
-  }
+  const { dataset, run } = WRITERS[tool];
+  const write = source.run === null ? dataset : run;
+  const what = source.run === null ? 'dataset' : 'run';
+  if (write === undefined) throw new RangeError(`A ${what} cannot be written as ${tool}.`);
+  return await write(source, { lost: new LostCounter(), model: model ?? modelOf(source.run) });
 }
 
-async function batch(
-  source: ToolSource,
-  context: WriteContext,
-  jsonl: (text: AsyncIterable<string>) => ToolExport,
-  several: (kind: 'folder', extension: string, files: AsyncIterable<WrittenFile>) => ToolExport,
-): Promise<ToolExport> {
-  if (!(await fitsOneBatch(source, { ...context, lost: new LostCounter() }))) {
-    return several('folder', '.zip', batchRequests(source, context));
-  }
-  async function* text(): AsyncGenerator<string> {
-    for await (const file of batchRequests(source, context)) yield* file.text;
-  }
-  return jsonl(text());
+type TextOf = (source: ToolSource, context: WriteContext) => AsyncIterable<string>;
+type FilesOf = (source: ToolSource, context: WriteContext) => AsyncIterable<WrittenFile>;
+
+function one(extension: string, mediaType: string, textOf: TextOf): Writer {
+  return (source, context) => ({
+    ...{ kind: 'file', extension, mediaType, lost: () => context.lost.list() },
+    files: () => encoded([{ name: `export${extension}`, text: textOf(source, context) }]),
+  });
+}
+
+function jsonl(textOf: TextOf): Writer {
+  return one('.jsonl', 'application/jsonl', textOf);
+}
+
+function json(textOf: TextOf): Writer {
+  return one('.json', 'application/json', textOf);
+}
+
+function several(kind: 'archive' | 'folder', extension: string, filesOf: FilesOf): Writer {
+  return (source, context) => ({
+    ...{ kind, extension, mediaType: 'application/zip', lost: () => context.lost.list() },
+    files: () => encoded(filesOf(source, context)),
+  });
+}
+
+/** One file of requests, or as many as it takes. */
+async function batch(source: ToolSource, context: WriteContext): Promise<ToolExport> {
+  const fits = await fitsOneBatch(source, { ...context, lost: new LostCounter() });
+  const write = fits ? jsonl(requests) : several('folder', '.zip', batchRequests);
+  return await write(source, context);
+}
+
+async function* requests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
+  for await (const file of batchRequests(source, context)) yield* file.text;
 }
 
 async function* encoded(

@@ -1,4 +1,3 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import {
   getMember,
   isJsonObject,
@@ -8,9 +7,8 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import type { LostCounter } from '../lost.ts';
-import { choiceLetter, contentText, withMessages } from '../messages.ts';
-import { OWN_ITEM, ownItem } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { choiceLetter, contentText, OWN_ITEM, ownItem, withMessages } from '../messages.ts';
 import {
   elementsOf,
   filled,
@@ -28,10 +26,10 @@ import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
 export function toSample(
   raw: JsonObject,
   section: string,
-  { limits, lost }: ReadContext,
-  location: SourceLocation,
+  { limits }: ReadContext,
+  place: Place,
 ): ToolSample {
-  const attachments = new Attachments(raw, limits.maxLineBytes, lost, location);
+  const attachments = new Attachments(raw, limits.maxLineBytes, place);
   const sample = {
     ...raw,
     input: attachments.resolve(raw['input']),
@@ -39,9 +37,9 @@ export function toSample(
   };
   const { id = null, epoch = null } = raw;
   if (typeof id !== 'string' && typeof id !== 'number')
-    throw invalidLine('id must be a text or a number', location, '/id');
-  const own = ownItem(raw['metadata'] ?? null, lost, location);
-  const item = own ?? toItem(sample, id, lost, location);
+    throw invalidLine('id must be a text or a number', place.location, '/id');
+  const own = ownItem(raw['metadata'] ?? null, place);
+  const item = own ?? toItem(sample, id, place);
   const { input, target, choices, metadata } = sample as JsonObject;
   const sourceRow = filled({
     id,
@@ -50,16 +48,19 @@ export function toSample(
     choices: choices ?? null,
     metadata: metadata ?? null,
   });
-  const result = toResult(sample, numberOf(epoch), lost, location);
-  return { section, key: JSON.stringify(id), item, isOwn: own !== null, sourceRow, result, location };
+  const result = toResult(sample, numberOf(epoch), place);
+  return {
+    section,
+    key: JSON.stringify(id),
+    item,
+    isOwn: own !== null,
+    sourceRow,
+    result,
+    location: place.location,
+  };
 }
 
-function toItem(
-  sample: JsonObject,
-  id: string | number,
-  lost: LostCounter,
-  location: SourceLocation,
-): JsonObject {
+function toItem(sample: JsonObject, id: string | number, place: Place): JsonObject {
   const images: JsonObject[] = [];
   const plain = (content: JsonValue): JsonValue => {
     if (!Array.isArray(content)) return content;
@@ -68,7 +69,7 @@ function toItem(
       const image = textOf(memberOf(part, 'image'));
       if (type === 'image' && image !== null)
         images.push({ url: image, ...(image.startsWith('data:') ? {} : { mime_type: 'image/*' }) });
-      else if (type !== 'text') lost.add(`${type} content`, location);
+      else if (type !== 'text') place.lost(`${type} content`);
     }
     return contentText(content);
   };
@@ -84,7 +85,7 @@ function toItem(
     id,
     ...(options.length === 0 ? {} : { type: 'multiple_choice' }),
     inputs: {
-      ...withMessages(messages, lost, location),
+      ...withMessages(messages, place),
       ...(options.length === 0 ? {} : { choices: [...options] }),
     },
     ...(isFilled(target) ? { answer: answerOf(target, options) } : {}),
@@ -100,17 +101,12 @@ function answerOf(target: JsonValue, choices: readonly JsonValue[]): JsonValue {
   return choices[index] ?? target;
 }
 
-function toResult(
-  sample: JsonObject,
-  epoch: number | null,
-  lost: LostCounter,
-  location: SourceLocation,
-): ToolResult {
+function toResult(sample: JsonObject, epoch: number | null, place: Place): ToolResult {
   const { output = null, scores = null, error = null, messages = null, model_usage: usage = null } = sample;
   const choices = elementsOf(memberOf(output, 'choices'));
   const message = memberOf(choices[0], 'message');
   const content = memberOf(message, 'content');
-  lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
+  place.lost('further choices of the output', Math.max(0, choices.length - 1));
   const thoughts = elementsOf(content)
     .filter((part) => memberOf(part, 'type') === 'reasoning')
     .map((part) => textOf(memberOf(part, 'reasoning')) ?? '')
@@ -118,22 +114,21 @@ function toResult(
   const others = elementsOf(content).filter(
     (part) => !['text', 'reasoning'].includes(textOf(memberOf(part, 'type')) ?? ''),
   ).length;
-  lost.add('output that is not text', location, others);
+  place.lost('output that is not text', others);
   const calls = elementsOf(messages).reduce<number>(
     (sum, one) => sum + elementsOf(memberOf(one, 'tool_calls')).length,
     0,
   );
-  lost.add('tool calls', location, calls);
-  if (isFilled(memberOf(sample, 'limit'))) lost.add('limit', location);
-  const list = new ScoreList(lost, location);
+  place.lost('tool calls', calls);
+  if (isFilled(memberOf(sample, 'limit'))) place.lost('limit');
+  const list = new ScoreList(place);
   for (const [name, score] of Object.entries(membersOf(scores))) {
     const explanation = textOf(memberOf(score, 'explanation'));
     const answer = textOf(memberOf(score, 'answer'));
-    if (explanation !== null && answer !== null && answer !== explanation)
-      lost.add(`answer of ${name}`, location);
+    if (explanation !== null && answer !== null && answer !== explanation) place.lost(`answer of ${name}`);
     const value = memberOf(score, 'value');
     // A value that is no number was not scored: no mean of the log includes it either.
-    if (value === null) lost.add(`missing score of ${scorerName(name)}`, location);
+    if (value === null) place.lost(`missing score of ${scorerName(name)}`);
     else list.add(name, toScore(value), explanation ?? answer);
   }
   const seconds = numberOf(memberOf(output, 'time'));
@@ -183,17 +178,15 @@ class Attachments {
   readonly #texts: JsonObject;
   /** What names stand for: thousands of references may share a chain of as many names. */
   readonly #resolved = new Map<string, string>();
-  readonly #lost: LostCounter;
-  readonly #location: SourceLocation;
+  readonly #place: Place;
   #lengthLeft: number;
   readonly #maxBytes: number;
 
-  constructor(sample: JsonObject, maxBytes: number, lost: LostCounter, location: SourceLocation) {
+  constructor(sample: JsonObject, maxBytes: number, place: Place) {
     this.#texts = membersOf(sample['attachments']);
     this.#maxBytes = maxBytes;
     this.#lengthLeft = maxBytes;
-    this.#lost = lost;
-    this.#location = location;
+    this.#place = place;
   }
 
   /** @throws PackageError `package_invalid_line` for texts that refer to themselves, `package_limit` */
@@ -214,7 +207,7 @@ class Attachments {
       if (passed.has(name)) {
         throw invalidLine(
           'The attachment refers to itself',
-          this.#location,
+          this.#place.location,
           jsonPointer(['attachments', name]),
         );
       }
@@ -226,13 +219,13 @@ class Attachments {
     }
     for (const name of passed) this.#resolved.set(name, text);
     if (text.startsWith(PROTOCOL)) {
-      this.#lost.add('missing attachments', this.#location);
+      this.#place.lost('missing attachments');
       return text;
     }
     this.#lengthLeft -= text.length;
     if (this.#lengthLeft < 0) {
       const message = `The sample must have at most ${this.#maxBytes} bytes with its attachments.`;
-      throw new PackageError('package_limit', message, { location: this.#location });
+      throw new PackageError('package_limit', message, { location: this.#place.location });
     }
     return text;
   }

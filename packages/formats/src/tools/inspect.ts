@@ -1,9 +1,8 @@
-import { isJsonObject, type JsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
-import { PackageError } from '@svc/pkg-format';
-import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
+import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { type Archive, openArchive } from '@svc/pkg-format/internal';
 import { TableError } from '@svc/tabular';
 import { decompress } from '@svc/tabular/internal';
-import { datasetName } from '../base-name.ts';
 import {
   bytesOf,
   elementsOf,
@@ -18,8 +17,14 @@ import {
   ValueBudget,
 } from '../read-json.ts';
 import { scorerName } from '../scores.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
-import { HeaderReader } from './inspect-header.ts';
+import {
+  datasetName,
+  type ReadContext,
+  type ToolContent,
+  type ToolFile,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 import { toSample } from './inspect-sample.ts';
 
 /** The version of logs that is read. */
@@ -75,9 +80,10 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
     for (const path of samplePaths(archive, order)) {
       seen.add(path);
       await using json = streamOf(archive, path, context);
-      const sample = await readSample(json, path, context);
-      await endOf(json, path);
-      yield toSample(sample, task, context, { file: path });
+      const sample = await readSample(json, context);
+      // At the end of an entry its CRC-32 is compared.
+      await json.end();
+      yield toSample(sample, task, context, context.lost.at({ file: path }));
     }
     for (const path of archive.files.keys()) {
       if (/^samples\/.*\/sample\.json$/.test(path)) context.lost.add('samples in pieces', { file: path });
@@ -86,8 +92,9 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
         const name = `samples/${memberOf(summary, 'id')}_epoch_${memberOf(summary, 'epoch')}.json`;
         if (!isJsonObject(summary) || seen.has(name) || archive.files.has(name)) continue;
         seen.add(name);
-        context.lost.add('samples with nothing but a summary', { file: path });
-        yield toSample({ ...summary, error: null }, task, context, { file: path });
+        const place = context.lost.at({ file: path });
+        place.lost('samples with nothing but a summary');
+        yield toSample({ ...summary, error: null }, task, context, place);
       }
     }
     signal?.throwIfAborted();
@@ -117,20 +124,17 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
     const { header } = reader;
     const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
     await using json = new JsonStream(bytesOf(file, signal), options);
-    try {
-      for await (const key of json.members()) {
-        if (key === 'samples' && (await json.peek()) === 'array') {
-          checkVersion(header, file.name);
-          for await (const index of json.items()) {
-            const location = { file: file.name, path: `/samples/${index}` };
-            yield toSample(await readSample(json, file.name, context), taskOf(header), context, location);
-          }
-        } else await reader.read(json, key);
-      }
-      await json.end();
-    } catch (error) {
-      throw toPackageError(error, file.name);
+    for await (const key of json.members()) {
+      if (key === 'samples' && (await json.peek()) === 'array') {
+        checkVersion(header, file.name);
+        for await (const index of json.items()) {
+          const location = { file: file.name, path: `/samples/${index}` };
+          const sample = await readSample(json, context);
+          yield toSample(sample, taskOf(header), context, context.lost.at(location));
+        }
+      } else await reader.read(json, key);
     }
+    await json.end();
     checkVersion(header, file.name);
     return toRun(header);
   }
@@ -161,69 +165,46 @@ function streamOf(archive: Archive, path: string, { limits, signal }: ReadContex
 
 async function readEntryValue(archive: Archive, path: string, context: ReadContext): Promise<JsonValue> {
   await using json = streamOf(archive, path, context);
-  try {
-    const value = await nextValue(json, context.limits);
-    await json.end();
-    return value;
-  } catch (error) {
-    throw toPackageError(error, path);
-  }
-}
-
-/** Reads to the end of an entry, where its CRC-32 is compared: nothing follows the value. */
-async function endOf(json: JsonStream, path: string): Promise<void> {
-  await json.end().catch((error: unknown) => {
-    throw toPackageError(error, path);
-  });
+  const value = await nextValue(json, context.limits);
+  await json.end();
+  return value;
 }
 
 async function readHeader(archive: Archive, path: string, context: ReadContext): Promise<HeaderReader> {
   const ids = [...archive.files.keys()].flatMap((name) => SAMPLE_PATH.exec(name)?.[1] ?? []);
   const reader = new HeaderReader(context.limits, new Set(ids));
   await using json = streamOf(archive, path, context);
-  try {
-    if ((await json.peek()) !== 'object') {
-      throw new PackageError('package_invalid_json', 'The header of the log must be an object.', {
-        entry: path,
-      });
-    }
-    for await (const key of json.members()) await reader.read(json, key);
-    await json.end();
-  } catch (error) {
-    throw toPackageError(error, path);
+  if ((await json.peek()) !== 'object') {
+    throw new PackageError('package_invalid_json', 'The header of the log must be an object.', {
+      entry: path,
+    });
   }
+  for await (const key of json.members()) await reader.read(json, key);
+  await json.end();
   return reader;
 }
 
 /** Reads the next value of a document, a sample, except members that have no place. */
-async function readSample(
-  json: JsonStream,
-  file: string,
-  { limits, lost }: ReadContext,
-): Promise<JsonObject> {
+async function readSample(json: JsonStream, { limits, lost }: ReadContext): Promise<JsonObject> {
   const sample: JsonObject = {};
   const budget = new ValueBudget(limits, limits.maxLineBytes);
-  try {
-    for await (const key of json.members()) {
-      const { location } = json;
-      if (READ.has(key)) {
-        // An infinite score is a score; NaN is none.
-        sample[key] = await budget.next(json, key === 'scores' ? '1e999' : 'null');
-      } else if (!REPEATED.has(key)) {
-        const kind = await json.peek();
-        if (kind === 'array') {
-          let count = 0;
-          for await (const _ of json.items()) count += 1;
-          lost.add(key, location, count);
-        } else if (kind === 'object') {
-          let count = 0;
-          for await (const _ of json.members()) count += 1;
-          if (count > 0) lost.add(key, location);
-        } else if (kind !== 'null' && isFilled(await json.value())) lost.add(key, location);
-      }
+  for await (const key of json.members()) {
+    const { location } = json;
+    if (READ.has(key)) {
+      // An infinite score is a score; NaN is none.
+      sample[key] = await budget.next(json, key === 'scores' ? '1e999' : 'null');
+    } else if (!REPEATED.has(key)) {
+      const kind = await json.peek();
+      if (kind === 'array') {
+        let count = 0;
+        for await (const _ of json.items()) count += 1;
+        lost.add(key, location, count);
+      } else if (kind === 'object') {
+        let count = 0;
+        for await (const _ of json.members()) count += 1;
+        if (count > 0) lost.add(key, location);
+      } else if (kind !== 'null' && isFilled(await json.value())) lost.add(key, location);
     }
-  } catch (error) {
-    throw toPackageError(error, file);
   }
   return sample;
 }
@@ -304,3 +285,59 @@ function timeOf(value: JsonValue | undefined): string | null {
   if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return null;
   return isoTime(new Date(text));
 }
+
+/** Characters that are read of a header. */
+const MAX_HEADER_LENGTH = 1024 * 1024;
+/** Members of a header that say something of a run; `eval` comes first. */
+const OF_HEADER: ReadonlySet<string> = new Set(['version', 'status', 'eval', 'results', 'stats', 'error']);
+const OF_EVAL: ReadonlySet<string> = new Set([
+  ...['task', 'task_version', 'task_args', 'model', 'created', 'packages', 'solver', 'tags', 'config'],
+  ...['model_generate_config', 'dataset'],
+]);
+
+/** Reads the members of a log's header that say something of its run. */
+class HeaderReader {
+  readonly header: JsonObject = {};
+  /** The places of the ids of samples that the archive has. */
+  readonly order: Map<string, number> = new Map();
+  readonly #budget: ValueBudget;
+  readonly #ids: ReadonlySet<string>;
+
+  constructor(limits: PackageLimits, ids: ReadonlySet<string> = new Set()) {
+    this.#budget = new ValueBudget(limits, MAX_HEADER_LENGTH);
+    this.#ids = ids;
+  }
+
+  /** Reads the next value, which is a member's. */
+  async read(json: JsonStream, key: string): Promise<void> {
+    if (!OF_HEADER.has(key)) return;
+    if (key !== 'eval' || (await json.peek()) !== 'object') {
+      setMember(this.header, key, await this.#budget.next(json));
+      return;
+    }
+    const spec: JsonObject = {};
+    for await (const name of json.members()) {
+      if (!OF_EVAL.has(name)) continue;
+      if (name === 'dataset') await this.#readDataset(json);
+      else setMember(spec, name, await this.#budget.next(json));
+    }
+    setMember(this.header, key, spec);
+  }
+
+  /** A dataset may have any number of ids: only ids of the archive are kept. */
+  async #readDataset(json: JsonStream): Promise<void> {
+    if ((await json.peek()) !== 'object') return;
+    for await (const name of json.members()) {
+      if (name !== 'sample_ids' || this.#ids.size === 0 || (await json.peek()) !== 'array') continue;
+      for await (const index of json.items()) {
+        // Once all are found, further ones are passed over.
+        if (this.order.size === this.#ids.size) continue;
+        const { text } = await json.text(MAX_ID_VALUES);
+        const id = text.startsWith('"') ? String(JSON.parse(text)) : text;
+        if (this.#ids.has(id) && !this.order.has(id)) this.order.set(id, index);
+      }
+    }
+  }
+}
+
+const MAX_ID_VALUES = 16;

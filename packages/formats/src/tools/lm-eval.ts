@@ -1,4 +1,3 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   getMember,
@@ -9,11 +8,8 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
-import { datasetName } from '../base-name.ts';
-import type { LostCounter } from '../lost.ts';
-import { promptInputs } from '../messages.ts';
-import { OWN_ITEM, ownItem } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { OWN_ITEM, ownItem, promptInputs } from '../messages.ts';
 import {
   bytesOf,
   elementsOf,
@@ -30,7 +26,15 @@ import {
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
 import { Occurrences } from '../stage/key-numbers.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+import {
+  datasetName,
+  type ReadContext,
+  type ToolContent,
+  type ToolFile,
+  type ToolResult,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 
 /** Members of a sample that are not metrics, for logs that do not list their metrics. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -83,13 +87,14 @@ async function* samples(
     for await (const { value, location } of readLines(file, limits, signal)) {
       if (!isLmEvalLine(value))
         throw invalidLine('The line must be a logged sample of lm-evaluation-harness', location);
+      const place = lost.at(location);
       const docId = getMember(value, 'doc_id') ?? null;
       const requests = requestsOf(value);
       const doc = getMember(value, 'doc') ?? null;
-      const own = ownItem(doc, lost, location);
-      const item = own ?? toItem(value, doc, requests, lost, location);
+      const own = ownItem(doc, place);
+      const item = own ?? toItem(value, doc, requests, place);
       const filter = filterOf(value, unnamed);
-      const found = toResult(value, filter, requests, lost, location);
+      const found = toResult(value, filter, requests, place);
       const result = { ...found, part: { source, name: filter } };
       const key = canonicalJson(docId);
       yield { section, key, item, isOwn: own !== null, sourceRow: doc, result, location };
@@ -137,25 +142,23 @@ function toItem(
   sample: JsonObject,
   doc: JsonValue,
   requests: readonly (readonly JsonValue[])[],
-  lost: LostCounter,
-  location: SourceLocation,
+  place: Place,
 ): JsonObject {
   const context = requests[0]?.[0] ?? null;
   const id = memberOf(doc, 'id') ?? getMember(sample, 'doc_id') ?? null;
   const target = getMember(sample, 'target') ?? null;
   const { id: _, [OWN_ITEM]: __, ...meta } = membersOf(doc);
   const { context: shared = context, choices } = choicesOf(requests) ?? { choices: null };
-  const inputs = promptOf(shared, lost, location);
+  const inputs = promptOf(shared, place);
   const index = typeof target === 'string' && /^\d{1,4}$/.test(target) ? Number(target) : target;
   const chosen = choices !== null && typeof index === 'number' ? choices[index] : undefined;
   // An ending that all choices share names none of them.
   const isNamed = typeof target === 'string' && choices?.includes(target.trim()) === true;
   const isShared = shared !== context && chosen === undefined && !isNamed;
-  if (isShared) lost.add('targets that name no choice', location);
+  if (isShared) place.lost('targets that name no choice');
   const answer = chosen ?? (isShared ? null : target);
   const others = elementsOf(getMember(sample, 'arguments') ?? null).length;
-  if (choices === null && Math.max(requests.length, others) > 1)
-    lost.add('further requests of a sample', location);
+  if (choices === null && Math.max(requests.length, others) > 1) place.lost('further requests of a sample');
   return {
     ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
     ...(choices === null ? {} : { type: 'multiple_choice' }),
@@ -165,10 +168,10 @@ function toItem(
   };
 }
 
-function promptOf(context: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
+function promptOf(context: JsonValue, place: Place): JsonObject {
   const text = Array.isArray(context) && context.length === 1 ? (context[0] ?? null) : context;
-  if (typeof text === 'string') return promptInputs(text, lost, location);
-  lost.add('arguments that are not text', location);
+  if (typeof text === 'string') return promptInputs(text, place);
+  place.lost('arguments that are not text');
   return {};
 }
 
@@ -214,18 +217,17 @@ function toResult(
   sample: JsonObject,
   filter: string,
   requests: readonly (readonly JsonValue[])[],
-  lost: LostCounter,
-  location: SourceLocation,
+  place: Place,
 ): ToolResult {
   const filtered = elementsOf(getMember(sample, 'filtered_resps'));
   const explanation = filter === NO_FILTER ? null : textOf(filtered[0]);
-  const list = new ScoreList(lost, location);
+  const list = new ScoreList(place);
   const names = elementsOf(getMember(sample, 'metrics')).filter((name) => typeof name === 'string');
   const metrics = names.length > 0 ? names : Object.keys(sample).filter((name) => !KNOWN.has(name));
   for (const name of metrics) {
     list.add(filter === NO_FILTER ? name : `${name},${filter}`, getMember(sample, name), explanation);
   }
-  const output = outputOf(elementsOf(getMember(sample, 'resps')), requests, lost, location);
+  const output = outputOf(elementsOf(getMember(sample, 'resps')), requests, place);
   return { repetition: null, output, error: null, scores: list.scores };
 }
 
@@ -233,22 +235,21 @@ function toResult(
 function outputOf(
   responses: readonly JsonValue[],
   requests: readonly (readonly JsonValue[])[],
-  lost: LostCounter,
-  location: SourceLocation,
+  place: Place,
 ): JsonValue {
   const first = elementsOf(responses[0]);
   // A text alone, without what generates from it, is asked for its own log-likelihood.
   const isRolling = requests.length > 0 && requests.every((request) => request.length === 1);
   if (isRolling) {
-    lost.add('log-likelihoods', location, responses.length);
+    place.lost('log-likelihoods', responses.length);
     return null;
   }
   if (typeof responses[0] === 'string') {
-    lost.add('further responses of a sample', location, responses.length - 1);
+    place.lost('further responses of a sample', responses.length - 1);
     return responses[0];
   }
   if (typeof first[0] === 'string') {
-    lost.add('further responses of a sample', location, first.length - 1 + (responses.length - 1));
+    place.lost('further responses of a sample', first.length - 1 + (responses.length - 1));
     return first[0];
   }
   const likelihoods = responses.map((response) => {
@@ -256,7 +257,7 @@ function outputOf(
     const number = Number(textOf(elementsOf(one)[0]) ?? numberOf(elementsOf(one)[0]) ?? Number.NaN);
     return Number.isNaN(number) ? Number.NEGATIVE_INFINITY : number;
   });
-  lost.add('log-likelihoods', location, likelihoods.length);
+  place.lost('log-likelihoods', likelihoods.length);
   const choices = choicesOf(requests)?.choices;
   const best = likelihoods.reduce((at, value, index) => (value > (likelihoods[at] ?? 0) ? index : at), 0);
   return choices?.[best] ?? null;
@@ -266,14 +267,10 @@ async function readResults(file: ToolFile, { limits, signal }: ReadContext): Pro
   const results: JsonObject = {};
   const budget = new ValueBudget(limits, MAX_RESULTS_LENGTH);
   await using json = new JsonStream(bytesOf(file, signal), { file: file.name, maxDepth: limits.maxDepth });
-  try {
-    for await (const key of json.members()) {
-      if (OF_RESULTS.has(key)) setMember(results, key, await budget.next(json));
-    }
-    await json.end();
-  } catch (error) {
-    throw toPackageError(error, file.name);
+  for await (const key of json.members()) {
+    if (OF_RESULTS.has(key)) setMember(results, key, await budget.next(json));
   }
+  await json.end();
   if (isJsonObject(getMember(results, 'results'))) return results;
   throw new PackageError('package_invalid_json', 'The results must be an object with results.', {
     entry: file.name,

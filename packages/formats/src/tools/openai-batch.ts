@@ -1,8 +1,7 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { baseName } from '../base-name.ts';
-import type { LostCounter } from '../lost.ts';
+import type { Place } from '../lost.ts';
 import { contentText, withMessages } from '../messages.ts';
 import {
   elementsOf,
@@ -14,7 +13,15 @@ import {
   readLines,
   textOf,
 } from '../read-json.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+import {
+  baseName,
+  type ReadContext,
+  type ToolContent,
+  type ToolFile,
+  type ToolResult,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 
 /** A `custom_id` that was made of an item: its hash, the repetition, and its number among equal items, from the second. */
 const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})(?:-([1-9]\d{0,9}))?$/;
@@ -52,11 +59,12 @@ async function* samples(
       const { messages = null, input = null, prompt = null } = body;
       const asked = messages ?? input ?? prompt;
       if (asked === null) throw invalidLine('The request must have messages', location, '/body');
+      const place = lost.at(location);
       for (const name of Object.keys(body)) {
-        if (!KNOWN.has(name)) lost.add(`parameter ${name}`, location);
+        if (!KNOWN.has(name)) place.lost(`parameter ${name}`);
       }
       const { key, itemId } = itemOf(id);
-      const item = { id: itemId, inputs: withMessages(asked, lost, location) };
+      const item = { id: itemId, inputs: withMessages(asked, place) };
       yield { section: 'default', key, item, sourceRow: value, result: null, location };
     }
   }
@@ -69,13 +77,14 @@ async function* samples(
           'The responses name no items of a dataset by their custom_id: send the requests of the batch with them.';
         throw new PackageError('package_unsupported', message, { entry: file.name, location });
       }
-      if (requests.length === 0) lost.add(LOST_ITEMS, location);
+      const place = lost.at(location);
+      if (requests.length === 0) place.lost(LOST_ITEMS);
       model ??= textOf(memberOf(memberOf(value['response'] ?? null, 'body'), 'model'));
       const { key, itemId } = itemOf(id);
       const item = { id: itemId, inputs: {} };
       const facts = { hasKeyOnly: true, isKnown: requests.length > 0, sourceRow: undefined, location };
       const sample = { section: 'default', key, item, ...facts };
-      yield { ...sample, result: toResult(value, id, lost, location) };
+      yield { ...sample, result: toResult(value, id, place) };
     }
   }
   if (responses.length === 0) return null;
@@ -104,7 +113,7 @@ function itemOf(id: string): { readonly key: string; readonly itemId: string } {
 const failedWith = (status: number | null): string =>
   `The request failed${status === null || status < 400 ? '' : ` with status ${status}`}.`;
 
-function toResult(line: JsonObject, id: string, lost: LostCounter, location: SourceLocation): ToolResult {
+function toResult(line: JsonObject, id: string, place: Place): ToolResult {
   const body = memberOf(line['response'] ?? null, 'body');
   const status = numberOf(memberOf(line['response'] ?? null, 'status_code'));
   const choices = elementsOf(memberOf(body, 'choices'));
@@ -116,9 +125,9 @@ function toResult(line: JsonObject, id: string, lost: LostCounter, location: Sou
   const outputs = elementsOf(memberOf(body, 'output'));
   const messages = outputs.filter((one) => memberOf(one, 'type') === 'message');
   const calls = outputs.filter((one) => textOf(memberOf(one, 'type'))?.endsWith('_call')).length;
-  lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
-  lost.add('tool calls', location, elementsOf(memberOf(message, 'tool_calls')).length + calls);
-  lost.add('output that is not text', location, outputs.length - messages.length - calls);
+  place.lost('further choices of the output', Math.max(0, choices.length - 1));
+  place.lost('tool calls', elementsOf(memberOf(message, 'tool_calls')).length + calls);
+  place.lost('output that is not text', outputs.length - messages.length - calls);
   // The older API of completions has a text in place of a message.
   const content: JsonValue =
     messages.length > 0

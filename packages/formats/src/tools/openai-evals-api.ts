@@ -8,9 +8,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
-import { baseName, datasetName } from '../base-name.ts';
-import type { LostCounter } from '../lost.ts';
+import type { Place } from '../lost.ts';
 import { contentText, promptInputs, withMessages } from '../messages.ts';
 import {
   bytesOf,
@@ -28,7 +26,16 @@ import {
 } from '../read-json.ts';
 import { passedBy, ScoreList } from '../scores.ts';
 import { KeyNumbers } from '../stage/key-numbers.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+import {
+  baseName,
+  datasetName,
+  type ReadContext,
+  type ToolContent,
+  type ToolFile,
+  type ToolResult,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 import { promptOf } from './promptfoo.ts';
 
 /** Characters of all evals and runs together, which are held while their output items are read. */
@@ -114,20 +121,20 @@ async function* samples(
         model: textOf(memberOf(sample, 'model')),
       };
       found.set(run.id, run);
-      const lost = context.lostOf(run.number);
+      const place = context.lostOf(run.number).at(location);
       // Pages of a list that was read while it grew overlap.
       if (id !== null && !ids.numberOf(canonicalJson([runId, id])).isNew) {
-        lost.add('repeated output items', location);
+        place.lost('repeated output items');
         continue;
       }
       run.count += 1;
       const ofEval = graders.get(run.evalId) ?? [];
       const itemId = value['datasource_item_id'] ?? null;
-      const item = toItem(row, itemId, sample, { graders: ofEval, lost, location });
+      const item = toItem(row, itemId, sample, ofEval, place);
       yield {
         ...{ section: 'default', key: canonicalJson([run.evalId, itemId ?? row]), item, sourceRow: row },
         ...{
-          result: toResult(value, sample, { graders: ofEval, lost, location }),
+          result: toResult(value, sample, ofEval, place),
           run: run.number,
           location,
         },
@@ -153,13 +160,9 @@ async function* readObjects(file: ToolFile, context: ReadContext): AsyncGenerato
   const { limits, signal } = context;
   const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
   await using json = new JsonStream(bytesOf(file, signal), options);
-  try {
-    for (let kind = await json.peek(); kind !== 'end'; kind = await json.peek()) {
-      if (kind === 'array') yield* objectsOf(json, context);
-      else yield* readObject(json, context);
-    }
-  } catch (error) {
-    throw toPackageError(error, file.name);
+  for (let kind = await json.peek(); kind !== 'end'; kind = await json.peek()) {
+    if (kind === 'array') yield* objectsOf(json, context);
+    else yield* readObject(json, context);
   }
 }
 
@@ -219,36 +222,34 @@ function toGrader(criterion: JsonValue): Grader {
   };
 }
 
-/** The context in which an output item is read. */
-interface Place {
-  readonly graders: readonly Grader[];
-  readonly lost: LostCounter;
-  readonly location: SourceLocation;
-}
-
-function toItem(row: JsonObject, itemId: JsonValue, sample: JsonValue, place: Place): JsonObject {
-  const { lost, location } = place;
+function toItem(
+  row: JsonObject,
+  itemId: JsonValue,
+  sample: JsonValue,
+  graders: readonly Grader[],
+  place: Place,
+): JsonObject {
   const { id = itemId, ...meta } = row;
   const input = memberOf(sample, 'input');
   const asked = isFilled(input) ? null : promptOf(row);
   return {
     ...(typeof id === 'string' || Number.isInteger(id) ? { id } : {}),
-    inputs: asked === null ? withMessages(input, lost, location) : promptInputs(asked, lost, location),
-    ...checkOf(row, place),
+    inputs: asked === null ? withMessages(input, place) : promptInputs(asked, place),
+    ...checkOf(row, graders, place),
     ...(isFilled(meta) ? { meta } : {}),
   };
 }
 
 /** Answer and checker of an item; graders without an equivalent are counted. */
-function checkOf(row: JsonObject, { graders, lost, location }: Place): JsonObject {
+function checkOf(row: JsonObject, graders: readonly Grader[], place: Place): JsonObject {
   let check: JsonObject | null = null;
   for (const { type, equals } of graders) {
     if (equals === null || check !== null) {
-      lost.add(`${check === null || equals === null ? '' : 'further '}grader ${type}`, location);
+      place.lost(`${check === null || equals === null ? '' : 'further '}grader ${type}`);
       continue;
     }
     const answer = rendered(equals, row);
-    if (answer === undefined) lost.add(`grader ${type} with a template`, location);
+    if (answer === undefined) place.lost(`grader ${type} with a template`);
     else check = { answer, checker: { type: 'exact_match', trim: false } };
   }
   return check ?? {};
@@ -267,10 +268,15 @@ function rendered(template: string, row: JsonObject): string | undefined {
   return isWhole ? text : undefined;
 }
 
-function toResult(value: JsonObject, sample: JsonValue, { graders, lost, location }: Place): ToolResult {
+function toResult(
+  value: JsonObject,
+  sample: JsonValue,
+  graders: readonly Grader[],
+  place: Place,
+): ToolResult {
   const output = elementsOf(memberOf(sample, 'output'));
   for (const message of output) {
-    lost.add('tool calls', location, elementsOf(memberOf(message, 'tool_calls')).length);
+    place.lost('tool calls', elementsOf(memberOf(message, 'tool_calls')).length);
   }
   const problem = memberOf(sample, 'error');
   const status = textOf(value['status']);
@@ -278,18 +284,18 @@ function toResult(value: JsonObject, sample: JsonValue, { graders, lost, locatio
   // An item that ended without a verdict has failed, unless the service has none for whole items.
   const hasFailed = passed === null && status !== 'completed';
   const message = textOf(memberOf(problem, 'message')) ?? textOf(problem);
-  if (passed !== null && isFilled(problem)) lost.add('errors of items with a verdict', location);
-  const list = new ScoreList(lost, location);
+  if (passed !== null && isFilled(problem)) place.lost('errors of items with a verdict');
+  const list = new ScoreList(place);
   if (passed !== null) list.add(STATUS, passed, null, passed);
   const graded = elementsOf(value['results']);
-  if (hasFailed) lost.add('results of graders of failed items', location, graded.length);
+  if (hasFailed) place.lost('results of graders of failed items', graded.length);
   for (const one of hasFailed ? [] : graded) {
     const name = textOf(memberOf(one, 'name')) ?? '';
     const score = memberOf(one, 'score');
     const verdict = memberOf(one, 'passed');
-    if (isFilled(memberOf(one, 'sample'))) lost.add('samples of graders', location);
+    if (isFilled(memberOf(one, 'sample'))) place.lost('samples of graders');
     if (score === null && verdict === null) {
-      lost.add('results of graders without a score', location);
+      place.lost('results of graders without a score');
       continue;
     }
     const grader = graders.find(

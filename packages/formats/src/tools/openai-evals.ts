@@ -1,8 +1,15 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { baseName, sectionName } from '../base-name.ts';
 import { withMessages } from '../messages.ts';
 import { invalidLine, readLines } from '../read-json.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
+import {
+  baseName,
+  type ReadContext,
+  sectionName,
+  type ToolContent,
+  type ToolFile,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 
 /** Samples of OpenAI's evals: `input`, a text or messages, and `ideal`, an answer or several. */
 export function readOpenAiEvals(files: readonly ToolFile[], context: ReadContext): ToolContent {
@@ -20,10 +27,11 @@ async function* samples(
       if (typeof input !== 'string' && !Array.isArray(input)) {
         throw invalidLine('input must be a text or an array of messages', location, '/input');
       }
-      for (const name of Object.keys(others)) lost.add(`member ${name}`, location);
+      const place = lost.at(location);
+      for (const name of Object.keys(others)) place.lost(`member ${name}`);
       const item: JsonObject = {
         ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
-        inputs: withMessages(input, lost, location),
+        inputs: withMessages(input, place),
         ...(ideal === null ? {} : { answer: ideal }),
         ...(metadata === undefined || metadata === null ? {} : { meta: { metadata } }),
       };

@@ -1,6 +1,5 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { LostCounter } from '../lost.ts';
+import type { Place } from '../lost.ts';
 import { memberOf, textOf } from '../read-json.ts';
 
 /** The checkers that compare with an answer as assertions do. */
@@ -21,12 +20,7 @@ const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-gra
  *
  * @param vars with which the tool renders the values of assertions
  */
-export function checkOf(
-  assertions: readonly JsonValue[],
-  vars: JsonObject,
-  lost: LostCounter,
-  location: SourceLocation,
-): JsonObject {
+export function checkOf(assertions: readonly JsonValue[], vars: JsonObject, place: Place): JsonObject {
   const check: JsonObject = {};
   const criteria: string[] = [];
   for (const assertion of assertions) {
@@ -34,15 +28,15 @@ export function checkOf(
     const checker = CHECKERS.get(type);
     const value = renderedValue(listed(type, memberOf(assertion, 'value')), vars);
     if (value === undefined) {
-      lost.add(`assertion ${type} with a template`, location);
+      place.lost(`assertion ${type} with a template`);
       continue;
     }
     if (RUBRICS.has(type) && typeof value === 'string') criteria.push(value);
-    else if (check['checker'] !== undefined) lost.add(`further assertion ${type}`, location);
+    else if (check['checker'] !== undefined) place.lost(`further assertion ${type}`);
     else if (checker !== undefined && isComparable(value)) Object.assign(check, { answer: value, checker });
     else if (type === 'regex' && typeof value === 'string')
       check['checker'] = { type: 'regex', pattern: value };
-    else lost.add(`assertion ${type}`, location);
+    else place.lost(`assertion ${type}`);
   }
   return { ...check, ...(criteria.length === 0 ? {} : { criteria }) };
 }
@@ -92,8 +86,7 @@ function isComparable(value: JsonValue): boolean {
 export function assertionsOf(
   item: JsonObject,
   literal: (text: string) => string,
-  lost: LostCounter,
-  location: SourceLocation,
+  place: Place,
 ): JsonObject[] {
   const { answer = null, checker: stated = null, criteria = null, type = null } = item;
   const checker = typeof stated === 'string' ? stated : (textOf(memberOf(stated, 'type')) ?? textOf(type));
@@ -114,9 +107,9 @@ export function assertionsOf(
     assertions.push({ type: 'regex', value: text(memberOf(stated, 'pattern')) });
   } else if (answers.length === 1) {
     if (checker !== null && checker !== 'exact_match' && checker !== 'exact')
-      lost.add(`checker ${checker}`, location);
+      place.lost(`checker ${checker}`);
     assertions.push({ type: 'equals', value: text(answers[0] ?? null) });
-  } else if (answers.length > 1) lost.add('several answers', location);
+  } else if (answers.length > 1) place.lost('several answers');
   for (const one of Array.isArray(criteria) ? criteria : []) {
     assertions.push({ type: 'llm-rubric', value: text(one) });
   }

@@ -1,4 +1,3 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   isJsonObject,
@@ -7,11 +6,8 @@ import {
   type JsonValue,
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
-import { baseName, sectionName } from '../base-name.ts';
-import type { LostCounter } from '../lost.ts';
-import { promptInputs } from '../messages.ts';
-import { OWN_ITEM, ownItem } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { OWN_ITEM, ownItem, promptInputs } from '../messages.ts';
 import {
   bytesOf,
   elementsOf,
@@ -26,7 +22,16 @@ import {
   textOf,
 } from '../read-json.ts';
 import { ScoreList } from '../scores.ts';
-import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+import {
+  baseName,
+  type ReadContext,
+  sectionName,
+  type ToolContent,
+  type ToolFile,
+  type ToolResult,
+  type ToolRun,
+  type ToolSample,
+} from '../tool.ts';
 import { checkOf } from './promptfoo-assertions.ts';
 import { isTest, readTests } from './promptfoo-tests.ts';
 
@@ -56,7 +61,7 @@ async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGe
         const message = 'A test of promptfoo must have vars, assert or description.';
         throw new PackageError('package_unsupported', message, { entry: file.name, location });
       }
-      const item = toItem(value, promptOf(membersOf(value['vars'])), context.lost, location);
+      const item = toItem(value, promptOf(membersOf(value['vars'])), context.lost.at(location));
       yield { section, key: String(index), item, sourceRow: value, result: null, location };
       index += 1;
     }
@@ -72,33 +77,29 @@ async function* results(
   await using json = new JsonStream(bytesOf(file, signal), options);
   const facts: JsonObject = {};
   const pairs = new Map<number, Pair>();
-  try {
-    for await (const key of json.members()) {
-      if (key !== 'results' || (await json.peek()) !== 'object') {
-        if (key === 'config' || key === 'metadata') facts[key] = await nextValue(json, limits);
+  for await (const key of json.members()) {
+    if (key !== 'results' || (await json.peek()) !== 'object') {
+      if (key === 'config' || key === 'metadata') facts[key] = await nextValue(json, limits);
+      continue;
+    }
+    for await (const inner of json.members()) {
+      if (inner !== 'results') {
+        if (inner === 'version' || inner === 'timestamp') facts[inner] = await nextValue(json, limits);
+        if (inner === 'version') checkVersion(facts, file.name);
         continue;
       }
-      for await (const inner of json.members()) {
-        if (inner !== 'results') {
-          if (inner === 'version' || inner === 'timestamp') facts[inner] = await nextValue(json, limits);
-          if (inner === 'version') checkVersion(facts, file.name);
-          continue;
-        }
-        for await (const index of json.items()) {
-          const location = { file: file.name, path: `/results/results/${index}` };
-          const value = await nextValue(json, limits);
-          if (!isJsonObject(value)) throw invalidLine('A result must be an object', location);
-          // A run has one prompt and one provider; each pair of them has a number.
-          const run = numberOf(value['promptIdx']) ?? 0;
-          if (!pairs.has(run)) pairs.set(run, pairOf(value));
-          yield { ...toSample(value, lostOf(run), location), run };
-        }
+      for await (const index of json.items()) {
+        const location = { file: file.name, path: `/results/results/${index}` };
+        const value = await nextValue(json, limits);
+        if (!isJsonObject(value)) throw invalidLine('A result must be an object', location);
+        // A run has one prompt and one provider; each pair of them has a number.
+        const run = numberOf(value['promptIdx']) ?? 0;
+        if (!pairs.has(run)) pairs.set(run, pairOf(value));
+        yield { ...toSample(value, lostOf(run).at(location)), run };
       }
     }
-    await json.end();
-  } catch (error) {
-    throw toPackageError(error, file.name);
   }
+  await json.end();
   checkVersion(facts, file.name);
   const prompts = [...new Set(Array.from(pairs.values(), ({ promptId }) => promptId))];
   return new Map(
@@ -129,19 +130,19 @@ function checkVersion({ version }: JsonObject, entry: string): void {
   throw new PackageError('package_unsupported', 'Results of promptfoo must have version 3.', { entry });
 }
 
-function toSample(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolSample {
+function toSample(result: JsonObject, place: Place): ToolSample {
   const test = membersOf(result['testCase']);
   const asked = textOf(memberOf(result['prompt'] ?? null, 'raw'));
   const vars = isFilled(test['vars']) ? membersOf(test['vars']) : membersOf(result['vars']);
-  const item = toItem({ ...test, vars }, asked ?? promptOf(vars), lost, location);
+  const item = toItem({ ...test, vars }, asked ?? promptOf(vars), place);
   // A repeated test has another number, and is the same item.
   return {
     section: 'default',
     key: canonicalJson(item),
     item,
     sourceRow: test,
-    result: toResult(result, lost, location),
-    location,
+    result: toResult(result, place),
+    location: place.location,
   };
 }
 
@@ -153,17 +154,12 @@ export function promptOf(vars: JsonObject): string | null {
   return textOf(known === undefined ? texts[0]?.[1] : vars[known]);
 }
 
-function toItem(
-  test: JsonObject,
-  asked: string | null,
-  lost: LostCounter,
-  location: SourceLocation,
-): JsonObject {
-  const own = ownItem(test['metadata'] ?? null, lost, location);
+function toItem(test: JsonObject, asked: string | null, place: Place): JsonObject {
+  const own = ownItem(test['metadata'] ?? null, place);
   if (own !== null) return own;
   const { vars = null, description = null, metadata = null, assert = null } = test;
   for (const name of Object.keys(test))
-    if (!KNOWN.has(name) && isFilled(test[name])) lost.add(`${name} of tests`, location);
+    if (!KNOWN.has(name) && isFilled(test[name])) place.lost(`${name} of tests`);
   const { [OWN_ITEM]: _, ...others } = membersOf(metadata);
   const meta = filled({
     ...others,
@@ -171,30 +167,30 @@ function toItem(
     ...(isFilled(description) ? { description } : {}),
   });
   return {
-    inputs: asked === null ? {} : promptInputs(asked, lost, location),
-    ...checkOf(elementsOf(assert), membersOf(vars), lost, location),
+    inputs: asked === null ? {} : promptInputs(asked, place),
+    ...checkOf(elementsOf(assert), membersOf(vars), place),
     ...(isFilled(meta) ? { meta } : {}),
   };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['vars', 'description', 'metadata', 'assert', 'options']);
 
-function toResult(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolResult {
+function toResult(result: JsonObject, place: Place): ToolResult {
   const response = membersOf(result['response']);
   const grading = membersOf(result['gradingResult']);
   const reason = textOf(grading['reason']);
-  const list = new ScoreList(lost, location);
+  const list = new ScoreList(place);
   const hasFailed = result['failureReason'] === 2;
   const passed = verdictOf(result);
   if (!hasFailed && (passed !== null || isFilled(result['gradingResult']))) {
     list.add('score', result['score'], reason, passed);
   }
   for (const [name, score] of Object.entries(membersOf(result['namedScores']))) list.add(name, score, null);
-  if (isFilled(response['toolCalls'])) lost.add('tool calls', location);
+  if (isFilled(response['toolCalls'])) place.lost('tool calls');
   if (isFilled(grading['componentResults'])) {
-    lost.add('results of single assertions', location, elementsOf(grading['componentResults']).length);
+    place.lost('results of single assertions', elementsOf(grading['componentResults']).length);
   }
-  if ((numberOf(result['cost']) ?? 0) > 0) lost.add('costs', location);
+  if ((numberOf(result['cost']) ?? 0) > 0) place.lost('costs');
   const tokens = membersOf(response['tokenUsage']);
   const usage = filled({
     prompt_tokens: tokens['prompt'] ?? null,

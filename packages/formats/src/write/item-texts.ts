@@ -1,9 +1,9 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import type { LostCounter } from '../lost.ts';
-import { itemMessages } from '../messages.ts';
+import type { Place } from '../lost.ts';
+import { choiceLetter, itemMessages } from '../messages.ts';
 import { elementsOf, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
-import type { SourceItem, SourceRun } from './tool-source.ts';
+import type { SourceRun } from './tool-source.ts';
 
 /** A value for a tool that takes texts: another value as its JSON text. */
 export const plainText = (value: JsonValue): string =>
@@ -36,14 +36,15 @@ const letter = (index: number): string =>
 export const letteredChoices = (item: JsonObject): string[] =>
   labelledChoices(item).map(({ label, text }) => `${label}. ${text}`);
 
-/** The texts of the choices of an item. */
-export const choiceTexts = (item: JsonObject): string[] => labelledChoices(item).map(({ text }) => text);
-
-/** The indexes of the choices that the answer of an item means; null for each value that means none. */
-export function answeredChoices(item: JsonObject): readonly (number | null)[] {
+/** The choices of an item as Inspect takes them: their texts, and the letters that the answer of the item means. */
+export function inspectChoices(item: JsonObject): {
+  readonly choices: readonly string[];
+  /** Null for each value of the answer that is none of them. */
+  readonly letters: readonly (string | null)[];
+} {
   const { answer = null } = item;
   const choices = labelledChoices(item);
-  return (Array.isArray(answer) ? answer : [answer])
+  const letters = (Array.isArray(answer) ? answer : [answer])
     .filter((one) => one !== null)
     .map((one) => {
       const text = plainText(memberOf(one, 'text') ?? one).trim();
@@ -52,8 +53,9 @@ export function answeredChoices(item: JsonObject): readonly (number | null)[] {
         choices.findIndex(({ label }) => label.toLowerCase() === text.toLowerCase()),
         /^\d{1,4}$/.test(text) && Number(text) < choices.length ? Number(text) : -1,
       ].find((index) => index !== -1);
-      return found ?? null;
+      return found === undefined ? null : choiceLetter(found);
     });
+  return { choices: choices.map(({ text }) => text), letters };
 }
 
 /** What is asked with an item, as a run asks it: its choices follow what the user says last. */
@@ -88,18 +90,13 @@ const COUNTED_AS: ReadonlyMap<string, string> = new Map([
 const ASKED: ReadonlySet<string> = new Set(['prompt', 'system_prompt', 'messages', 'choices']);
 
 /** Counts the members of an item and of its inputs that a format does not write. @param written names of members */
-export function countUnwritten(
-  { item, section }: SourceItem,
-  written: readonly string[],
-  lost: LostCounter,
-): void {
-  const location = { file: section };
+export function countUnwritten(item: JsonObject, written: readonly string[], place: Place): void {
   for (const [name, value] of Object.entries(item)) {
     const isCounted = name !== 'inputs' && name !== 'assets' && !written.includes(name) && isFilled(value);
-    if (isCounted) lost.add(COUNTED_AS.get(name) ?? name, location);
+    if (isCounted) place.lost(COUNTED_AS.get(name) ?? name);
   }
   for (const [name, value] of Object.entries(membersOf(item['inputs']))) {
-    if (!ASKED.has(name) && isFilled(value)) lost.add(name, location);
+    if (!ASKED.has(name) && isFilled(value)) place.lost(name);
   }
 }
 

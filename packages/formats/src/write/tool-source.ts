@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import type { LostCounter } from '../lost.ts';
+import type { LostCounter, Place } from '../lost.ts';
 
 /** An item to write. */
 export interface SourceItem {
@@ -55,10 +55,12 @@ export interface WrittenFile {
 /** The items as JSON Lines. */
 export async function* itemLines(
   { items }: ToolSource,
-  rowOf: (item: SourceItem) => JsonObject,
+  { lost }: WriteContext,
+  rowOf: (item: SourceItem, place: Place) => JsonObject,
 ): AsyncGenerator<string> {
   for await (const batch of items()) {
-    yield batch.map((item) => `${canonicalJson(rowOf(item))}\n`).join('');
+    const rows = batch.map((item) => rowOf(item, lost.at({ file: item.section })));
+    yield rows.map((row) => `${canonicalJson(row)}\n`).join('');
   }
 }
 

@@ -3,7 +3,14 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@s
 import type { ExportResult } from '@svc/pkg-format';
 import { contentText, itemImages, itemMessages } from '../messages.ts';
 import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
-import { choiceTexts, countUnwritten, mainScorerOf, namedScores, plainText, tokensOf } from './item-texts.ts';
+import {
+  countUnwritten,
+  inspectChoices,
+  mainScorerOf,
+  namedScores,
+  plainText,
+  tokensOf,
+} from './item-texts.ts';
 import {
   type SourceItem,
   samplesOf,
@@ -95,19 +102,18 @@ async function* sampleLines(
   identity: Identity,
   scorers: Map<string, Sums>,
 ): AsyncGenerator<string, undefined> {
-  const { lost } = context;
   const main = mainScorerOf(source.run);
   for await (const sample of samplesOf(source)) {
-    const location = { file: sample.section };
+    const place = context.lost.at({ file: sample.section });
     const { images, others } = itemImages(sample.item);
-    lost.add('files of items', location, images.length + others);
-    countUnwritten(sample, ['id', 'type', 'answer', 'meta'], lost);
-    if (isFilled(sample.item['meta'])) lost.add('meta', location);
+    place.lost('files of items', images.length + others);
+    countUnwritten(sample.item, ['id', 'type', 'answer', 'meta'], place);
+    if (isFilled(sample.item['meta'])) place.lost('meta');
     const facts = itemFacts(sample);
     const ofItem = new Map<string, { count: number; sum: number }>();
     for (const result of sample.results) {
       const scores = namedScores(result, main);
-      if (scores.length === 0) lost.add('results without a score', location);
+      if (scores.length === 0) place.lost('results without a score');
       for (const [name, said] of scores) {
         const score = numberOf(said['score']) ?? 0;
         const passed = said['passed'] ?? null;
@@ -119,7 +125,7 @@ async function* sampleLines(
         if (passed === false) sums.failed += 1;
         const some = ofItem.get(name) ?? { count: 0, sum: 0 };
         ofItem.set(name, { count: some.count + 1, sum: some.sum + score });
-        if (typeof passed !== 'boolean') lost.add('scores without a verdict', location);
+        if (typeof passed !== 'boolean') place.lost('scores without a verdict');
         else yield `${canonicalJson(toLine(facts, identity, result, { name, said, score, passed }))}\n`;
       }
     }
@@ -154,12 +160,12 @@ function itemFacts({ item, itemHash, section, orderIndex }: SourceItem): ItemFac
       : canonicalJson([...messages]);
   const { id = null, answer = null } = item;
   const reference = (Array.isArray(answer) ? answer : [answer]).filter((one) => one !== null).map(plainText);
-  const choices = choiceTexts(item);
+  const { choices } = inspectChoices(item);
   return {
     line: {
       sample_id: id === null ? `${section}/${orderIndex}` : plainText(id),
       sample_hash: sampleHash(raw, reference),
-      input: { raw, reference, choices: choices.length === 0 ? null : choices },
+      input: { raw, reference, choices: choices.length === 0 ? null : [...choices] },
     },
     metadata: { section, order_index: String(orderIndex), item_hash: itemHash },
   };

@@ -1,15 +1,12 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import type { LostCounter } from '../lost.ts';
-import { choiceLetter, itemImages, itemMessages } from '../messages.ts';
-import { OWN_ITEM } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { itemImages, itemMessages, OWN_ITEM } from '../messages.ts';
 import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import { passedBy } from '../scores.ts';
 import { KeyNumbers } from '../stage/key-numbers.ts';
 import {
-  answeredChoices,
-  choiceTexts,
+  inspectChoices,
   mainScorerOf,
   modelOf,
   namedScores,
@@ -29,7 +26,7 @@ import {
 /** A dataset as JSON Lines of Inspect's samples. */
 export function inspectSamples(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const ids = new SampleIds();
-  return itemLines(source, (item) => toSample(item, ids.next(item.item), context));
+  return itemLines(source, context, (item, place) => toSample(item, ids.next(item.item), place));
 }
 
 /** The files of a log, `.eval`, of a run. */
@@ -87,41 +84,29 @@ export async function* inspectDocument(source: ToolSource, context: WriteContext
   yield `],${canonicalJson(end).slice(1)}`;
 }
 
-function toSample(
-  { item, itemHash, section }: SourceItem,
-  id: JsonValue,
-  { lost }: WriteContext,
-): JsonObject {
+function toSample({ item, itemHash }: SourceItem, id: JsonValue, place: Place): JsonObject {
   const { images, others } = itemImages(item);
-  const location = { file: section };
-  lost.add('files that are not images', location, others);
-  if (item['checker'] !== undefined) lost.add('checkers', location);
-  if (isFilled(item['criteria'])) lost.add('criteria', location);
+  place.lost('files that are not images', others);
+  if (item['checker'] !== undefined) place.lost('checkers');
+  if (isFilled(item['criteria'])) place.lost('criteria');
   const said = itemMessages(item).map(({ role = 'user', content = '' }): JsonObject => ({ role, content }));
   const messages = withImages(said, images, (image) => ({ type: 'image', image, detail: 'auto' }));
   const { role = null, content = null } = messages[0] ?? {};
   const isPlain = messages.length === 1 && role === 'user' && typeof content === 'string';
-  const choices = choiceTexts(item);
-  const target = choices.length === 0 ? targetOf(item) : letters(item, lost, location);
+  const { choices, letters } = inspectChoices(item);
+  const known = letters.filter((letter) => letter !== null);
+  if (choices.length > 0) place.lost('answers that are none of the choices', letters.length - known.length);
+  const ofChoices = Array.isArray(item['answer']) ? known : (known[0] ?? '');
   return {
     ...(id === null ? {} : { id }),
     input: isPlain ? content : [...messages],
-    ...(choices.length === 0 ? {} : { choices }),
-    target,
+    ...(choices.length === 0 ? { target: targetOf(item) } : { choices: [...choices], target: ofChoices }),
     metadata: { ...membersOf(item['meta']), item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },
   };
 }
 
 const targetOf = ({ answer = null }: JsonObject): JsonValue =>
   answer === null ? '' : Array.isArray(answer) ? answer.map(plainText) : plainText(answer);
-
-/** The answer of an item with choices, as the tool compares it: their letters. */
-function letters(item: JsonObject, lost: LostCounter, location: SourceLocation): JsonValue {
-  const found = answeredChoices(item);
-  lost.add('answers that are none of the choices', location, found.filter((one) => one === null).length);
-  const targets = found.flatMap((index) => (index === null ? [] : [choiceLetter(index)]));
-  return Array.isArray(item['answer']) ? targets : (targets[0] ?? '');
-}
 
 async function* evalSamples(
   source: ToolSource,
@@ -134,12 +119,13 @@ async function* evalSamples(
   for await (const sample of samplesOf(source)) {
     const id = ids.next(sample.item);
     if (sample.results.length === 0) continue;
-    const base = toSample(sample, id, context);
+    const place = context.lost.at({ file: sample.section });
+    const base = toSample(sample, id, place);
     for (const result of sample.results) {
       const scores = namedScores(result, main);
       metrics.add(result, scores);
       const unsaid = scores.filter(([, { score = null, passed = null }]) => passed !== passedBy(score));
-      context.lost.add('verdicts', { file: sample.section }, unsaid.length);
+      place.lost('verdicts', unsaid.length);
       yield { ...base, ...resultOf(result, scores, model) };
     }
   }

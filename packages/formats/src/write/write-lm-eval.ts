@@ -1,7 +1,7 @@
 import { splitNames } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { itemImages, itemMessages } from '../messages.ts';
-import { OWN_ITEM } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { itemImages, itemMessages, OWN_ITEM } from '../messages.ts';
 import { isFilled, textOf } from '../read-json.ts';
 import { letteredChoices, plainText } from './item-texts.ts';
 import {
@@ -18,28 +18,27 @@ const taskName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_.-]+/g, 
 /** A task folder: the items as JSON Lines, and `task.yaml`, which names the hub's split of the first section. */
 export async function* lmEvalTask(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const sections = new Set<string>();
-  const rows = itemLines(source, (item) => {
+  const rows = itemLines(source, context, (item, place) => {
     sections.add(item.section);
-    return toRow(item, context);
+    return toRow(item, place);
   });
   yield { name: 'items.jsonl', text: rows };
   const [split = 'default'] = splitNames([...sections]);
   yield { name: 'task.yaml', text: [taskYaml(taskName(source.name), source.versionHash, split)] };
 }
 
-function toRow({ item, itemHash, section }: SourceItem, { lost }: WriteContext): JsonObject {
-  const location = { file: section };
+function toRow({ item, itemHash, section }: SourceItem, place: Place): JsonObject {
   const { images, others } = itemImages(item);
-  lost.add('files of items', location, images.length + others);
-  if (item['checker'] !== undefined) lost.add('checkers', location);
-  if (isFilled(item['criteria'])) lost.add('criteria', location);
+  place.lost('files of items', images.length + others);
+  if (item['checker'] !== undefined) place.lost('checkers');
+  if (isFilled(item['criteria'])) place.lost('criteria');
   const messages = itemMessages(item);
-  if (messages.length > 1) lost.add('roles of messages', location);
+  if (messages.length > 1) place.lost('roles of messages');
   const asked = messages.map(({ content = '' }) => plainText(content));
   const { answer = null, id = null } = item;
   const [first = null] = Array.isArray(answer) ? answer : [answer];
-  if (Array.isArray(answer) && answer.length > 1) lost.add('further answers', location);
-  if (first === null) lost.add('missing answers', location);
+  if (Array.isArray(answer) && answer.length > 1) place.lost('further answers');
+  if (first === null) place.lost('missing answers');
   return {
     id: typeof id === 'number' ? String(id) : (textOf(id) ?? itemHash),
     section,

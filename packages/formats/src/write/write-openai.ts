@@ -59,12 +59,13 @@ async function* requestLines(source: ToolSource, context: WriteContext): AsyncGe
 function toRequest(source: SourceItem, number: number, { lost, model }: WriteContext): JsonObject {
   const { item, itemHash, section } = source;
   const { images, others } = itemImages(item);
-  lost.add('files that are not images', { file: section }, others);
+  const place = lost.at({ file: section });
+  place.lost('files that are not images', others);
   const messages = withImages(askedMessages(item), images, (url) => {
     return { type: 'image_url', image_url: { url } };
   });
   // The request keeps the hash of the item, from which its dataset has the id.
-  countUnwritten(source, ['id'], lost);
+  countUnwritten(item, ['id'], place);
   return {
     custom_id: customId(itemHash, 1, number),
     ...{ method: 'POST', url: '/v1/chat/completions' },
@@ -80,10 +81,11 @@ export async function* batchResponses(
   const occurrences = new Occurrences();
   for await (const { itemHash, section, results } of samplesOf(source)) {
     const number = occurrences.next(itemHash);
+    const place = lost.at({ file: section });
     for (const result of results) {
       const { repetition = 1, output = null, error = null, usage = null } = result;
-      if (isFilled(result.scores) || (result.score ?? null) !== null) lost.add('scores', { file: section });
-      if ((result.latency_ms ?? null) !== null) lost.add('latencies', { file: section });
+      if (isFilled(result.scores) || (result.score ?? null) !== null) place.lost('scores');
+      if ((result.latency_ms ?? null) !== null) place.lost('latencies');
       const content = output === null ? null : plainText(output);
       const message = { role: 'assistant', content };
       const body = {

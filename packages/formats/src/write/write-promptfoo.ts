@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import { itemImages } from '../messages.ts';
-import { OWN_ITEM } from '../own-item.ts';
+import type { Place } from '../lost.ts';
+import { itemImages, OWN_ITEM } from '../messages.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, textOf } from '../read-json.ts';
 import { assertionsOf } from '../tools/promptfoo-assertions.ts';
 import { askedMessages, letteredChoices, modelOf, tokensOf } from './item-texts.ts';
@@ -19,13 +19,12 @@ export function literal(text: string): string {
 
 /** A dataset as tests in JSON Lines. */
 export function promptfooTests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
-  return itemLines(source, (item) => toTest(item, context));
+  return itemLines(source, context, toTest);
 }
 
-function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext): JsonObject {
-  const location = { file: section };
+function toTest({ item, itemHash }: SourceItem, place: Place): JsonObject {
   const { images, others } = itemImages(item);
-  lost.add('files of items', location, images.length + others);
+  place.lost('files of items', images.length + others);
   const inputs = membersOf(item['inputs']);
   const messages = elementsOf(inputs['messages']);
   const choices = letteredChoices(item);
@@ -41,7 +40,7 @@ function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext)
       messages: messages.length === 0 ? null : literal(canonicalJson([...messages])),
       choices: choices.length === 0 ? null : literal(choices.join('\n')),
     }),
-    assert: assertionsOf(item, literal, lost, location),
+    assert: assertionsOf(item, literal, place),
     metadata: { item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },
   };
 }
@@ -58,14 +57,15 @@ export async function* promptfooResults(source: ToolSource, context: WriteContex
   let start = '';
   let testIdx = 0;
   for await (const sample of samplesOf(source)) {
-    const test = toTest(sample, context);
+    const place = context.lost.at({ file: sample.section });
+    const test = toTest(sample, place);
     for (const result of sample.results) {
       const { status, passed = null } = result;
       if (status === 'failed') stats.errors += 1;
       else if (passed === true) stats.successes += 1;
       else stats.failures += 1;
       if (status !== 'failed' && passed === null) {
-        context.lost.add('results that have neither passed nor failed', { file: sample.section });
+        place.lost('results that have neither passed nor failed');
       }
       yield `${start}${canonicalJson(toResult(sample, test, result, { testIdx, provider }))}`;
       start = ',';

@@ -1,4 +1,4 @@
-import { answeredChoices, choiceLetter, choiceTexts } from '@svc/formats/internal';
+import { inspectChoices } from '@svc/formats';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { ItemRow } from './item-row.ts';
 
@@ -14,11 +14,9 @@ export interface ItemTarget {
 export function itemTarget(row: ItemRow): ItemTarget {
   const answer = readValue(row.item.answer);
   const item: JsonObject = { answer, inputs: { choices: readValue(row.input('choices')) } };
-  const choices = choiceTexts(item);
-  if (choices.length > 0) {
-    const letters = answeredChoices(item).flatMap((index) => (index === null ? [] : [choiceLetter(index)]));
-    return { target: letters.length === 0 ? null : letters.join(''), choices };
-  }
+  const { choices, letters } = inspectChoices(item);
+  // Null is no letter.
+  if (choices.length > 0) return { target: letters.join('') || null, choices };
   const criteria = readValue(row.member('criteria'));
   const stated = Array.isArray(criteria) && criteria.length > 0 ? criteria.map(textOf).join('\n') : null;
   const first = Array.isArray(answer) ? (answer[0] ?? null) : answer;
