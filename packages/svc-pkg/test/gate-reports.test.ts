@@ -10,8 +10,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
 import { verdictOf, widenInterval } from '../src/evaluation.ts';
-import type { GateCase, GateReport } from '../src/gate/gate-report.ts';
-import { githubAnnotations } from '../src/gate/gate-text.ts';
+import { type GateCase, type GateReport, githubAnnotations } from '../src/gate/gate-report.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
 import { markdownSummary } from '../src/gate/markdown-summary.ts';
 import { reportText } from '../src/text/report-text.ts';
@@ -56,37 +55,29 @@ const HOSTILE = [
 function reportOf(texts: readonly string[]): GateReport {
   const [a = '', b = '', c = '', d = '', e = '', f = ''] = texts.map(reportText);
   const one: GateCase = {
-    ...{ scorer: a, section: null, decides: true, paired: 60, baselineMean: 0.8, mean: 0.6 },
+    ...{ scorer: a, section: null, decides: true, paired: 60, baseline_mean: 0.8, mean: 0.6 },
     ...{
-      difference: -0.2,
+      mean_difference: -0.2,
       interval: [-0.3, -0.1],
       verdict: 'worse',
       reason: 'It is below.',
-      worseTotal: 3,
+      worse_total: 3,
     },
-    worseItems: [
+    worse_items: [
       {
-        ...{ section: b, orderIndex: 4, itemId: c, baselineScore: 1, score: 0 },
-        texts: { question: d, expected: e, baselineOutput: f, output: undefined },
+        ...{ section: b, order_index: 4, item_id: c, baseline_score: 1, score: 0 },
+        ...{ question: d, expected: e, baseline_output: f, output: null },
       },
     ],
   };
   return {
-    ...{
-      dataset: f,
-      maxDrop: 0.02,
-      label: 'baseline',
-      sight: null,
-      verdict: 'worse',
-      reason: 'It is below.',
-    },
-    baseline: { id: 'b', datasetId: 'd', version: 1, runHash: null },
-    run: { id: 'r', datasetId: 'd', version: 1, runHash: 'ab'.repeat(32) },
+    ...{ max_drop: 0.02, exit_code: 10, sight: null, verdict: 'worse', reason: 'It is below.' },
+    baseline: { id: 'b', dataset_id: 'd', dataset_version: 1, run_hash: null, label: 'baseline' },
+    run: { id: 'r', dataset_id: 'd', dataset_version: 1, run_hash: 'ab'.repeat(32) },
     sealed: {
       ...{ hash: 'cd'.repeat(32), outcome: 'not_met', estimate: -0.1, ci: [-0.2, -0.05], confidence: 0.95 },
       ...{ sealed_at: '2026-01-01T00:00:00.000Z', outputs_before: 2 },
     },
-    ...{ startedAt: '2026-01-01T00:00:00.000Z', durationMs: 1234, fails: true, exitCode: 10 },
     cases: [
       one,
       { ...one, section: c, decides: false },
@@ -94,7 +85,10 @@ function reportOf(texts: readonly string[]): GateReport {
       { ...one, section: e, decides: false, verdict: 'not_worse' },
     ],
     warnings: ['Only 6 items.'],
-    configDifferences: [{ path: a, baseline: b, run: undefined }],
+    about: {
+      ...{ dataset: f, startedAt: '2026-01-01T00:00:00.000Z', durationMs: 1234, fails: true },
+      configDifferences: [{ path: a, baseline: b, run: undefined }],
+    },
   };
 }
 
@@ -122,8 +116,8 @@ describe('the summary', () => {
       const nodes = [...nodesOf(markdownOf(text))];
       expect(new Set(nodes.map(({ type }) => type))).toEqual(new Set(KINDS));
       const codes = nodes.flatMap((node) => (node.type === 'inlineCode' ? [node.value] : []));
-      const [item] = report.cases[0]?.worseItems ?? [];
-      for (const shown of [report.dataset, item?.texts?.question, item?.texts?.expected]) {
+      const [item] = report.cases[0]?.worse_items ?? [];
+      for (const shown of [report.about.dataset, item?.question, item?.expected]) {
         if (shown !== '') expect(codes).toContain(shown);
       }
       // the same structure, whatever the texts are
@@ -186,7 +180,7 @@ describe('the JUnit file', () => {
         name: 'all sections',
         failure: [{ type: 'worse', message: 'It is below.' }],
       });
-      const { question } = report.cases[0]?.worseItems[0]?.texts ?? {};
+      const { question } = report.cases[0]?.worse_items[0] ?? {};
       const [failure] = (first?.['failure'] ?? []) as { inner: string }[];
       expect(failure?.inner).toContain(
         `  question: ${question}`.replaceAll(/[\ufffe\uffff]/g, '\ufffd').trimEnd(),
@@ -209,8 +203,11 @@ describe('the JUnit file', () => {
   it('fails only where the gate does', async () => {
     const [report] = REPORTS as [GateReport];
     const [one] = report.cases as [GateCase];
-    const of = (more: Partial<GateReport>) =>
-      junitReport({ ...report, cases: [{ ...one, verdict: 'undecided' }], ...more });
+    const of = ({ fails, ...more }: Partial<GateReport> & { readonly fails: boolean }) =>
+      junitReport({
+        ...{ ...report, cases: [{ ...one, verdict: 'undecided' }], ...more },
+        about: { ...report.about, fails },
+      });
     const undecided = { verdict: 'undecided', reason: 'It contains <it>.' } as const;
     expect(of({ ...undecided, fails: false })).toContain('<skipped message="It contains &lt;it&gt;."/>');
     expect(of({ ...undecided, fails: true })).toContain(

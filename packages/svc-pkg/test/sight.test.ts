@@ -35,16 +35,16 @@ describe('what a gate can see', () => {
 
   it('is a sentence, as docs/gate.md shows it', () => {
     const sight = sightOf(
-      { ...USUAL, varianceAssumed: false, measuredWith: null },
+      { ...USUAL, variance_assumed: false, measured_with: null },
       { items: 200, drop: 0.02, power: 0.8 },
     );
     const page = readFileSync(new URL('../../../docs/gate.md', import.meta.url), 'utf8');
-    expect(page).toContain(`${sightText(sight, '0b9f2c1e-…')}\n`);
+    expect(page).toContain(`${sightText(sight, '0b9f2c1e-…', 0.02)}\n`);
     const none = sightOf(
-      { ...USUAL, varianceAssumed: false, measuredWith: 'r' },
+      { ...USUAL, variance_assumed: false, measured_with: 'r' },
       { items: 200, drop: 0, power: 0.8 },
     );
-    expect(sightText(none, 'b')).toBe(
+    expect(sightText(none, 'b', 0)).toBe(
       'With 200 items you will see a drop of 7.9 points (power 0.8, variance of b, correlation 0.5 of the last comparison, with r)',
     );
   });

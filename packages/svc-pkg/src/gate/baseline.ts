@@ -4,7 +4,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { readRun, repetitionsOf } from '../service/follow-run.ts';
 import { isDatasetId, runParams } from '../service/references.ts';
 import { listPages, type ServiceClient } from '../service/service-client.ts';
-import type { ScoreSpread } from './sight.ts';
+import type { ScoreSpread, Sight } from './sight.ts';
 
 /** A run to compare with, and the label that named it. */
 export interface Baseline {
@@ -91,12 +91,7 @@ export async function readComparison(
 }
 
 /** How scores spread, and the source of that. */
-export interface MeasuredSpread extends ScoreSpread {
-  /** Whether all scores of the baseline are equal, so that the variance comes from the bound of their interval. */
-  readonly varianceAssumed: boolean;
-  /** The run that the baseline was compared with last; null if the correlation is assumed. */
-  readonly measuredWith: string | null;
-}
+export type MeasuredSpread = ScoreSpread & Pick<Sight, 'variance_assumed' | 'measured_with'>;
 
 /** The correlation of two runs if none was measured. */
 const ASSUMED_CORRELATION = 0.5;
@@ -122,20 +117,20 @@ export async function readSpread(
   const { stderr, ci95, ok } = scoresOf(baseline, query.scorer);
   const items = ok / repetitionsOf(baseline);
   if (stderr === null) return null;
-  const varianceAssumed = stderr === 0;
+  const variance_assumed = stderr === 0;
   // Wilson's bound of G of G is p = G / (G + z²): there, sqrt(p(1 - p) / G) is (1 - p) / z.
   const [low = 0, high = 0] = ci95 ?? [];
-  const error = varianceAssumed ? (high - low) / NORMAL_975 : stderr;
+  const error = variance_assumed ? (high - low) / NORMAL_975 : stderr;
   if (error === 0) return null;
   const variance = error ** 2 * items;
-  const assumed = { variance, varianceAssumed, correlation: ASSUMED_CORRELATION, measuredWith: null };
+  const assumed = { variance, variance_assumed, correlation: ASSUMED_CORRELATION, measured_with: null };
   const last = await lastGate(service, baseline);
   if (last === undefined) return assumed;
   const found = await readComparison(service, { id: baseline.id, otherId: last.id }, query).catch(absent);
   // Runs without a difference do not say how much runs differ.
   if (found === null || !found.stderr) return assumed;
   const correlation = 1 - (found.stderr ** 2 * found.paired) / (2 * variance);
-  return { variance, varianceAssumed, correlation: Math.max(-1, correlation), measuredWith: last.id };
+  return { variance, variance_assumed, correlation: Math.max(-1, correlation), measured_with: last.id };
 }
 
 /** An older run may lack the scorer, or be gone by now. */

@@ -1,13 +1,19 @@
-import type { Run } from '@svc/client';
+import type { Run, RunResult } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
 import { type Interval, type Verdict, verdictOf, widenInterval } from '../evaluation.ts';
 import { repetitionsOf } from '../service/follow-run.ts';
+import { runParams } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { countOf } from '../text/format.ts';
 import { pointsText, reportText, reportValue } from '../text/report-text.ts';
 import { type Baseline, type Comparison, type ComparisonQuery, readComparison } from './baseline.ts';
-import { type GateCase, type GateReport, intervalPoints, type WorseItem } from './gate-report.ts';
-import { readItemTexts } from './read-item-texts.ts';
+import {
+  type GateCase,
+  type GateReport,
+  type ItemTexts,
+  intervalPoints,
+  type WorseItem,
+} from './gate-report.ts';
 
 /** What a gate compares, and how much worse the run may be. */
 export interface GateComparison {
@@ -19,10 +25,8 @@ export interface GateComparison {
 }
 
 /** The parts of a report that come from comparisons. */
-export type ComparedGate = Pick<GateReport, 'cases' | 'warnings' | 'configDifferences'> & {
-  readonly verdict: Verdict;
-  readonly reason: string;
-};
+export type ComparedGate = Pick<GateReport, 'verdict' | 'reason' | 'cases' | 'warnings'> &
+  Pick<GateReport['about'], 'configDifferences'>;
 
 /** Items of a scorer that a report can name, and how many of their texts are read. */
 const MAX_ITEMS = 500;
@@ -61,7 +65,7 @@ export async function compareGate(service: ServiceClient, gate: GateComparison):
   const worst = worstOf(found.data).slice(0, MAX_ITEMS_WITH_TEXTS);
   while (worst.length > 0) {
     const read = worst.splice(0, ITEMS_AT_A_TIME).map(async (item) => {
-      texts.set(item, { ...worseItem(item), texts: await readItemTexts(service, { baseline, run }, item) });
+      texts.set(item, { ...worseItem(item), ...(await readItemTexts(service, { baseline, run }, item)) });
     });
     await Promise.all(read);
   }
@@ -71,9 +75,9 @@ export async function compareGate(service: ServiceClient, gate: GateComparison):
     verdict: first.verdict,
     reason: first.reason,
     cases: [
-      { ...first, worseItems: named(drafts[0]?.worse ?? []) },
+      { ...first, worse_items: named(drafts[0]?.worse ?? []) },
       ...others
-        .map((one, index) => ({ ...one, worseItems: named(drafts[index + 1]?.worse ?? []) }))
+        .map((one, index) => ({ ...one, worse_items: named(drafts[index + 1]?.worse ?? []) }))
         .sort((a, b) => Number(b.verdict === 'worse') - Number(a.verdict === 'worse')),
     ],
     warnings: warningsOf(gate, found),
@@ -126,20 +130,18 @@ function caseOf(
   decides: boolean,
   maxDrop: number,
 ): GateCase {
-  const { paired, mean, other_mean, mean_difference: difference, ci95 } = numbers;
+  const { paired, mean, other_mean, mean_difference, ci95 } = numbers;
   const interval =
-    ci95 === null || difference === null || numbers.verdict !== undefined
+    ci95 === null || mean_difference === null || numbers.verdict !== undefined
       ? null
-      : widenInterval(ci95 as unknown as Interval, difference, count);
+      : widenInterval(ci95 as unknown as Interval, mean_difference, count);
   const verdict = verdictOf(interval, maxDrop);
   return {
     scorer: reportText(scorer),
     section: section === null ? null : reportText(section),
-    ...{ decides, paired, difference, interval, verdict, worseTotal },
-    baselineMean: mean,
-    mean: other_mean,
-    reason: reasonOf(verdict, interval, maxDrop),
-    worseItems: [],
+    ...{ decides, verdict, reason: reasonOf(verdict, interval, maxDrop), paired },
+    ...{ baseline_mean: mean, mean: other_mean, mean_difference, interval },
+    ...{ worse_total: worseTotal, worse_items: [] },
   };
 }
 
@@ -163,11 +165,10 @@ const worstOf = (items: readonly Difference[]): Difference[] =>
 
 const worseItem = (item: Difference): WorseItem => ({
   section: reportText(item.section),
-  orderIndex: item.order_index,
-  itemId: reportValue(item.item_id),
-  baselineScore: item.score,
+  order_index: item.order_index,
+  item_id: reportValue(item.item_id) ?? null,
+  baseline_score: item.score,
   score: item.other_score,
-  texts: undefined,
 });
 
 /** Members of a configuration that say how outputs are scored. */
@@ -200,3 +201,67 @@ function warningsOf(
 
 /** Items that a run selects. */
 const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
+
+/** Results of an item that are looked at. */
+const MAX_RESULTS = 10;
+
+/**
+ * What an item asks, and what two runs answered: of several repetitions, the baseline's best answer and the run's worst.
+ *
+ * @throws as `ServiceClient.send`
+ */
+async function readItemTexts(
+  service: ServiceClient,
+  { baseline, run }: { readonly baseline: Run; readonly run: Run },
+  item: Difference,
+): Promise<ItemTexts> {
+  const one = { hash: item.item_hash, section: item.section, orderIndex: item.order_index };
+  const other = { ...one, section: item.other_section, orderIndex: item.other_order_index };
+  const [before, now] = await Promise.all([
+    resultsOf(service, baseline, one),
+    resultsOf(service, run, other),
+  ]);
+  const best = before.toSorted((a, b) => (b.score ?? -1) - (a.score ?? -1))[0];
+  const worst = now.toSorted((a, b) => (a.score ?? 2) - (b.score ?? 2))[0];
+  const content = (worst ?? best)?.item as Content | null | undefined;
+  return {
+    question: questionOf(content),
+    expected: reportValue(content?.answer) ?? null,
+    baseline_output: outputOf(best),
+    output: outputOf(worst),
+  };
+}
+
+interface Content {
+  readonly inputs?: { readonly prompt?: unknown; readonly messages?: unknown } | null;
+  readonly answer?: unknown;
+}
+
+interface Place {
+  readonly hash: string;
+  readonly section: string;
+  readonly orderIndex: number;
+}
+
+async function resultsOf(
+  service: ServiceClient,
+  { id }: Run,
+  { hash, section, orderIndex }: Place,
+): Promise<RunResult[]> {
+  const query = { item_hash: hash, section, include: 'item', limit: MAX_RESULTS } as const;
+  const reply = service.api.GET('/runs/{id}/results', { params: { ...runParams(id), query } });
+  return (await service.read(reply)).value.data.filter((result) => result.order_index === orderIndex);
+}
+
+function questionOf(content: Content | null | undefined): string | null {
+  const { prompt, messages } = content?.inputs ?? {};
+  if (prompt !== undefined) return reportValue(prompt) ?? null;
+  const last: unknown = Array.isArray(messages) ? messages.at(-1)?.content : undefined;
+  return reportValue(last ?? content?.inputs) ?? null;
+}
+
+function outputOf(result: RunResult | undefined): string | null {
+  const { output, error } = result ?? {};
+  if (error != null) return reportText(`error ${error.code}`);
+  return reportValue(output) ?? null;
+}

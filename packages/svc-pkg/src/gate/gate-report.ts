@@ -1,26 +1,24 @@
 import type { Run } from '@svc/client';
 import type { Interval, Verdict } from '../evaluation.ts';
-import { countOf } from '../text/format.ts';
+import { countOf, formatFacts } from '../text/format.ts';
 import { pointsText } from '../text/report-text.ts';
 import type { Sight } from './sight.ts';
 
-/** An item whose score is lower than the baseline's. Texts are lines of `reportText`. */
-export interface WorseItem {
-  readonly section: string;
-  readonly orderIndex: number;
-  readonly itemId: string | undefined;
-  readonly baselineScore: number;
-  readonly score: number;
-  /** What was asked and answered; undefined if it was not read. */
-  readonly texts: ItemTexts | undefined;
+/** What an item asks, and what two runs answered, as lines of `reportText`; null for nothing. */
+export interface ItemTexts {
+  readonly question: string | null;
+  readonly expected: string | null;
+  readonly baseline_output: string | null;
+  readonly output: string | null;
 }
 
-/** Members are undefined if there is nothing to show. */
-export interface ItemTexts {
-  readonly question: string | undefined;
-  readonly expected: string | undefined;
-  readonly baselineOutput: string | undefined;
-  readonly output: string | undefined;
+/** An item whose score is lower than the baseline's, with its texts if they were read. */
+export interface WorseItem extends Partial<ItemTexts> {
+  readonly section: string;
+  readonly order_index: number;
+  readonly item_id: string | null;
+  readonly baseline_score: number;
+  readonly score: number;
 }
 
 /** The comparison of the items of one scorer, of one section or all. */
@@ -30,27 +28,24 @@ export interface GateCase {
   readonly section: string | null;
   /** Whether this is the comparison that decides; the others are for information. */
   readonly decides: boolean;
-  readonly paired: number;
-  readonly baselineMean: number | null;
-  readonly mean: number | null;
-  readonly difference: number | null;
-  /** Wider than a 95 % interval if several cases inform. */
-  readonly interval: Interval | null;
   readonly verdict: Verdict;
   readonly reason: string;
-  /** The first of them. */
-  readonly worseItems: readonly WorseItem[];
+  readonly paired: number;
+  readonly baseline_mean: number | null;
+  readonly mean: number | null;
+  readonly mean_difference: number | null;
+  /** Wider than a 95 % interval if several cases inform. */
+  readonly interval: Interval | null;
   /** Items with a lower score. */
-  readonly worseTotal: number;
+  readonly worse_total: number;
+  /** The first of them. */
+  readonly worse_items: readonly WorseItem[];
 }
 
 /** A run of a gate. */
-export interface GateRun {
-  readonly id: string;
-  readonly datasetId: string;
-  readonly version: number;
-  /** SHA-256 of its items, configuration, bar and results. */
-  readonly runHash: string | null;
+export interface GateRun extends Pick<Run, 'id' | 'dataset_id' | 'dataset_version' | 'run_hash'> {
+  /** The label that named the baseline. */
+  readonly label?: string;
 }
 
 /** How many results people have judged, and how the scorer that decides agrees with them. */
@@ -61,35 +56,36 @@ export interface LabelCheck {
   readonly kappa: number | null;
 }
 
-/** Everything that a gate says. Texts from the service are lines of `reportText`. */
+/** Everything that a gate says, with the names and in the order of its JSON. Texts from the service are lines of `reportText`. */
 export interface GateReport {
-  readonly dataset: string;
-  readonly maxDrop: number;
-  readonly baseline: GateRun;
-  /** The label that named the baseline. */
-  readonly label: string | undefined;
-  readonly run: GateRun;
-  readonly startedAt: string;
-  readonly durationMs: number;
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Whether the gate fails: it is worse, or undecided if that fails. */
-  readonly fails: boolean;
-  readonly exitCode: number;
-  /** Null if it is unknown. */
-  readonly sight: Sight | null;
+  readonly exit_code: number;
+  readonly max_drop: number;
+  readonly baseline: GateRun;
+  readonly run: GateRun;
   readonly labels?: LabelCheck;
   /** The bar that was sealed before the run, and the verdict of the service on it. */
   readonly sealed?: { readonly hash: string } & NonNullable<Run['verdict']>;
+  /** Null if it is unknown. */
+  readonly sight: Sight | null;
   /** The deciding case is the first. */
   readonly cases: readonly GateCase[];
   readonly warnings: readonly string[];
-  /** Members of the configuration that differ: JSON Pointer, and both values. */
-  readonly configDifferences: readonly {
-    readonly path: string;
-    readonly baseline: string | undefined;
-    readonly run: string | undefined;
-  }[];
+  /** What only other forms of the report show. */
+  readonly about: {
+    readonly dataset: string;
+    readonly startedAt: string;
+    readonly durationMs: number;
+    /** Whether the gate fails: it is worse, or undecided if that fails. */
+    readonly fails: boolean;
+    /** Members of the configuration that differ: JSON Pointer, and both values. */
+    readonly configDifferences: readonly {
+      readonly path: string;
+      readonly baseline: string | undefined;
+      readonly run: string | undefined;
+    }[];
+  };
 }
 
 /** Verdicts in words. */
@@ -118,20 +114,23 @@ export function sealText({ sealed }: GateReport): string | null {
 }
 
 /** Where an item is: `test 12 (q12)`. */
-export function placeOf({ section, orderIndex, itemId }: WorseItem): string {
-  return `${section} ${orderIndex}${itemId === undefined ? '' : ` (${itemId})`}`;
+export function placeOf({ section, order_index, item_id }: WorseItem): string {
+  return `${section} ${order_index}${item_id === null ? '' : ` (${item_id})`}`;
 }
 
 /** The texts of an item, each with its name; none if they were not read. */
 export function factsOf({
-  texts,
-}: WorseItem): readonly (readonly [name: string, text: string | undefined])[] {
-  if (texts === undefined) return [];
+  question,
+  expected = null,
+  baseline_output = null,
+  output = null,
+}: WorseItem): readonly (readonly [name: string, text: string | null])[] {
+  if (question === undefined) return [];
   return [
-    ['question', texts.question],
-    ['expected', texts.expected],
-    ['baseline', texts.baselineOutput],
-    ['now', texts.output],
+    ['question', question],
+    ['expected', expected],
+    ['baseline', baseline_output],
+    ['now', output],
   ];
 }
 
@@ -140,9 +139,80 @@ export const scoreText = (score: number | null): string =>
   score === null ? 'none' : String(Number(score.toPrecision(4)));
 
 /** The numbers of a case in one sentence. */
-export function caseText({ paired, baselineMean, mean, difference, interval }: GateCase): string {
+export function caseText({
+  paired,
+  baseline_mean,
+  mean,
+  mean_difference: difference,
+  interval,
+}: GateCase): string {
   if (difference === null) return `${paired} items compared.`;
   const bounds = interval === null ? 'without an interval' : `interval ${intervalPoints(interval)}`;
-  const change = `${scoreText(baselineMean)} → ${scoreText(mean)}`;
+  const change = `${scoreText(baseline_mean)} → ${scoreText(mean)}`;
   return `${paired} items compared: ${change}, a difference of ${pointsText(difference)} points (${bounds}).`;
 }
+
+/** The verdict in one line. */
+export const verdictLine = ({ verdict, reason }: GateReport): string =>
+  `svc-pkg: ${VERDICT_TEXTS[verdict]}: ${reason}\n`;
+
+/** A gate for people. */
+export function gateText(report: GateReport): string {
+  const { baseline } = report;
+  const [deciding, ...others] = report.cases;
+  const interval = deciding?.interval ?? null;
+  return formatFacts([
+    ['verdict', VERDICT_TEXTS[report.verdict]],
+    ['reason', report.reason],
+    ['scorer', deciding?.scorer],
+    ['common items', deciding?.paired],
+    ['mean', deciding && `${scoreText(deciding.baseline_mean)} → ${scoreText(deciding.mean)}`],
+    [
+      'difference',
+      deciding?.mean_difference == null ? null : `${pointsText(deciding.mean_difference)} points`,
+    ],
+    ['95 % interval', interval && `${intervalPoints(interval)} points`],
+    ['allowed drop', `${pointsText(report.max_drop)} points`],
+    ['worse items', deciding?.worse_total],
+    ['judged results', report.labels && labelText(report.labels)],
+    ['baseline', `${baseline.id}${baseline.label === undefined ? '' : ` (label ${baseline.label})`}`],
+    ['run', report.run.id],
+    ['run hash', report.run.run_hash],
+    ['sealed bar', sealText(report)],
+    ...report.warnings.map((warning) => ['note', warning] as const),
+    ...others
+      .filter(({ verdict }) => verdict === 'worse')
+      .map((one) => ['also worse', `${one.scorer}, ${one.section ?? 'all sections'}`] as const),
+  ]);
+}
+
+/** GitHub shows ten of a kind for each step. */
+const MAX_CASES = 9;
+
+/** A gate as workflow commands of GitHub Actions, one per line: its verdict, and each section that got worse. */
+export function githubAnnotations(report: GateReport): string {
+  const kind = report.about.fails ? 'error' : report.verdict === 'undecided' ? 'warning' : 'notice';
+  const [deciding, ...others] = report.cases;
+  const numbers = deciding === undefined ? '' : ` ${caseText(deciding)}`;
+  const worse = others.filter(({ verdict }) => verdict === 'worse').slice(0, MAX_CASES);
+  return [
+    command(
+      kind,
+      `Gate of ${report.about.dataset}: ${VERDICT_TEXTS[report.verdict]}`,
+      `${report.reason}${numbers}`,
+    ),
+    ...worse.map((one) =>
+      command('warning', `Worse: ${one.scorer}, ${one.section ?? 'all sections'}`, caseText(one)),
+    ),
+  ].join('');
+}
+
+/** Values escaped as `@actions/core` does it. */
+function command(kind: string, title: string, message: string): string {
+  return `::${kind} title=${property(title)}::${data(message)}\n`;
+}
+
+const data = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

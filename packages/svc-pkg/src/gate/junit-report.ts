@@ -10,12 +10,12 @@ const MAX_ITEMS = 50;
 export function junitReport(report: GateReport): string {
   const failures = report.cases.filter((one) => outcomeOf(report, one) === 'failure').length;
   const skipped = report.cases.filter((one) => outcomeOf(report, one) === 'skipped').length;
-  const time = (report.durationMs / 1000).toFixed(3);
+  const time = (report.about.durationMs / 1000).toFixed(3);
   const counts = `tests="${report.cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="${time}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="svc-pkg gate" ${counts}>`,
-    `  <testsuite name="${xmlText(`gate of ${report.dataset}`)}" ${counts} timestamp="${xmlText(report.startedAt)}">`,
+    `  <testsuite name="${xmlText(`gate of ${report.about.dataset}`)}" ${counts} timestamp="${xmlText(report.about.startedAt)}">`,
     ...propertyElements(report),
     ...report.cases.map((one) => caseElement(report, one)),
     '  </testsuite>',
@@ -27,7 +27,7 @@ export function junitReport(report: GateReport): string {
 function propertyElements({ run, sealed }: GateReport): string[] {
   const { hash, outcome, sealed_at: sealedAt, outputs_before: before } = sealed ?? {};
   const properties = Object.entries({
-    ...{ run_hash: run.runHash, bar_hash: hash, bar_outcome: outcome, bar_sealed_at: sealedAt },
+    ...{ run_hash: run.run_hash, bar_hash: hash, bar_outcome: outcome, bar_sealed_at: sealedAt },
     bar_outputs_before: before,
   }).filter(([, value]) => value != null);
   if (properties.length === 0) return [];
@@ -40,7 +40,7 @@ function propertyElements({ run, sealed }: GateReport): string[] {
 /** Too few labels decide nothing, whatever the interval says. */
 function outcomeOf(report: GateReport, { decides, verdict }: GateCase): 'passed' | 'skipped' | 'failure' {
   const shown = decides ? report.verdict : verdict;
-  if (shown === 'worse' || (decides && report.fails)) return 'failure';
+  if (shown === 'worse' || (decides && report.about.fails)) return 'failure';
   return shown === 'undecided' ? 'skipped' : 'passed';
 }
 
@@ -63,12 +63,12 @@ function caseElement(report: GateReport, one: GateCase): string {
   }
 }
 
-function itemLines({ worseItems, worseTotal }: GateCase): string[] {
-  const shown = worseItems.slice(0, MAX_ITEMS);
-  const more = worseTotal - shown.length;
+function itemLines({ worse_items, worse_total }: GateCase): string[] {
+  const shown = worse_items.slice(0, MAX_ITEMS);
+  const more = worse_total - shown.length;
   const lines = shown.flatMap((item) => [
-    `- ${placeOf(item)}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
-    ...factsOf(item).flatMap(([name, text]) => (text === undefined ? [] : [`  ${name}: ${text}`])),
+    `- ${placeOf(item)}: ${scoreText(item.baseline_score)} → ${scoreText(item.score)}`,
+    ...factsOf(item).flatMap(([name, text]) => (text === null ? [] : [`  ${name}: ${text}`])),
   ]);
   return more > 0 ? [...lines, `- and ${more} more`] : lines;
 }

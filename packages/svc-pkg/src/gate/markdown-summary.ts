@@ -18,19 +18,20 @@ const MAX_LISTED = 50;
 
 /** A gate as Markdown, in which every text from the service is a code span. */
 export function markdownSummary(report: GateReport): string {
+  const { label } = report.baseline;
   const [deciding, ...others] = report.cases;
-  const worse = deciding?.worseItems.filter(({ texts }) => texts !== undefined) ?? [];
-  const more = (deciding?.worseTotal ?? 0) - worse.length;
+  const worse = deciding?.worse_items.filter(({ question }) => question !== undefined) ?? [];
+  const more = (deciding?.worse_total ?? 0) - worse.length;
   return [
-    `## Gate of ${codeSpan(report.dataset)}: ${VERDICT_TEXTS[report.verdict]}`,
+    `## Gate of ${codeSpan(report.about.dataset)}: ${VERDICT_TEXTS[report.verdict]}`,
     '',
     report.reason,
     '',
     ...(deciding === undefined ? [] : [`- Scorer ${codeSpan(deciding.scorer)}: ${caseText(deciding)}`]),
-    `- Allowed drop: ${pointsText(report.maxDrop)} points`,
-    `- Baseline: ${runText(report.baseline)}${report.label === undefined ? '' : `, the newest with the label ${codeSpan(report.label)}`}`,
+    `- Allowed drop: ${pointsText(report.max_drop)} points`,
+    `- Baseline: ${runText(report.baseline)}${label === undefined ? '' : `, the newest with the label ${codeSpan(label)}`}`,
     `- Run: ${runText(report.run)}`,
-    ...(report.run.runHash === null ? [] : [`- Run hash: ${codeSpan(report.run.runHash)}`]),
+    ...(report.run.run_hash === null ? [] : [`- Run hash: ${codeSpan(report.run.run_hash)}`]),
     ...(report.sealed === undefined
       ? []
       : [`- Sealed bar: ${sealText(report)} (${codeSpan(report.sealed.hash)})`]),
@@ -41,16 +42,21 @@ export function markdownSummary(report: GateReport): string {
     ...listed('Sections and scorers', others, sectionLine, [
       'They do not decide. Their intervals are wider, so that all of them together raise a false alarm as rarely as one.',
     ]),
-    ...listed('What differs in the configuration', report.configDifferences, ({ path, baseline, run }) => {
-      return `${codeSpan(path)}: ${spanOr(baseline)} → ${spanOr(run)}`;
-    }),
+    ...listed(
+      'What differs in the configuration',
+      report.about.configDifferences,
+      ({ path, baseline, run }) => {
+        return `${codeSpan(path)}: ${spanOr(baseline)} → ${spanOr(run)}`;
+      },
+    ),
     ...(worse.length === 0 ? [] : ['', '### Items that got worse', '', ...worse.flatMap(itemLines)]),
     ...(worse.length > 0 && more > 0 ? [`- and ${more} more`] : []),
     '',
   ].join('\n');
 }
 
-const runText = ({ id, version }: GateRun): string => `${codeSpan(id)}, version ${version} of the dataset`;
+const runText = ({ id, dataset_version }: GateRun): string =>
+  `${codeSpan(id)}, version ${dataset_version} of the dataset`;
 
 const spanOr = (text: string | undefined): string => (text === undefined ? 'absent' : codeSpan(text));
 
@@ -81,8 +87,8 @@ function listed<T>(
 
 function itemLines(item: WorseItem): string[] {
   return [
-    `- ${codeSpan(placeOf(item))}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
-    ...factsOf(item).map(([name, text]) => `  - ${name}: ${text === undefined ? 'none' : codeSpan(text)}`),
+    `- ${codeSpan(placeOf(item))}: ${scoreText(item.baseline_score)} → ${scoreText(item.score)}`,
+    ...factsOf(item).map(([name, text]) => `  - ${name}: ${text === null ? 'none' : codeSpan(text)}`),
   ];
 }
 

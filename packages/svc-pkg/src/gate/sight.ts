@@ -66,49 +66,56 @@ export function planGate(
   return { items, repetitions: planned, detectable };
 }
 
-/** What a gate can see. */
+/** What a gate can see, with the names and in the order of its JSON. */
 export interface Sight {
   readonly items: number;
-  readonly power: number;
   /** The smallest drop that these items see. */
   readonly detectable: number;
-  readonly drop: number;
-  /** The items that see `drop`; null for none. */
-  readonly neededItems: number | null;
+  /** The items that see the drop that is looked for; null for none. */
+  readonly needed_items: number | null;
+  readonly power: number;
   /** Whether the variance comes from a bound, because all scores of the baseline are equal. */
-  readonly varianceAssumed: boolean;
+  readonly variance_assumed: boolean;
   readonly correlation: number;
   /** The run that the correlation was measured with; null if it is assumed. */
-  readonly measuredWith: string | null;
+  readonly measured_with: string | null;
 }
 
 /** What a gate can see with some items, and what it needs to see a drop. */
 export function sightOf(
-  spread: ScoreSpread & Pick<Sight, 'varianceAssumed' | 'measuredWith'>,
-  { items, drop, power }: Pick<Sight, 'items' | 'drop' | 'power'>,
+  spread: ScoreSpread & Pick<Sight, 'variance_assumed' | 'measured_with'>,
+  { items, drop, power }: Pick<Sight, 'items' | 'power'> & { readonly drop: number },
 ): Sight {
-  const { varianceAssumed, correlation, measuredWith } = spread;
+  const { variance_assumed, correlation, measured_with } = spread;
   return {
-    ...{ items, drop, power, varianceAssumed, correlation, measuredWith },
+    items,
     detectable: detectableDrop(spread, items, power),
-    neededItems: drop === 0 ? null : itemsToDetect(spread, drop, power),
+    needed_items: drop === 0 ? null : itemsToDetect(spread, drop, power),
+    ...{ power, variance_assumed, correlation, measured_with },
   };
 }
 
 /** A sentence on what a gate can see; null if it is unknown. */
-export function sightText(sight: Sight | null, baseline: string): string {
+export function sightText(sight: Sight | null, baseline: string, drop: number): string {
   if (sight === null) {
     return `All scores of ${baseline} are equal and neither 0 nor 1, or there are fewer than two: what the gate will see cannot be computed`;
   }
-  const { items, detectable, drop, neededItems, power, varianceAssumed, correlation, measuredWith } = sight;
+  const {
+    items,
+    detectable,
+    needed_items: needs,
+    power,
+    variance_assumed,
+    correlation,
+    measured_with,
+  } = sight;
   const from =
-    measuredWith === null
+    measured_with === null
       ? `correlation ${correlation} assumed`
-      : `correlation ${Number(correlation.toPrecision(2))} of the last comparison, with ${measuredWith}`;
-  const needed =
-    neededItems === null ? '' : `; ${pointsOf(drop)} need ${neededItems.toLocaleString('en-US')}`;
+      : `correlation ${Number(correlation.toPrecision(2))} of the last comparison, with ${measured_with}`;
+  const needed = needs === null ? '' : `; ${pointsOf(drop)} need ${needs.toLocaleString('en-US')}`;
   const seen = `With ${items.toLocaleString('en-US')} items you will see a drop of ${pointsOf(detectable)}${needed}`;
-  const variance = varianceAssumed
+  const variance = variance_assumed
     ? `variance assumed: the Wilson bound of ${baseline}, whose scores are all equal`
     : `variance of ${baseline}`;
   return `${seen} (power ${power}, ${variance}, ${from})`;

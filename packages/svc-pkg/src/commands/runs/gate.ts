@@ -12,8 +12,14 @@ import {
   readSpread,
 } from '../../gate/baseline.ts';
 import { compareGate } from '../../gate/compare-gate.ts';
-import type { GateReport, LabelCheck } from '../../gate/gate-report.ts';
-import { gateDocument, gateText, githubAnnotations, verdictLine } from '../../gate/gate-text.ts';
+import {
+  type GateReport,
+  type GateRun,
+  gateText,
+  githubAnnotations,
+  type LabelCheck,
+  verdictLine,
+} from '../../gate/gate-report.ts';
 import { junitReport } from '../../gate/junit-report.ts';
 import { markdownSummary } from '../../gate/markdown-summary.ts';
 import { sightOf, sightText } from '../../gate/sight.ts';
@@ -119,7 +125,7 @@ export const gate: Operation = operation({
     const report = await runGate(cli, await open(), dataset, options);
     await files.write(report);
     await print(cli, report);
-    cli.endWith(report.exitCode);
+    cli.endWith(report.exit_code);
   },
 });
 
@@ -147,7 +153,7 @@ async function runGate(
   const items = earlier === undefined ? (await planRun(service, request)).value.plan.items : itemsOf(earlier);
   const spread = await readSpread(service, baseline.run, query);
   const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });
-  await printNote(cli, sightText(sight, baseline.run.id));
+  await printNote(cli, sightText(sight, baseline.run.id, maxDrop));
 
   const run = earlier ?? (await startRun(cli, service, request)).value;
   await printNote(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
@@ -157,13 +163,18 @@ async function runGate(
     await checkRun(service, ended, { maxFailed });
     const compared = await compareGate(service, { baseline, run: ended, maxDrop, query });
     const labels = await checkLabels(service, ended, query, options.minLabels);
+    const { verdict, reason, cases, warnings, configDifferences } = compared;
+    const outcome = { verdict, reason, ...outcomeOf(verdict, options.undecided) };
+    const { fails, ...decided } = labels && labels.found < labels.required ? tooFewLabels(labels) : outcome;
     return {
-      ...{ ...compared, ...outcomeOf(compared.verdict, options.undecided), sight, maxDrop },
-      ...(labels && { labels, ...(labels.found < labels.required && tooFewLabels(labels)) }),
-      ...{ dataset: reportText(reference), label: baseline.label },
-      ...{ baseline: runOf(baseline.run), run: runOf(ended), startedAt: ended.created_at },
+      ...{ ...decided, max_drop: maxDrop },
+      ...{ baseline: runOf(baseline.run, baseline.label), run: runOf(ended), ...given({ labels }) },
       ...(ended.verdict && { sealed: { hash: String(ended.bar_hash), ...ended.verdict } }),
-      durationMs: Date.parse(ended.finished_at ?? ended.created_at) - Date.parse(ended.created_at),
+      ...{ sight, cases, warnings },
+      about: {
+        ...{ dataset: reportText(reference), startedAt: ended.created_at, fails, configDifferences },
+        durationMs: Date.parse(ended.finished_at ?? ended.created_at) - Date.parse(ended.created_at),
+      },
     };
   } catch (error) {
     throw withRun(cli, error, { reference, baseline, run, maxDrop });
@@ -197,13 +208,10 @@ function queryOf(
 }
 
 /** The exit code of a verdict, and whether the gate fails. */
-function outcomeOf(
-  verdict: Verdict,
-  undecided: Options['undecided'],
-): Pick<GateReport, 'exitCode' | 'fails'> {
-  if (verdict === 'not_worse') return { exitCode: EXIT.done, fails: false };
-  if (verdict === 'worse' || undecided === 'fail') return { exitCode: EXIT.worse, fails: true };
-  return { exitCode: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
+function outcomeOf(verdict: Verdict, undecided: Options['undecided']): { exit_code: number; fails: boolean } {
+  if (verdict === 'not_worse') return { exit_code: EXIT.done, fails: false };
+  if (verdict === 'worse' || undecided === 'fail') return { exit_code: EXIT.worse, fails: true };
+  return { exit_code: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
 }
 
 /** Whether people have judged enough results; undefined if it is not asked for. */
@@ -220,23 +228,17 @@ async function checkLabels(
 }
 
 /** The outcome of a gate whose scorer too few people have checked, whatever the interval. */
-const tooFewLabels = ({
-  found,
-  required,
-}: LabelCheck): Pick<GateReport, 'verdict' | 'reason' | 'exitCode' | 'fails'> => ({
-  verdict: 'undecided',
+const tooFewLabels = ({ found, required }: LabelCheck) => ({
+  verdict: 'undecided' as const,
   reason: `Too few labels: people have judged ${found} of the ${required} results that --min-labels requires.`,
-  exitCode: EXIT.tooFew,
+  exit_code: EXIT.tooFew,
   fails: false,
 });
 
 const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
 
-const runOf = (run: Run): GateReport['run'] => ({
-  id: run.id,
-  datasetId: run.dataset_id,
-  version: run.dataset_version,
-  runHash: run.run_hash,
+const runOf = ({ id, dataset_id, dataset_version, run_hash }: Run, label?: string): GateRun => ({
+  ...{ id, dataset_id, dataset_version, run_hash, ...given({ label }) },
 });
 
 /** An error after the start of a run says how to continue with it. */
@@ -295,8 +297,9 @@ async function openFiles({ junit, summary }: Options): Promise<ReportFiles> {
 
 /** For people, for machines, and for GitHub if it runs the command. */
 async function print(cli: Cli, report: GateReport): Promise<void> {
-  await printReport(cli, { text: () => gateText(report), json: () => JSON.stringify(gateDocument(report)) });
+  const { about: _, ...document } = report;
+  await printReport(cli, { text: () => gateText(report), json: () => JSON.stringify(document) });
   if (cli.json) return;
-  if (cli.quiet && report.exitCode !== EXIT.done) await writeText(cli.stderr, verdictLine(report));
+  if (cli.quiet && report.exit_code !== EXIT.done) await writeText(cli.stderr, verdictLine(report));
   if ((cli.env['GITHUB_ACTIONS'] ?? '') !== '') await writeText(cli.stdout, githubAnnotations(report));
 }

@@ -64,13 +64,13 @@ export const plan: Operation = operation({
     });
     const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
     await printResult(cli, {
-      json: () => JSON.stringify({ ...plan, ...(spread.varianceAssumed && { variance_assumed: true }) }),
+      json: () => JSON.stringify({ ...plan, ...(spread.variance_assumed && { variance_assumed: true }) }),
       text: () =>
         formatFacts([
           ['items', plan.items],
           ['repetitions', plan.repetitions],
           ['detectable', pointsOf(plan.detectable)],
-          ['all items', sightText(sight, run.id)],
+          ['all items', sightText(sight, run.id, detect)],
         ]),
     });
     // Rounded like the number of items.
