@@ -11,10 +11,10 @@ import { checkVersion, DATASET_ARGUMENT, findDataset } from '../service/referenc
 import { parseValue } from '../service/run-config.ts';
 import { sendFiles } from '../service/send-files.ts';
 import { repeatLost, type ServiceClient } from '../service/service-client.ts';
-import { type Flag, flag, type Operation, operation, text, texts } from './define-operation.ts';
+import { flag, type Operation, operation, text, texts, type Values } from './define-operation.ts';
 
 /** The options of commands that make a version. */
-const changeFlags = (): Readonly<Record<'message' | 'ifMatch', Flag<string, false>>> => ({
+const changeFlags = () => ({
   message: text('-m, --message <text>', 'what the history says of the change'),
   ifMatch: text(
     '--if-match <hash>',
@@ -122,13 +122,19 @@ export const restore: Operation = operation({
   },
 });
 
-/** Which item to edit, and how. */
-interface EditOptions {
-  readonly id?: string;
-  readonly section?: string;
-  readonly set?: readonly string[];
-  readonly remove?: true;
-}
+const EDIT_OPTIONS = {
+  id: text('--id <id>', 'edit the item with this id, as JSON or else a text: 1 is a number, \'"1"\' a text'),
+  section: text('--section <name>', 'the section of that item, where several have one with this id'),
+  set: texts(
+    '--set <pointer=value...>',
+    'set values of that item, such as /answer=42; the value is JSON or else a text',
+  ),
+  remove: flag('--remove', 'remove that item'),
+  ...changeFlags(),
+  dryRun: flag('--dry-run', 'compare and report errors, but store nothing'),
+};
+
+type EditOptions = Pick<Values<typeof EDIT_OPTIONS>, 'id' | 'section' | 'set' | 'remove'>;
 
 export const edit: Operation = operation({
   summary: 'replace or remove items of a dataset',
@@ -142,20 +148,7 @@ export const edit: Operation = operation({
       'JSON file with a list of edits, or an object with edits and message; - for standard input',
     ],
   },
-  options: {
-    id: text(
-      '--id <id>',
-      'edit the item with this id, as JSON or else a text: 1 is a number, \'"1"\' a text',
-    ),
-    section: text('--section <name>', 'the section of that item, where several have one with this id'),
-    set: texts(
-      '--set <pointer=value...>',
-      'set values of that item, such as /answer=42; the value is JSON or else a text',
-    ),
-    remove: flag('--remove', 'remove that item'),
-    ...changeFlags(),
-    dryRun: flag('--dry-run', 'compare and report errors, but store nothing'),
-  },
+  options: EDIT_OPTIONS,
   service: true,
   examples: [
     'svc-pkg edit my-set edits.json -m "typing errors"',

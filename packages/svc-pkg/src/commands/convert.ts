@@ -20,13 +20,34 @@ import { showProgress } from '../output/progress.ts';
 import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
-import { checkName, choice, flag, number, type Operation, operation, text } from './define-operation.ts';
+import {
+  checkName,
+  choice,
+  flag,
+  number,
+  type Operation,
+  operation,
+  text,
+  type Values,
+} from './define-operation.ts';
 
-interface Options extends WriteOptions {
-  readonly keepSource?: true;
-  readonly strict?: true;
-  readonly prompt?: number;
-}
+const OPTIONS = {
+  name: text('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)'),
+  from: choice('--from <tool>', 'the tool that wrote the files', TOOLS),
+  to: choice('--to <tool>', 'the tool that is to read the package: its run, else its dataset', WRITTEN_TOOLS),
+  model: text('--model <name>', 'with --to openai-batch: the model of the requests'),
+  datasetOnly: flag('--dataset-only', 'with --to: the dataset, also of a package with a run'),
+  prompt: number(
+    '--prompt <n>',
+    'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)',
+    { min: 0, max: 1_000_000 },
+  ),
+  keepSource: flag('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row'),
+  strict: flag('--strict', 'with --from or --to: fail if anything has no place'),
+  ...packageOutput('<file>.pkg.zip in the folder of the file'),
+};
+
+type Options = Values<typeof OPTIONS>;
 
 /** Turns a legacy archive, or files of another tool, into a package. */
 export const convert: Operation = operation({
@@ -38,28 +59,7 @@ export const convert: Operation = operation({
   arguments: {
     inputs: ['<files...>', '.zip files, or with --from files of that tool; - for standard input'],
   },
-  options: {
-    name: text('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)'),
-    from: choice('--from <tool>', 'the tool that wrote the files', TOOLS),
-    to: choice(
-      '--to <tool>',
-      'the tool that is to read the package: its run, else its dataset',
-      WRITTEN_TOOLS,
-    ),
-    model: text('--model <name>', 'with --to openai-batch: the model of the requests'),
-    datasetOnly: flag('--dataset-only', 'with --to: the dataset, also of a package with a run'),
-    prompt: number(
-      '--prompt <n>',
-      'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)',
-      { min: 0, max: 1_000_000 },
-    ),
-    keepSource: flag(
-      '--keep-source',
-      'with --from: keep the row of the tool in each item, as meta.source_row',
-    ),
-    strict: flag('--strict', 'with --from or --to: fail if anything has no place'),
-    ...packageOutput('<file>.pkg.zip in the folder of the file'),
-  },
+  options: OPTIONS,
   examples: [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
@@ -68,9 +68,9 @@ export const convert: Operation = operation({
     'svc-pkg convert --from lm-eval samples_gsm8k_*.jsonl results_*.json --output gsm8k.pkg.zip',
     'svc-pkg convert --to inspect run.pkg.zip',
   ],
-  async run({ inputs, from, to, ...options }, cli) {
+  async run({ inputs, ...options }, cli) {
     checkName(options.name);
-    const { keepSource, strict, prompt } = options;
+    const { from, to, keepSource, strict, prompt } = options;
     if (from !== undefined && to !== undefined)
       throw new CliError('usage', '--from and --to exclude each other');
     if (from !== undefined) return await convertFiles(cli, inputs, from, options);

@@ -7,7 +7,7 @@ import { downloadExport } from '../service/download-export.ts';
 import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { formatBytes, formatFacts } from '../text/format.ts';
-import { type Flag, flag, force, grouped, type Operation, operation, text } from './define-operation.ts';
+import { flag, force, grouped, type Operation, operation, text } from './define-operation.ts';
 import { databaseUrl } from './migrate.ts';
 
 interface Options {
@@ -20,10 +20,7 @@ interface Options {
 }
 
 /** If the program has a database, exports read it without a service. */
-const databaseFlags = (): {
-  readonly database: Flag<true, false>;
-  readonly databaseUrl: Flag<string, false>;
-} =>
+const databaseFlags = () =>
   grouped('Database:', {
     database: flag(
       '--database',

@@ -3,23 +3,41 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { type GivenMapping, mappingFlags, mappingOf } from '../mapping/mapping-options.ts';
-import { outputPackage, packageOutput, type WriteOptions } from '../output/package-output.ts';
+import { outputPackage, packageOutput } from '../output/package-output.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { datasetResult, printDryRun } from '../service/dataset-response.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { repeatLost } from '../service/service-client.ts';
 import { storedDataset } from '../service/store-dataset.ts';
-import { checkName, flag, hubFlags, mandatory, type Operation, operation, text } from './define-operation.ts';
+import {
+  checkName,
+  flag,
+  hubFlags,
+  mandatory,
+  type Operation,
+  operation,
+  text,
+  type Values,
+} from './define-operation.ts';
 import { background, handle, ifExists } from './upload.ts';
 
-/** What to import, except the mapping. */
-interface Options extends WriteOptions {
-  readonly name: string;
-  readonly description?: string;
-  readonly split?: string;
-  readonly subset?: string;
-  readonly revision?: string;
-}
+const OPTIONS = {
+  name: mandatory(text('--name <name>', 'name of the dataset (required)')),
+  description: text('--description <text>', 'description of the dataset'),
+  handle: handle(),
+  ifExists: ifExists(),
+  dryRun: flag('--dry-run', 'convert every row and report errors, but store nothing'),
+  inBackground: background(),
+  local: flag('--local', 'write a package, without a service').conflicts([
+    'dryRun',
+    'apiUrl',
+    'handle',
+    'ifExists',
+  ]),
+  ...packageOutput('<name>.pkg.zip in this folder'),
+  ...hubFlags(),
+  ...mappingFlags(),
+};
 
 /** Rows of a hub dataset become a dataset of a service, or a package. */
 export const importHub: Operation = operation({
@@ -28,23 +46,7 @@ export const importHub: Operation = operation({
     'Makes a service read a dataset of the hub, turn each row into an item and store all of them or nothing. ' +
     'With --local, this program reads the hub and writes a package instead. "svc-pkg preview" shows the columns.',
   arguments: { path: ['<path>', 'the dataset on the hub, as <owner>/<dataset>'] },
-  options: {
-    name: mandatory(text('--name <name>', 'name of the dataset (required)')),
-    description: text('--description <text>', 'description of the dataset'),
-    handle: handle(),
-    ifExists: ifExists(),
-    dryRun: flag('--dry-run', 'convert every row and report errors, but store nothing'),
-    inBackground: background(),
-    local: flag('--local', 'write a package, without a service').conflicts([
-      'dryRun',
-      'apiUrl',
-      'handle',
-      'ifExists',
-    ]),
-    ...packageOutput('<name>.pkg.zip in this folder'),
-    ...hubFlags(),
-    ...mappingFlags(),
-  },
+  options: OPTIONS,
   service: true,
   examples: [
     'svc-pkg import-hub openai/gsm8k --name "GSM8K test" --subset main --split test \\\n' +
@@ -103,7 +105,7 @@ export const importHub: Operation = operation({
 async function importLocally(
   cli: Cli,
   path: string,
-  options: Options,
+  options: Values<typeof OPTIONS>,
   given: GivenMapping,
   token: string | undefined,
 ): Promise<void> {

@@ -1,24 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
-import { type Flag, force, text } from '../commands/define-operation.ts';
+import { type Flag, force, text, type Values } from '../commands/define-operation.ts';
 import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { printHint, printReport, type Result, refuseTerminal, writeText } from './print.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
-
-/** The options of commands that write a package. */
-export interface PackageOutputOptions {
-  readonly output?: string;
-  readonly force?: boolean;
-}
-
-/** The options of commands that write a package for each input. */
-export interface WriteOptions extends PackageOutputOptions {
-  readonly name?: string;
-}
 
 /** The options of packages on a command line. @param defaultOutput where it is written without them, in words */
 export const packageOutput = (
@@ -30,6 +19,11 @@ export const packageOutput = (
   ),
   force: force(),
 });
+
+/** The options of commands that write a package. */
+export type PackageOutputOptions = Values<ReturnType<typeof packageOutput>>;
+/** The options of commands that write a package for each input. */
+export type WriteOptions = PackageOutputOptions & { readonly name?: string };
 
 /**
  * Several inputs need a folder to write to, or none.

@@ -48,24 +48,46 @@ import {
   type Operation,
   operation,
   text,
+  type Values,
 } from '../define-operation.ts';
 import { baseline, power } from './plan.ts';
 import { maxFailed } from './run.ts';
 
-interface Options {
-  readonly config?: string;
-  readonly baseline: string;
-  readonly maxDrop: number;
-  readonly scorer?: string;
-  readonly minLabels?: number;
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly undecided?: 'pass' | 'fail';
-  readonly power: number;
-  readonly maxFailed: number;
-  readonly run?: string;
-  readonly seal?: boolean;
-}
+const OPTIONS = {
+  config: text(
+    '--config <file>',
+    'JSON file with the configuration, - for standard input; needed without --run',
+  ),
+  baseline: baseline(),
+  maxDrop: mandatory(
+    number('--max-drop <score>', 'the drop of the score that is allowed, such as 0.02 for two points', {
+      min: 0,
+      max: 1,
+    }),
+  ),
+  scorer: text('--scorer <name>', 'the scorer that decides (default: the main one)'),
+  minLabels: count(
+    '--min-labels <count>',
+    'end with 12 if people have judged fewer results of the run',
+    1,
+    999_999_999,
+  ),
+  junit: text('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file'),
+  summary: text('--summary <file>', 'write a summary in Markdown, in place of an older file'),
+  undecided: choice('--undecided <outcome>', 'let the gate pass (0) or fail (10) where it is undecided', [
+    'pass',
+    'fail',
+  ]),
+  power: power(),
+  maxFailed: maxFailed(),
+  seal: flag(
+    '--seal',
+    'store baseline and drop as the bar of the run before it starts, so that nobody can move them',
+  ),
+  run: text('--run <id>', 'continue with this run, which an interrupted gate has started'),
+};
+
+type Options = Values<typeof OPTIONS>;
 
 /** Whether a run is worse than a baseline. */
 export const gate: Operation = operation({
@@ -74,39 +96,7 @@ export const gate: Operation = operation({
     'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
     '95 % interval of the difference is above the allowed drop, worse (10) if it is below, else undecided (11).',
   arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
-  options: {
-    config: text(
-      '--config <file>',
-      'JSON file with the configuration, - for standard input; needed without --run',
-    ),
-    baseline: baseline(),
-    maxDrop: mandatory(
-      number('--max-drop <score>', 'the drop of the score that is allowed, such as 0.02 for two points', {
-        min: 0,
-        max: 1,
-      }),
-    ),
-    scorer: text('--scorer <name>', 'the scorer that decides (default: the main one)'),
-    minLabels: count(
-      '--min-labels <count>',
-      'end with 12 if people have judged fewer results of the run',
-      1,
-      999_999_999,
-    ),
-    junit: text('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file'),
-    summary: text('--summary <file>', 'write a summary in Markdown, in place of an older file'),
-    undecided: choice('--undecided <outcome>', 'let the gate pass (0) or fail (10) where it is undecided', [
-      'pass',
-      'fail',
-    ]),
-    power: power(),
-    maxFailed: maxFailed(),
-    seal: flag(
-      '--seal',
-      'store baseline and drop as the bar of the run before it starts, so that nobody can move them',
-    ),
-    run: text('--run <id>', 'continue with this run, which an interrupted gate has started'),
-  },
+  options: OPTIONS,
   service: true,
   examples: [
     'svc-pkg gate GSM8K --config run.json --baseline baseline --max-drop 0.02',

@@ -27,7 +27,7 @@ export const maxFailed = (): Flag<number, true> =>
   withDefault(count('--max-failed <count>', 'fail if more items failed', 0, 999_999_999), 0);
 
 /** What a run may cost. */
-const maxCost = (): Flag<number, false> =>
+const maxCost = () =>
   parsed(
     '--max-cost <amount>',
     'the most that the run may cost, in the currency of its price; it stops before, with exit code 4',
@@ -39,11 +39,7 @@ const maxCost = (): Flag<number, false> =>
   );
 
 /** The options of commands that wait for a run. */
-const runLimits = (): {
-  readonly wait: Flag<boolean, true>;
-  readonly maxFailed: Flag<number, true>;
-  readonly minScore: Flag<number, false>;
-} => ({
+const runLimits = () => ({
   wait: unless('--no-wait', 'end when the run is queued'),
   maxFailed: maxFailed(),
   minScore: number('--min-score <score>', 'fail if the mean score is lower'),
