@@ -13,7 +13,7 @@ import { verdictOf, widenInterval } from '../src/evaluation.ts';
 import { type GateCase, type GateReport, githubAnnotations } from '../src/gate/gate-report.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
 import { markdownSummary } from '../src/gate/markdown-summary.ts';
-import { reportText } from '../src/text/report-text.ts';
+import { reportText } from '../src/text/format.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 interface SecondReader {

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type CheckedPackage, DEFAULT_LIMITS, type PackageReader } from '@svc/pkg-format';
 import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
-import { createLinter, lintFiles } from './check-style.ts';
-import { type Diagnostic, errorDiagnostic } from './diagnostics.ts';
+import { createLinter, type Diagnostic, errorDiagnostic, lintFiles } from './check-style.ts';
 
 export interface CheckOptions {
   /** Also report style. */

@@ -2,7 +2,6 @@ import { changeItems, checkChange, type ItemsChange } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { tableFields, tableFlags } from '../mapping/table-options.ts';
 import { printReport } from '../output/print.ts';
 import { readText } from '../package/input-file.ts';
 import { changeResult, printDryRun } from '../service/dataset-response.ts';
@@ -12,6 +11,7 @@ import { parseValue } from '../service/run-config.ts';
 import { sendFiles } from '../service/send-files.ts';
 import { repeatLost, type ServiceClient } from '../service/service-client.ts';
 import { flag, type Operation, operation, text, texts, type Values } from './define-operation.ts';
+import { tableFields, tableFlags } from './table-flags.ts';
 
 /** The options of commands that make a version. */
 const changeFlags = () => ({

@@ -9,15 +9,14 @@ import {
   type DiagnosticCollector,
   errorDiagnostic,
   MAX_PER_CODE,
-} from '../check/diagnostics.ts';
+} from '../check/check-style.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { errorLine } from '../errors/failure.ts';
 import { eachPath, printResult } from '../output/print.ts';
-import { hashDocument } from '../package/hash-package.ts';
+import { hashDocument, type RunFacts, readRunFacts, runDocument, runText } from '../package/hash-package.ts';
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
-import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
 import { countOf, formatFacts } from '../text/format.ts';
 import { flag, type Operation, operation } from './define-operation.ts';
 

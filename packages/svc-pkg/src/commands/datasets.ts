@@ -4,7 +4,7 @@ import { given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { printListing, printReport, printResult } from '../output/print.ts';
 import { countsText, datasetResult } from '../service/dataset-response.ts';
-import { downloadTable, formatOf, tableOutput } from '../service/download-table.ts';
+import { downloadTable, formatOf, tableOutput } from '../service/download.ts';
 import {
   DATASET_ARGUMENT,
   findDataset,

@@ -3,7 +3,7 @@ import type { Cli, Download } from '../cli-context.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
 import { printHint, printReport, refuseTerminal, writeText } from '../output/print.ts';
 import { receive } from '../output/progress.ts';
-import { downloadExport } from '../service/download-export.ts';
+import { downloadExport } from '../service/download.ts';
 import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { formatBytes, formatFacts } from '../text/format.ts';

@@ -2,13 +2,11 @@ import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { type GivenMapping, mappingFlags, mappingOf } from '../mapping/mapping-options.ts';
 import { outputPackage, packageOutput } from '../output/package-output.ts';
 import { printHint, printReport } from '../output/print.ts';
-import { datasetResult, printDryRun } from '../service/dataset-response.ts';
+import { datasetResult, printDryRun, storedDataset } from '../service/dataset-response.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { repeatLost } from '../service/service-client.ts';
-import { storedDataset } from '../service/store-dataset.ts';
 import {
   checkName,
   flag,
@@ -19,6 +17,7 @@ import {
   text,
   type Values,
 } from './define-operation.ts';
+import { type GivenMapping, mappingFlags, mappingOf } from './table-flags.ts';
 import { background, handle, ifExists } from './upload.ts';
 
 const OPTIONS = {

@@ -4,11 +4,17 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageReader, PackageSection } from '@svc/pkg-format';
 import type { Cli } from '../cli-context.ts';
 import { eachPath, printResult } from '../output/print.ts';
-import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
+import {
+  type HashedPackage,
+  hashDocument,
+  hashPackage,
+  type RunFacts,
+  readRunFacts,
+  runDocument,
+  runText,
+} from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
-import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';
-import { countOf, formatFacts, printableValue } from '../text/format.ts';
-import { sampleText } from '../text/sample-text.ts';
+import { countOf, formatFacts, printableValue, sampleText } from '../text/format.ts';
 import { count, type Operation, operation, withDefault } from './define-operation.ts';
 
 /** Text for people lists this many sections and types, and counts the rest. */

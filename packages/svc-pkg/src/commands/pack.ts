@@ -4,12 +4,11 @@ import { generatorOf } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { openFiles } from '../local/open-files.ts';
 import { fileNameOf, packFiles, writtenResult } from '../local/pack-files.ts';
-import { mappingOf } from '../mapping/mapping-options.ts';
-import { hintsOf, tableFlags } from '../mapping/table-options.ts';
 import { isFolder } from '../output/output-file.ts';
 import { outputPackage, packageOutput, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { checkName, type Operation, operation, text } from './define-operation.ts';
+import { hintsOf, mappingOf, tableFlags } from './table-flags.ts';
 
 /** Makes a package of files with tables or items. */
 export const pack: Operation = operation({

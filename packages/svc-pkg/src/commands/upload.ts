@@ -1,10 +1,8 @@
 import { REQUEST_VALUES, uploadFile } from '@svc/client';
 import { given } from '../cli-context.ts';
-import { tableFields, tableFlags } from '../mapping/table-options.ts';
 import { printHint, printReport } from '../output/print.ts';
-import { datasetResult } from '../service/dataset-response.ts';
+import { datasetResult, storedDataset } from '../service/dataset-response.ts';
 import { sendFiles } from '../service/send-files.ts';
-import { storedDataset } from '../service/store-dataset.ts';
 import {
   checkName,
   choice,
@@ -16,6 +14,7 @@ import {
   text,
   unless,
 } from './define-operation.ts';
+import { tableFields, tableFlags } from './table-flags.ts';
 
 /** The handle of a new dataset. */
 export const handle = (): Flag<string, false> =>

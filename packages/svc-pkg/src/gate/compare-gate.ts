@@ -4,8 +4,7 @@ import { type Interval, type Verdict, verdictOf, widenInterval } from '../evalua
 import { repetitionsOf } from '../service/follow-run.ts';
 import { runParams } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
-import { countOf } from '../text/format.ts';
-import { pointsText, reportText, reportValue } from '../text/report-text.ts';
+import { countOf, pointsText, reportText, reportValue } from '../text/format.ts';
 import { type Baseline, type Comparison, type ComparisonQuery, readComparison } from './baseline.ts';
 import {
   type GateCase,

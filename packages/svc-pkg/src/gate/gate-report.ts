@@ -1,7 +1,6 @@
 import type { Run } from '@svc/client';
 import type { Interval, Verdict } from '../evaluation.ts';
-import { countOf, formatFacts } from '../text/format.ts';
-import { pointsText } from '../text/report-text.ts';
+import { countOf, formatFacts, pointsText } from '../text/format.ts';
 import type { Sight } from './sight.ts';
 
 /** What an item asks, and what two runs answered, as lines of `reportText`; null for nothing. */

@@ -1,4 +1,4 @@
-import { pointsText } from '../text/report-text.ts';
+import { pointsText } from '../text/format.ts';
 import {
   caseText,
   factsOf,

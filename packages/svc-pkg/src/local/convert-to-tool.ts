@@ -26,9 +26,14 @@ import {
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, isSystemError, toFileError, withFileErrors } from '../errors/cli-error.ts';
-import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
+import {
+  createTemporaryFolder,
+  moveInto,
+  outputExists,
+  outputPath,
+  replaceableFile,
+} from '../output/output-file.ts';
 import { dataWriter, printReport, type Result, refuseTerminal } from '../output/print.ts';
-import { createTemporaryFolder } from '../output/temporary-folder.ts';
 import { isUnnamed, openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';

@@ -5,10 +5,9 @@ import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import { type Cli, generatorOf } from '../cli-context.ts';
-import type { GivenMapping } from '../mapping/mapping-options.ts';
+import type { GivenMapping } from '../commands/table-flags.ts';
 import { showProgress } from '../output/progress.ts';
-import { ErrorCollector, mapRows, SkippedCounter } from './map-rows.ts';
-import type { PackedRows } from './pack-files.ts';
+import { ErrorCollector, mapRows, type PackedRows, SkippedCounter } from './pack-files.ts';
 
 /** What to read of the hub. */
 export interface DatasetRef {

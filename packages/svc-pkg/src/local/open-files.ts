@@ -21,7 +21,7 @@ import {
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError, withFileErrors } from '../errors/cli-error.ts';
-import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
+import { createTemporaryFolder, writeTemporaryFile } from '../output/output-file.ts';
 import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { printableValue } from '../text/format.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, realpath, stat, unlink } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, realpath, rm, stat, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError, isSystemError, withFileErrors } from '../errors/cli-error.ts';
@@ -156,4 +157,27 @@ export function outputExists(path: string): CliError {
   return new CliError('output_exists', 'The file already exists; use --force to replace it', {
     location: { file: path },
   });
+}
+
+/** A folder that is deleted, with its files, when it is disposed of. */
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function createTemporaryFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Writes a new file that no other user can read. @throws the signal's reason */
+export async function writeTemporaryFile(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    await file.writeFile(chunk);
+  }
 }

@@ -5,9 +5,8 @@ import { type Flag, force, text, type Values } from '../commands/define-operatio
 import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
-import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
+import { createTemporaryFolder, isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { printHint, printReport, type Result, refuseTerminal, writeText } from './print.ts';
-import { createTemporaryFolder } from './temporary-folder.ts';
 
 /** The options of packages on a command line. @param defaultOutput where it is written without them, in words */
 export const packageOutput = (

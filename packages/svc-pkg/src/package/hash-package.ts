@@ -1,5 +1,6 @@
 import { createSectionHasher, type EncodedItem, encodeItem, HASH_SPEC, versionHash } from '@svc/jsonl-v23';
-import { type CheckedSection, type PackageReader, readPackageItems } from '@svc/pkg-format';
+import { type CheckedSection, type PackageReader, type PackageRun, readPackageItems } from '@svc/pkg-format';
+import { countOf, printableValue } from '../text/format.ts';
 
 export interface HashedPackage {
   readonly sections: readonly CheckedSection[];
@@ -73,4 +74,39 @@ export function hashDocument(
       section_hash: Buffer.from(section.sectionHash).toString('hex'),
     })),
   };
+}
+
+/** The run that a package holds, in short. */
+export interface RunFacts extends Pick<PackageRun, 'id' | 'name' | 'status'> {
+  readonly resultCount: number;
+}
+
+/**
+ * Reads the run of a package with all its results; null if there is none.
+ *
+ * @param sections all sections of the package
+ * @throws PackageError
+ */
+export async function readRunFacts(
+  pkg: PackageReader,
+  sections: Parameters<PackageRun['results']>[0],
+  signal: AbortSignal,
+): Promise<RunFacts | null> {
+  const run = await pkg.readRun({ signal });
+  if (run === null) return null;
+  let resultCount = 0;
+  for await (const batch of run.results(sections, { signal })) resultCount += batch.length;
+  const { id, name, status } = run;
+  return { id, name, status, resultCount };
+}
+
+/** One line for people. */
+export function runText({ id, name, status, resultCount }: RunFacts): string {
+  const title = name ?? id;
+  return `${title === null ? '' : `${printableValue(title)}, `}${status}, ${countOf(resultCount, 'result')}`;
+}
+
+/** The facts for machines. */
+export function runDocument({ id, name, status, resultCount }: RunFacts): Record<string, unknown> {
+  return { id, name, status, result_count: resultCount };
 }

@@ -6,7 +6,7 @@ import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { toFileError, withFileErrors } from '../errors/cli-error.ts';
-import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
+import { createTemporaryFolder, writeTemporaryFile } from '../output/output-file.ts';
 
 /** A file that a command reads; disposing deletes a temporary copy. */
 export interface InputFile extends AsyncDisposable {

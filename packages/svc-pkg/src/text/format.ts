@@ -1,3 +1,6 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
+import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+
 /** Longer values are cut in text for people. */
 const MAX_VALUE_LENGTH = 200;
 
@@ -140,4 +143,63 @@ export function intervalText(interval: readonly number[] | null | undefined): st
 /** Four significant digits are enough for people. */
 export function rounded(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value.toPrecision(4));
+}
+
+/** Longer texts are cut in reports. */
+const MAX_CODE_POINTS = 300;
+
+/** How the runners of CI systems find commands inside a line of a log: `##[error]`, `##vso[...]`, `##teamcity[...]`. */
+const LOG_COMMAND = /##(?=\w{0,20}\[)/g;
+
+/**
+ * One line of a text of unknown origin for reports and logs: it makes white space one blank, cuts long texts, and
+ * escapes control characters, and commands to CI systems inside a line. It must not begin a line.
+ */
+export function reportText(value: string): string {
+  const start = value.slice(0, 10 * MAX_CODE_POINTS);
+  const line = start.toWellFormed().replaceAll(/\s+/g, ' ').trim();
+  const points = [...line];
+  const isCut = points.length > MAX_CODE_POINTS || start.length < value.length;
+  const shown = isCut ? `${points.slice(0, MAX_CODE_POINTS - 1).join('')}…` : line;
+  return printableText(shown).replace(LOG_COMMAND, '#\\u0023');
+}
+
+/** A JSON value as one line for reports and logs; undefined if there is none. */
+export function reportValue(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return reportText(typeof value === 'string' ? value : canonicalJson(value as JsonValue));
+}
+
+/** A difference of scores in points, such as `-2.3`. */
+export function pointsText(difference: number): string {
+  const points = Number((difference * 100).toPrecision(3));
+  return String(points === 0 ? 0 : points);
+}
+
+const MAX_STRING_LENGTH = 200;
+const MAX_ENTRIES = 20;
+
+/**
+ * Formats a JSON value over several lines for people: cuts long strings, lists and objects, with a mark, and escapes
+ * everything that could move the cursor.
+ */
+export function sampleText(value: unknown, indent: string): string {
+  const text = printableText(jsonText(shortened(value), 2), { keepLines: true });
+  return `${indent}${text.replaceAll('\n', `\n${indent}`)}\n`;
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') {
+    if (value.length <= MAX_STRING_LENGTH) return value;
+    return `${value.slice(0, MAX_STRING_LENGTH).toWellFormed()}... (${value.length} characters)`;
+  }
+  if (Array.isArray(value)) {
+    const entries = value.slice(0, MAX_ENTRIES).map(shortened);
+    return value.length > MAX_ENTRIES ? [...entries, `... (${value.length} entries)`] : entries;
+  }
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
+  const entries = Object.entries(value);
+  const shown = entries.slice(0, MAX_ENTRIES).map(([key, member]) => [key, shortened(member)] as const);
+  if (entries.length > MAX_ENTRIES) shown.push(['...', `(${entries.length} keys)`]);
+  return Object.fromEntries(shown);
 }

@@ -38,7 +38,7 @@ import {
 import { findVersion, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
 import { readRunConfig } from '../../service/run-config.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
-import { reportText } from '../../text/report-text.ts';
+import { reportText } from '../../text/format.ts';
 import {
   choice,
   count,

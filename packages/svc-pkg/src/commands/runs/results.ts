@@ -1,6 +1,6 @@
 import { REQUEST_VALUES } from '@svc/client';
 import { printListing, RESULT_COLUMNS } from '../../output/print.ts';
-import { downloadTable, fileOutput, formatOf, tableOutput } from '../../service/download-table.ts';
+import { downloadTable, fileOutput, formatOf, tableOutput } from '../../service/download.ts';
 import { runParams, runPath } from '../../service/references.ts';
 import { rounded } from '../../text/format.ts';
 import {

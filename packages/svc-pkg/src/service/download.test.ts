@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { attachmentName } from './download-export.ts';
+import { attachmentName } from './download.ts';
 
 it.each<[string | undefined, string | null]>([
   [undefined, null],
