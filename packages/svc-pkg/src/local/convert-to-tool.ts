@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -26,14 +26,9 @@ import {
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, isSystemError, toFileError, withFileErrors } from '../errors/cli-error.ts';
-import {
-  createTemporaryFolder,
-  moveInto,
-  outputExists,
-  outputPath,
-  replaceableFile,
-} from '../output/output-file.ts';
-import { dataWriter, printReport, type Result, refuseTerminal } from '../output/print.ts';
+import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
+import { throughFile } from '../output/package-output.ts';
+import { printReport, type Result } from '../output/print.ts';
 import { isUnnamed, openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';
@@ -85,7 +80,11 @@ export async function convertTo(
       json: () => jsonText(toolWrittenDocument(path, tool, output, lost)),
     });
     if (options.output === '-') {
-      const lost = await saveToStdout(cli, written, save);
+      if (written.kind === 'folder')
+        throw new CliError('usage', '--output must be a folder for several files');
+      const lost = await throughFile(cli, written.kind, (temporary) =>
+        withOutputErrors(temporary, () => save(temporary)),
+      );
       if (cli.json) await printReport(cli, reportOf('-', lost), cli.stderr);
       return;
     }
@@ -156,25 +155,6 @@ async function replaceableFolder(path: string, force: boolean): Promise<string> 
   if (!force) throw outputExists(path);
   if (found.isDirectory()) return path;
   throw new CliError('io_error', 'Cannot write the folder: it is a file', { location: { file: path } });
-}
-
-/** Standard output gets the complete file, or nothing. */
-async function saveToStdout(
-  cli: Cli,
-  { kind }: ToolExport,
-  save: (temporary: string) => Promise<readonly Lost[]>,
-): Promise<readonly Lost[]> {
-  if (kind === 'folder') throw new CliError('usage', '--output must be a folder for several files');
-  if (kind === 'archive') refuseTerminal(cli);
-  await using folder = await createTemporaryFolder();
-  const temporary = join(folder.path, 'output');
-  const lost = await withOutputErrors(temporary, () => save(temporary));
-  const writeChunk = dataWriter(cli);
-  for await (const chunk of createReadStream(temporary)) {
-    cli.signal.throwIfAborted();
-    await writeChunk(chunk);
-  }
-  return lost;
 }
 
 /** Errors of the file system name the output, except errors of reading the package. */

@@ -6,7 +6,7 @@ import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { createTemporaryFolder, isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
-import { printHint, printReport, type Result, refuseTerminal, writeText } from './print.ts';
+import { dataWriter, printHint, printReport, type Result, refuseTerminal } from './print.ts';
 
 /** The options of packages on a command line. @param defaultOutput where it is written without them, in words */
 export const packageOutput = (
@@ -71,14 +71,20 @@ export type PackageReport = (output: string) => Result;
  */
 export async function outputPackage(
   cli: Cli,
-  { output: asked, force = false }: PackageOutputOptions,
+  { output: asked, force: isForced }: PackageOutputOptions,
   source: PackageInput,
   write: (target: string, force: boolean) => Promise<PackageReport>,
 ): Promise<void> {
   if (asked === '-') {
-    refuseTerminal(cli);
-    return await outputToStdout(cli, source, write);
+    const report = await throughFile(cli, 'archive', (target) =>
+      write(target, false).catch((error: unknown) => {
+        throw outputError(error, source, target);
+      }),
+    );
+    if (cli.json) await printReport(cli, report('-'), cli.stderr);
+    return;
   }
+  const force = isForced === true;
   const { defaultPath } = source;
   const output = await outputPath(asked, dirname(defaultPath), basename(defaultPath));
   const target = await replaceableFile(output, force);
@@ -89,22 +95,26 @@ export async function outputPackage(
   await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
 }
 
-/** Writes to a temporary file first. */
-async function outputToStdout(
+/**
+ * Standard output gets a complete file, or nothing: it is written to a temporary one first.
+ *
+ * @throws CliError `usage` for an archive on a terminal; what `write` throws
+ */
+export async function throughFile<T>(
   cli: Cli,
-  source: PackageInput,
-  write: (target: string, force: boolean) => Promise<PackageReport>,
-): Promise<void> {
+  kind: 'archive' | 'file',
+  write: (target: string) => Promise<T>,
+): Promise<T> {
+  if (kind === 'archive') refuseTerminal(cli);
   await using folder = await createTemporaryFolder();
-  const target = join(folder.path, 'package.pkg.zip');
-  const report = await write(target, false).catch((error: unknown) => {
-    throw outputError(error, source, target);
-  });
+  const target = join(folder.path, 'output');
+  const written = await write(target);
+  const writeChunk = dataWriter(cli);
   for await (const chunk of createReadStream(target)) {
     cli.signal.throwIfAborted();
-    await writeText(cli.stdout, chunk);
+    await writeChunk(chunk);
   }
-  if (cli.json) await printReport(cli, report('-'), cli.stderr);
+  return written;
 }
 
 /** Says which of the two files an error of the file system is about. */
