@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { printResult } from '../output/print.ts';
 import { type Operation, operation } from './define-operation.ts';
 
@@ -15,73 +15,38 @@ export const completion: Operation = (command, cli) => {
       'svc-pkg completion fish > ~/.config/fish/completions/svc-pkg.fish',
     ],
     async run({ shell }) {
-      const script = shells[shell as keyof typeof shells](describeCommands(command.parent ?? command));
+      const script = shells[shell as keyof typeof shells](command.parent ?? command);
       await printResult(cli, { text: () => script, json: () => JSON.stringify({ shell, script }) });
     },
   })(command, cli);
   command.registeredArguments[0]?.choices(Object.keys(shells));
 };
 
-/** What a shell completes. */
-interface DescribedOption {
-  /** Without the dash; absent if there is none. */
-  readonly short?: string;
-  /** Without the dashes. */
-  readonly long: string;
-  readonly description: string;
-  readonly takesValue: boolean;
-  readonly choices: readonly string[];
+/** The options of a command, then those of the program that may follow it. */
+function optionsOf({ options, parent }: Command): readonly Option[] {
+  const shared = parent?.options.filter(({ long }) => long !== '--version') ?? [];
+  return [...options, ...shared].filter(({ hidden, long }) => !hidden && long !== undefined);
 }
 
-interface DescribedCommand {
-  readonly name: string;
-  readonly description: string;
-  readonly options: readonly DescribedOption[];
-}
+const takesValue = ({ required, optional }: Option): boolean => required || optional;
 
-/** The program itself with an empty name, then its commands. */
-function describeCommands(program: Command): DescribedCommand[] {
-  const shared = optionsOf(program);
-  return [
-    { name: '', description: program.description(), options: shared },
-    ...program.commands.map((command) => ({
-      name: command.name(),
-      description: command.summary() || command.description(),
-      options: [...optionsOf(command), ...shared.filter(({ long }) => long !== 'version')],
-    })),
-  ];
-}
-
-function optionsOf(command: Command): DescribedOption[] {
-  return command.options
-    .filter(({ hidden, long }) => !hidden && long !== undefined)
-    .map(({ short, long = '', description, required, optional, argChoices = [] }) => ({
-      ...(short !== undefined && { short: short.slice(1) }),
-      long: long.slice(2),
-      description,
-      takesValue: required || optional,
-      choices: argChoices,
-    }));
-}
+/** One line on a command. */
+const descriptionOf = (command: Command): string => command.summary() || command.description();
 
 /** A completion script for bash 3.2 or newer: commands, options and their values, and files elsewhere. */
-function bashCompletion(commands: readonly DescribedCommand[]): string {
-  const [program, ...named] = commands;
-  const words = (command: DescribedCommand | undefined): string =>
-    [
-      ...(command?.options ?? []).flatMap(({ short, long }) => [
-        `--${long}`,
-        ...(short === undefined ? [] : [`-${short}`]),
-      ]),
-      '--help',
-      '-h',
-    ].join(' ');
-  const names = named.map(({ name }) => name).join(' ');
-  const cases = named.map((command) => `    ${command.name}) options="${words(command)}" ;;`);
-  const values = named.flatMap(({ name, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(({ long, choices }) => `    "${name} --${long}") values="${choices.join(' ')}" ;;`),
+function bashCompletion(program: Command): string {
+  const words = (command: Command): string => {
+    const flags = optionsOf(command).flatMap(({ short, long }) => [long, short].filter((flag) => flag));
+    return [...flags, '--help', '-h'].join(' ');
+  };
+  const names = program.commands.map((command) => command.name()).join(' ');
+  const cases = program.commands.map((command) => `    ${command.name()}) options="${words(command)}" ;;`);
+  const values = program.commands.flatMap((command) =>
+    optionsOf(command)
+      .filter(({ argChoices }) => argChoices)
+      .map(({ long, argChoices = [] }) => {
+        return `    "${command.name()} ${long}") values="${argChoices.join(' ')}" ;;`;
+      }),
   );
   return `# bash completion for svc-pkg
 _svc_pkg() {
@@ -117,12 +82,14 @@ complete -o filenames -F _svc_pkg svc-pkg
 }
 
 /** A completion script for zsh, with the descriptions of commands and options. */
-function zshCompletion(commands: readonly DescribedCommand[]): string {
-  const [program, ...named] = commands;
-  const list = named.map(({ name, description }) => `    ${zshWord(`${name}:${description}`)}`);
-  const cases = named.map(
-    ({ name, options }) => `        ${name}) _arguments ${options.map(specOf).join(' ')} '*:file:_files' ;;`,
+function zshCompletion(program: Command): string {
+  const list = program.commands.map(
+    (command) => `    ${zshWord(`${command.name()}:${descriptionOf(command)}`)}`,
   );
+  const cases = program.commands.map((command) => {
+    const specs = optionsOf(command).map(specOf).join(' ');
+    return `        ${command.name()}) _arguments ${specs} '*:file:_files' ;;`;
+  });
   return `#compdef svc-pkg
 _svc_pkg() {
   local context state line
@@ -130,7 +97,7 @@ _svc_pkg() {
   commands=(
 ${list.join('\n')}
   )
-  _arguments -C ${(program?.options ?? []).map(specOf).join(' ')} '1:command:->command' '*::argument:->argument'
+  _arguments -C ${optionsOf(program).map(specOf).join(' ')} '1:command:->command' '*::argument:->argument'
   case $state in
     command) _describe command commands ;;
     argument)
@@ -143,41 +110,41 @@ if [ "$funcstack[1]" = "_svc_pkg" ]; then _svc_pkg "$@"; else compdef _svc_pkg s
 `;
 }
 
-function specOf({ long, description, takesValue, choices }: DescribedOption): string {
+function specOf(option: Option): string {
+  const { long, description, argChoices } = option;
   const text = description.replaceAll(/[[\]\\]/g, '\\$&').replaceAll(':', '\\:');
-  const value = takesValue ? `:value:${choices.length > 0 ? `(${choices.join(' ')})` : '_files'}` : '';
-  return zshWord(`--${long}[${text}]${value}`);
+  const value = takesValue(option) ? `:value:${argChoices ? `(${argChoices.join(' ')})` : '_files'}` : '';
+  return zshWord(`${long}[${text}]${value}`);
 }
 
 const zshWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A completion script for fish, with the descriptions of commands and options. */
-function fishCompletion(commands: readonly DescribedCommand[]): string {
-  const [program, ...named] = commands;
+function fishCompletion(program: Command): string {
   const lines = [
     '# fish completion for svc-pkg',
-    ...(program?.options ?? []).map((option) => lineOf('__fish_use_subcommand', option)),
-    ...named.map(
-      ({ name, description }) =>
-        `complete -c svc-pkg -n __fish_use_subcommand -f -a ${name} -d ${fishWord(description)}`,
-    ),
-    ...named.flatMap(({ name, options }) =>
-      options.map((option) => lineOf(fishWord(`__fish_seen_subcommand_from ${name}`), option)),
+    ...optionsOf(program).map((option) => lineOf('__fish_use_subcommand', option)),
+    ...program.commands.map((command) => {
+      const shown = `-a ${command.name()} -d ${fishWord(descriptionOf(command))}`;
+      return `complete -c svc-pkg -n __fish_use_subcommand -f ${shown}`;
+    }),
+    ...program.commands.flatMap((command) =>
+      optionsOf(command).map((option) =>
+        lineOf(fishWord(`__fish_seen_subcommand_from ${command.name()}`), option),
+      ),
     ),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function lineOf(
-  condition: string,
-  { short, long, description, takesValue, choices }: DescribedOption,
-): string {
+function lineOf(condition: string, option: Option): string {
+  const { short, long = '', argChoices } = option;
   return [
-    `complete -c svc-pkg -n ${condition} -l ${long}`,
-    ...(short === undefined ? [] : [`-s ${short}`]),
-    ...(takesValue ? ['-r'] : []),
-    ...(choices.length > 0 ? [`-a ${fishWord(choices.join(' '))}`] : []),
-    `-d ${fishWord(description)}`,
+    `complete -c svc-pkg -n ${condition} -l ${long.slice(2)}`,
+    ...(short === undefined ? [] : [`-s ${short.slice(1)}`]),
+    ...(takesValue(option) ? ['-r'] : []),
+    ...(argChoices ? [`-a ${fishWord(argChoices.join(' '))}`] : []),
+    `-d ${fishWord(option.description)}`,
   ].join(' ');
 }
 

@@ -90,23 +90,15 @@ export interface ServiceErrorDetails {
 }
 
 /** An error that the service returned, with its stable code (docs/errors.md). */
-export class ServiceError extends Error implements ServiceErrorDetails {
+export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: string;
-  readonly status: number;
-  readonly errors: readonly FieldError[];
-  readonly errorsTotal: number;
-  readonly requestId: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
+  readonly details: ServiceErrorDetails;
 
   constructor(code: string, message: string, details: ServiceErrorDetails) {
     super(message);
     this.code = code;
-    this.status = details.status;
-    this.errors = details.errors;
-    this.errorsTotal = details.errorsTotal;
-    this.requestId = details.requestId;
-    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.details = details;
   }
 }
 

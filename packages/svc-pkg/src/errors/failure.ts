@@ -12,6 +12,7 @@ import {
   type FieldError,
   isSystemError,
   ServiceError,
+  type ServiceErrorDetails,
 } from './cli-error.ts';
 
 /** An error as this program reports it. */
@@ -26,11 +27,7 @@ export interface Failure {
   /** Names the next command. */
   readonly hint?: string;
   /** What the service returned in addition to its message. */
-  readonly response?: {
-    readonly status: number;
-    readonly requestId: string | undefined;
-    readonly retryAfterSeconds: number | undefined;
-  };
+  readonly response?: Omit<ServiceErrorDetails, 'errors' | 'errorsTotal'>;
 }
 
 /**
@@ -49,13 +46,8 @@ export function toFailure(error: unknown): Failure {
     };
   }
   if (error instanceof ServiceError) {
-    const { status, errors, errorsTotal, requestId, retryAfterSeconds } = error;
-    return {
-      ...classify(error.code, error),
-      errors,
-      errorsTotal,
-      response: { status, requestId, retryAfterSeconds },
-    };
+    const { errors, errorsTotal, ...response } = error.details;
+    return { ...classify(error.code, error), errors, errorsTotal, response };
   }
   if (error instanceof ImportErrors) return withErrors(error, error.total);
   if (error instanceof PackageError && error.errorsTotal > 1) return withErrors(error, error.errorsTotal);

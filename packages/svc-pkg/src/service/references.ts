@@ -93,7 +93,7 @@ async function findHandle(service: ServiceClient, handle: string): Promise<strin
     const { value } = await readDataset(service, { id: handle });
     return checkId(service, value?.id);
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 404) return undefined;
+    if (error instanceof ServiceError && error.details.status === 404) return undefined;
     throw error;
   }
 }

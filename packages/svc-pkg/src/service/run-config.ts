@@ -123,12 +123,12 @@ export async function withConfigOptions<T>(request: Promise<T>, file: string | u
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const named = file === undefined ? optionsIn : membersIn;
-    const errors = error.errors.map((entry) => ({
+    const errors = error.details.errors.map((entry) => ({
       ...entry,
       message: named(entry.message),
       ...(file !== undefined && entry.path?.startsWith('/config/') && { file, path: membersIn(entry.path) }),
     }));
-    throw new ServiceError(error.code, named(error.message), { ...error, errors });
+    throw new ServiceError(error.code, named(error.message), { ...error.details, errors });
   }
 }
 

@@ -334,19 +334,20 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isFieldError = (value: unknown): value is Record<string, unknown> & { message: string } =>
   isObject(value) && typeof value['message'] === 'string';
 
+/** The members of an error besides its message. */
+const MEMBERS = {
+  code: 'string',
+  path: 'string',
+  file: 'string',
+  line: 'number',
+  column: 'number',
+  row: 'number',
+};
+
 /** Only the known members, and only if they have the right type. */
 function locatedError(error: Record<string, unknown> & { message: string }): FieldError {
-  const text = (key: string) => (typeof error[key] === 'string' ? { [key]: error[key] } : {});
-  const count = (key: string) => (typeof error[key] === 'number' ? { [key]: error[key] } : {});
-  return {
-    message: error.message,
-    ...text('code'),
-    ...text('path'),
-    ...text('file'),
-    ...count('line'),
-    ...count('column'),
-    ...count('row'),
-  };
+  const known = Object.entries(MEMBERS).filter(([name, type]) => typeof error[name] === type);
+  return { message: error.message, ...Object.fromEntries(known.map(([name]) => [name, error[name]])) };
 }
 
 function headerOf(response: FailedResponse, name: string): string | undefined {
