@@ -1,26 +1,21 @@
 import { stat } from 'node:fs/promises';
-import type { BodyOf } from '@svc/client';
+import type { BodyOf, ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
 import { previewFiles, skippedFilesJson } from '@svc/tabular/internal';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { type LocalFiles, openFiles } from '../local/open-files.ts';
+import { openFiles } from '../local/open-files.ts';
 import { printResult } from '../output/print.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { formatFacts, noteFacts, printableValue, sampleText } from '../text/format.ts';
 import { hubFlags, limit, type Operation, operation } from './define-operation.ts';
-import { type GivenMapping, hintsOf, mappingOf, type TableOptions, tableFlags } from './table-flags.ts';
+import { hintsOf, mappingOf, type TableOptions, tableFlags } from './table-flags.ts';
 
 type HubPreviewRequest = BodyOf<'/datasets/hub/preview'>;
+
+/** Members of a preview of a service, some of which a preview of local files lacks. */
+type Preview = Partial<ResponseOf<'/datasets/hub/preview', 'post'>> & Parameters<typeof noteFacts>[0];
 
 /** Shows columns and first rows of a file, or of a hub dataset; stores nothing. */
 export const preview: Operation = operation({
@@ -49,58 +44,41 @@ export const preview: Operation = operation({
     const service = await open();
     const mapping = (await mappingOf(options))?.wire as HubPreviewRequest['mapping'];
     const body = { path, limit, ...given({ split, subset, revision, token, mapping }) };
-    const { text } = await service.read(
+    const { text, value } = await service.read(
       service.api.POST('/datasets/hub/preview', { body, bodySerializer: canonicalJson }),
     );
-    await printResult(cli, { json: () => text, text: () => previewText(path, parsePreview(text)) });
+    await printResult(cli, { json: () => text, text: () => previewText(path, value) });
   },
 });
-
-async function previewLocally(
-  cli: Cli,
-  path: string,
-  options: TableOptions & { readonly limit: number },
-): Promise<void> {
-  const mapping = await mappingOf(options);
-  await using opened = await openFiles(cli, [path], { hints: hintsOf(options), isMapped: mapping !== null });
-  const preview = await previewLocalFiles(opened, mapping, options.limit, cli.signal);
-  await printResult(cli, { json: () => jsonText(preview), text: () => previewText(path, preview) });
-}
-
-/** Keeps all digits of the rows' numbers. */
-function parsePreview(text: string): JsonObject {
-  const value = parseJson(text);
-  if (isJsonObject(value)) return value;
-  throw new CliError('bad_response', 'The preview that the service returned is not a JSON object');
-}
 
 /** The size of the rows of a preview, as services have it by default. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * The columns and the first rows of files, as a service previews them, and with a mapping the items that they become.
+ * Prints the columns and the first rows of files, as a service previews them, and with a mapping the items that they become.
  *
  * @throws JsonlError `column_not_found`, `invalid_mapping`, or ImportErrors for several; TableError
  */
-async function previewLocalFiles(
-  opened: LocalFiles,
-  given: GivenMapping | null,
-  limit: number,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  const options = { limit, maxBytes: MAX_BYTES, signal };
-  const preview = await previewFiles(opened, given?.mapping ?? null, options);
-  const { suggestion, items } = preview;
-  return {
-    kind: preview.kind,
-    format: preview.format,
-    options: { ...preview.options },
-    features: preview.features.map(({ name, dtype }) => ({ name, dtype })),
-    samples: [...preview.samples],
-    truncated_cells: preview.truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
-    num_rows: preview.numRows,
-    info: preview.info,
-    ...skippedFilesJson(preview.skipped),
+async function previewLocally(
+  cli: Cli,
+  path: string,
+  { limit, ...options }: TableOptions & { readonly limit: number },
+): Promise<void> {
+  const given = await mappingOf(options);
+  await using opened = await openFiles(cli, [path], { hints: hintsOf(options), isMapped: given !== null });
+  const how = { limit, maxBytes: MAX_BYTES, signal: cli.signal };
+  const found = await previewFiles(opened, given?.mapping ?? null, how);
+  const { suggestion, items } = found;
+  const preview = {
+    kind: found.kind,
+    format: found.format,
+    options: { ...found.options },
+    features: found.features.map(({ name, dtype }) => ({ name, dtype })),
+    samples: [...found.samples],
+    truncated_cells: found.truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
+    num_rows: found.numRows,
+    info: found.info,
+    ...skippedFilesJson(found.skipped),
     suggested_mapping: suggestion === null ? null : writeMapping(suggestion.mapping),
     suggested_mapping_reasons: { ...suggestion?.reasons },
     ...(items === null
@@ -113,6 +91,10 @@ async function previewLocalFiles(
           }),
         }),
   };
+  await printResult(cli, {
+    json: () => jsonText(preview),
+    text: () => previewText(path, preview as Preview),
+  });
 }
 
 /** Text for people lists this many splits and columns, and counts the rest. */
@@ -121,26 +103,23 @@ const MAX_COLUMNS = 100;
 const MAX_WARNINGS = 10;
 
 /** A preview for people: the split, its columns, a suggested mapping, warnings, and the first rows. */
-export function previewText(path: string, preview: JsonObject): string {
-  const text = (key: string): string | null => textOf(getMember(preview, key));
-  const features = objectsOf(getMember(preview, 'features'));
-  const samples = listOf(getMember(preview, 'samples'));
-  const mapping = getMember(preview, 'suggested_mapping');
+function previewText(path: string, preview: Preview): string {
+  const { features = [], samples = [], splits = [], suggested_mapping: mapping, info } = preview;
+  const warnings = Array.isArray(info?.['warnings']) ? info['warnings'].slice(0, MAX_WARNINGS) : [];
   const facts = formatFacts([
     ['dataset', path],
-    ['subset', text('subset')],
-    ['split', text('split')],
-    ['revision', text('resolved_revision')],
-    ['rows', text('num_rows')],
-    ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
-    ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
-    ...noteFacts({ warnings: warningsOf(preview), ...skippedOf(preview) }),
+    ['subset', preview.subset],
+    ['split', preview.split],
+    ['revision', preview.resolved_revision],
+    ['rows', preview.num_rows],
+    ['splits', splitsText(splits)],
+    ['suggested', mapping && mappingOptions(mapping as JsonObject)],
+    ...noteFacts({ ...preview, warnings }),
   ]);
   const more = features.length - MAX_COLUMNS;
-  const columns = features.slice(0, MAX_COLUMNS).map((feature) => {
-    const name = textOf(getMember(feature, 'name')) ?? '';
-    return [`  ${printableValue(name)}`, printableValue(textOf(getMember(feature, 'dtype')) ?? '')] as const;
-  });
+  const columns = features
+    .slice(0, MAX_COLUMNS)
+    .map(({ name, dtype }) => [`  ${printableValue(name)}`, printableValue(dtype)] as const);
   return [
     facts,
     '\ncolumns\n',
@@ -151,26 +130,10 @@ export function previewText(path: string, preview: JsonObject): string {
   ].join('');
 }
 
-function warningsOf(preview: JsonObject): readonly string[] {
-  const info = getMember(preview, 'info');
-  const warnings = listOf(isJsonObject(info) ? getMember(info, 'warnings') : undefined);
-  return warnings.filter((warning) => typeof warning === 'string').slice(0, MAX_WARNINGS);
-}
-
-function skippedOf(preview: JsonObject): Parameters<typeof noteFacts>[0] {
-  const files = objectsOf(getMember(preview, 'skipped_files')).map((file) => ({
-    name: textOf(getMember(file, 'name')) ?? '',
-    reason: textOf(getMember(file, 'reason')) ?? '',
-  }));
-  const total = getMember(preview, 'skipped_files_total') ?? files.length;
-  return { skipped_files: files, skipped_files_total: Number(total) };
-}
-
-function splitsText(splits: readonly JsonObject[]): string {
-  const shown = splits.slice(0, MAX_SPLITS).map((split) => {
-    const [subset, name, rows] = ['subset', 'split', 'num_rows'].map((key) => textOf(getMember(split, key)));
-    return `${subset === null ? '' : `${subset}/`}${name}${rows === null ? '' : ` (${rows})`}`;
-  });
+function splitsText(splits: NonNullable<Preview['splits']>): string {
+  const shown = splits
+    .slice(0, MAX_SPLITS)
+    .map(({ subset, split, num_rows: rows }) => `${subset}/${split}${rows === null ? '' : ` (${rows})`}`);
   const more = splits.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
@@ -202,10 +165,3 @@ function optionValues(value: JsonValue): readonly JsonValue[] {
 function shellWord(word: string): string {
   return /^[A-Za-z0-9_./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
-
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
-
-const objectsOf = (value: JsonValue | undefined): JsonObject[] => listOf(value).filter(isJsonObject);
-
-const textOf = (value: JsonValue | undefined): string | null =>
-  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
