@@ -1,5 +1,5 @@
 import { ApiError, hasTexts, requireId } from './api-error.ts';
-import type { ResponseOf } from './response-of.ts';
+import type { ResponseOf } from './create-api-client.ts';
 import { sendFiles, type UploadFile, type UploadOptions } from './upload-file.ts';
 
 /** A dataset after a change. */

@@ -9,31 +9,51 @@ export {
   type ItemsChange,
 } from './change-items.ts';
 export type { CheckerInfo, CheckerOption, FieldSchema } from './checker-info.ts';
-export { type ApiClient, type ClientOptions, createApiClient } from './create-api-client.ts';
-export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
+export {
+  type ApiClient,
+  type BodyOf,
+  type ClientOptions,
+  createApiClient,
+  type ResponseOf,
+} from './create-api-client.ts';
 export { CHECKERS } from './generated/checkers.ts';
 export type { paths as Paths } from './generated/openapi.ts';
 export { REQUEST_VALUES } from './generated/request-values.ts';
 export { RUN_CONFIG } from './generated/run-config.ts';
-export { type IterateOptions, iterateItems, iterateResults, type RunResult } from './iterate.ts';
-export { iteratePages, type Page, type PageQuery } from './iterate-pages.ts';
-export type { BodyOf, ResponseOf } from './response-of.ts';
-export { type PlannedRun, planRun, type RunRequest, type StartOptions, startRun } from './start-run.ts';
+export {
+  type IterateOptions,
+  iterateItems,
+  iteratePages,
+  iterateResults,
+  type Page,
+  type PageQuery,
+  type RunResult,
+} from './iterate.ts';
+export {
+  type FollowOptions,
+  followJob,
+  followRun,
+  type HubImportRequest,
+  type ImportOptions,
+  importHub,
+  type PlannedRun,
+  planRun,
+  type Run,
+  type RunRequest,
+  type StartOptions,
+  startRun,
+  uploadDataset,
+  type WaitOptions,
+  waitForJob,
+} from './runs-and-jobs.ts';
 export {
   type CheckedUpload,
   checkUpload,
   type DatasetSummary,
+  type Job,
   type UploadFile,
   type UploadOptions,
   type UploadOutcome,
   type UploadSource,
   uploadFile,
 } from './upload-file.ts';
-export {
-  type HubImportRequest,
-  type ImportOptions,
-  importHub,
-  uploadDataset,
-  type WaitOptions,
-  waitForJob,
-} from './wait-for-job.ts';

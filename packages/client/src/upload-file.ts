@@ -1,9 +1,8 @@
 import { ApiError, hasTexts } from './api-error.ts';
-import { type ClientOptions, readJson } from './create-api-client.ts';
-import type { Job } from './follow.ts';
+import { type ClientOptions, type ResponseOf, readJson } from './create-api-client.ts';
 import { type FormSource, formOf } from './form.ts';
-import type { ResponseOf } from './response-of.ts';
 
+export type Job = ResponseOf<'/jobs/{id}', 'get'>;
 export type DatasetSummary = ResponseOf<'/datasets/upload', 'post', 201>;
 
 /** What an upload would store. */
