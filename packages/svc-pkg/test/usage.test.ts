@@ -1,29 +1,13 @@
 import { expect, it } from 'vitest';
 import { EXIT_CODES } from '../src/errors/cli-error.ts';
+import { createProgram } from '../src/program.ts';
 import { svcPkg } from './run-svc-pkg.ts';
 
-const COMMANDS = [
-  ...['convert', 'pack', 'check', 'inspect', 'hash', 'seal'],
-  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'versions', 'restore'],
-  ...['append', 'upsert', 'edit', 'rename', 'delete'],
-  ...[
-    'run',
-    'runs',
-    'results',
-    'pending',
-    'retry',
-    'rescore',
-    'cancel',
-    'compare',
-    'login',
-    'logout',
-    'whoami',
-    'jobs',
-    'open',
-    'completion',
-    'migrate',
-  ],
-];
+const PROGRAM = await createProgram({ version: '1', columns: 100, database: {} } as never, {
+  out: () => {},
+  err: () => {},
+});
+const COMMANDS = PROGRAM.commands.map((command) => command.name());
 
 it('prints its version', async () => {
   expect(await svcPkg(['--version'])).toMatchObject({ exitCode: 0, stdout: '9.9.9\n', stderr: '' });
@@ -52,10 +36,14 @@ it('prints its help without a command', async () => {
   expect(stdout).toMatch(/^Usage: svc-pkg/);
 });
 
-it('counts characters of a name as code points', async () => {
-  const rename = (name: string) => svcPkg(['rename', 'a', name, '--api-url', 'http://127.0.0.1:1']);
-  expect(await rename('\u{1f600}'.repeat(255))).toMatchObject({ exitCode: 1 });
-  expect(await rename('\u{1f600}'.repeat(256))).toMatchObject({ exitCode: 2 });
+it.each([
+  ['\u{1f600}'.repeat(255), 1],
+  ['\u{1f600}'.repeat(256), 2],
+  [' ', 2],
+  ['a\u0007', 2],
+])('checks the name %j as the service does', async (name, exitCode) => {
+  const outcome = await svcPkg(['rename', 'a', name, '--api-url', 'http://127.0.0.1:1']);
+  expect(outcome).toMatchObject({ exitCode });
 });
 
 const WRONG: readonly [string, string[], RegExp][] = [

@@ -121,30 +121,26 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What each exit code means, in `--help` and docs/cli.md. */
-export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
-  { code: EXIT.done, meaning: 'done' },
-  {
-    code: EXIT.failed,
-    meaning: 'the archive is invalid, `check` found something, items of a run failed, or a request failed',
-  },
-  { code: EXIT.usage, meaning: 'wrong usage: an unknown option, a missing argument, an invalid value' },
-  {
-    code: EXIT.inputOutput,
-    meaning: 'a file cannot be read or written, the output already exists, or `verify` finds no package',
-  },
-  { code: EXIT.budgetSpent, meaning: 'the budget of a run stopped it' },
-  { code: EXIT.worse, meaning: '`gate`: the run is worse than its baseline; `verify`: something differs' },
-  { code: EXIT.undecided, meaning: '`gate`: too few items or repetitions to decide' },
-  {
-    code: EXIT.tooFew,
-    meaning:
-      '`gate`: people have labelled fewer results than `--min-labels`; `plan`: no number of repetitions sees the drop',
-  },
-  { code: EXIT.fault, meaning: 'an internal error' },
-  { code: EXIT.interrupted, meaning: 'interrupted (SIGINT)' },
-  { code: EXIT.brokenPipe, meaning: 'broken pipe' },
-  { code: EXIT.terminated, meaning: 'terminated (SIGTERM)' },
-];
+const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'done',
+  failed: 'the archive is invalid, `check` found something, items of a run failed, or a request failed',
+  usage: 'wrong usage: an unknown option, a missing argument, an invalid value',
+  inputOutput: 'a file cannot be read or written, the output already exists, or `verify` finds no package',
+  budgetSpent: 'the budget of a run stopped it',
+  worse: '`gate`: the run is worse than its baseline; `verify`: something differs',
+  undecided: '`gate`: too few items or repetitions to decide',
+  tooFew:
+    '`gate`: people have labelled fewer results than `--min-labels`; `plan`: no number of repetitions sees the drop',
+  fault: 'an internal error',
+  interrupted: 'interrupted (SIGINT)',
+  brokenPipe: 'broken pipe',
+  terminated: 'terminated (SIGTERM)',
+};
+
+/** The exit codes in their order. */
+export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = Object.entries(
+  MEANINGS,
+).map(([name, meaning]) => ({ code: EXIT[name as keyof typeof EXIT], meaning }));
 
 /** Error codes with another exit code than "failed". */
 const BY_ERROR_CODE: ReadonlyMap<string, ExitCode> = new Map([

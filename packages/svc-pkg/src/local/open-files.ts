@@ -110,9 +110,11 @@ export async function openFiles(
   const chosen = await chooseContents(packed, hints, signal);
   const contents = { ...chosen, skipped: [...passedOver, ...chosen.skipped] };
   const unpacked: LocalFile[] = [];
-  const temporary = new TemporaryFiles(opening);
+  let folder: string | undefined;
   for await (const { name, label, from, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
-    const path = await temporary.write(content, signal).catch((error: unknown) => {
+    folder ??= opening.use(await createTemporaryFolder()).path;
+    const path = join(folder, String(unpacked.length));
+    await writeTemporaryFile(path, content, signal).catch((error: unknown) => {
       throw nameArchive(error, from.label);
     });
     unpacked.push(await openAt({ name, label, path }, sentBytes));
@@ -144,26 +146,6 @@ function filesAt(
         isFound: true,
       }));
   });
-}
-
-/** Files in a temporary folder, which is made for the first one and deleted at the end of a command. */
-class TemporaryFiles {
-  readonly #cleanUp: CleanUp;
-  #folder: string | undefined;
-  #count = 0;
-
-  constructor(cleanUp: CleanUp) {
-    this.#cleanUp = cleanUp;
-  }
-
-  /** Writes a file and returns its path. */
-  async write(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<string> {
-    this.#folder ??= this.#cleanUp.use(await createTemporaryFolder()).path;
-    const path = join(this.#folder, String(this.#count));
-    this.#count += 1;
-    await writeTemporaryFile(path, content, signal);
-    return path;
-  }
 }
 
 /** The error for an archive that has no tables. */
