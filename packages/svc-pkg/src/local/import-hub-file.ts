@@ -1,13 +1,12 @@
 import { createHubClient } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
-import { ImportMeter } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import { type Cli, generatorOf } from '../cli-context.ts';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { showProgress } from '../output/progress.ts';
-import { ErrorCollector, mapRows, type PackedRows, SkippedCounter } from './pack-files.ts';
+import { ItemMaker, type PackedRows } from './pack-files.ts';
 
 /** What to read of the hub. */
 export interface DatasetRef {
@@ -46,26 +45,23 @@ export async function importHubFile(
   const dataset = await hub.openDataset({ path, revision, token, signal });
   const textColumns = typedColumns(mapping);
   const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
-  const { columns, features, unused: unusedColumns } = planMapping(mapping, reader.features, reader);
+  const { columns, features, unused } = planMapping(mapping, reader.features, reader);
   const toItem = compileMapping(mapping, features);
-  const skipped = mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
-  const errors = new ErrorCollector();
   const rows = reader.rowBatches({ columns, signal });
-  const meter = new ImportMeter();
-  meter.setFileBytes(dataset.fileBytes);
-  const items = mapRows(rows, toItem, { invalid: skipped ?? errors, meter });
+  const maker = new ItemMaker(mapping, dataset.fileBytes);
+  for (const column of unused) maker.unusedColumns.add(column);
   using progress = showProgress(cli, 'importing', 'items');
   const written = await writePackageFile(
     target.path,
     {
       name: facts.name,
       description: facts.description ?? null,
-      sections: [{ name: SECTION, items: errors.atEndOf(items) }],
+      sections: [{ name: SECTION, items: maker.checked(maker.ofRows(rows, toItem)) }],
       schema: () =>
         hubSchema(
           selection,
           { reader, resolvedRevision: dataset.resolvedRevision },
-          { mapping: wire, skipped },
+          { mapping: wire, skipped: maker.skipped },
         ),
     },
     {
@@ -75,5 +71,6 @@ export async function importHubFile(
       onProgress: (items) => progress.update(items, reader.numRows),
     },
   );
-  return { ...written, skipped: skipped?.count ?? 0, unusedColumns };
+  const { skipped, unusedColumns } = maker.notes;
+  return { ...written, skipped, unusedColumns };
 }

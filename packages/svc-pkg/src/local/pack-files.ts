@@ -24,7 +24,6 @@ import {
   promptWarnings,
   readTextFile,
   type SkippedFiles,
-  type SkippedRows,
   skippedFilesJson,
   sourceOf,
   type TableFile,
@@ -68,83 +67,43 @@ export async function packFiles(
   { path, force, generator, signal, onProgress }: PackTarget,
   limits?: ImportLimits,
 ): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles' | 'unaskedCount' | 'unusedColumns'>> {
-  const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
+  const maker = new ItemMaker(given?.mapping ?? null, sentBytes, limits);
   const features: Features[] = [];
-  const errors = new ErrorCollector();
-  const meter = new ImportMeter(limits);
-  meter.setFileBytes(sentBytes);
-  const notes = { unaskedCount: 0, unusedColumns: new Set<string>() };
-  const context = { skipped, errors, meter, features, notes, signal };
-  const sections = files.map((file, index) => ({
-    name: file.section,
-    items: errors.atEndOf(
-      given === null ? lineItems(file, context) : rowItems(file, given.mapping, context),
-      index === files.length - 1,
-    ),
-  }));
+  const sections = files.map((file, index) => {
+    const items =
+      given === null ? maker.ofLines(file, signal) : rowItems(file, given.mapping, maker, features, signal);
+    return { name: file.section, items: index === files.length - 1 ? maker.checked(items) : items };
+  });
   const hashed: (LocalTable & { readonly sha256: string })[] = [];
   for (const file of files) hashed.push({ ...file, sha256: await sha256Of(file, signal) });
+  const rows = () => {
+    const merged = mergeFeatures(features).map(toMappable);
+    return { features: merged, mapping: given?.wire ?? null, skipped: maker.skipped };
+  };
   const written = await writePackageFile(
     path,
     {
-      name,
-      description: description ?? null,
-      sections,
-      schema: () =>
-        fileSchema(
-          hashed,
-          { features: mergeFeatures(features).map(toMappable), mapping: given?.wire ?? null, skipped },
-          skippedFiles,
-        ),
+      ...{ name, description: description ?? null, sections },
+      schema: () => fileSchema(hashed, rows(), skippedFiles),
     },
     { force, generator, signal, onProgress },
   );
-  return { ...written, skipped: skipped?.count ?? 0, skippedFiles, ...notes };
+  return { ...written, ...maker.notes, skippedFiles };
 }
 
-interface PackContext {
-  /** Receives rows that do not become items; null if they are errors. */
-  readonly skipped: SkippedCounter | null;
-  readonly errors: ErrorCollector;
-  readonly meter: ImportMeter;
-  /** Receives the columns of each table. */
-  readonly features: Features[];
-  /** Remarks on the items and the columns. */
-  readonly notes: { unaskedCount: number; readonly unusedColumns: Set<string> };
-  readonly signal: AbortSignal;
-}
-
-/** The lines of a file as items. */
-async function* lineItems(
-  file: LocalTable,
-  { errors, meter, notes, signal }: PackContext,
-): AsyncGenerator<Item> {
-  const content = readTextFile(sourceOf(file), file.detected, { signal });
-  for await (const { item, errors: found, location } of checkItems(content, { file: file.label, signal })) {
-    meter.addRows(1, location);
-    if (found === undefined) {
-      meterItem(meter, item, location);
-      if (!hasPrompt(item)) notes.unaskedCount += 1;
-      yield item;
-    } else {
-      meter.addItems({ bytes: 0, skippedRows: 1 }, location);
-      for (const error of found) errors.add(error);
-    }
-  }
-}
-
-/** The rows of a file as items. */
+/** The rows of a file as items. @param features receives the columns */
 async function* rowItems(
   file: LocalTable,
   mapping: Mapping,
-  { skipped, errors, meter, features, notes, signal }: PackContext,
+  maker: ItemMaker,
+  features: Features[],
+  signal: AbortSignal,
 ): AsyncGenerator<Item> {
   const { name, label, section: split } = file;
   const opened = await openSection(file, mapping, { wholeFile: true, signal });
   const { table, columns, features: mapped, unused } = opened;
-  for (const column of unused) notes.unusedColumns.add(column);
+  for (const column of unused) maker.unusedColumns.add(column);
   features.push(table.features);
-  const toItem = compileMapping(mapping, mapped, { split });
   async function* rows(): AsyncGenerator<LocatedRow[]> {
     for await (const batch of table.read({ columns, signal })) {
       yield batch.rows.map((row, index) => {
@@ -154,11 +113,8 @@ async function* rowItems(
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.
-  yield* mapRows(rows(), toItem, {
-    invalid: skipped ?? errors,
-    meter,
-    file: skipped === null ? label : name,
-  });
+  const shown = maker.skipped === null ? label : name;
+  yield* maker.ofRows(rows(), compileMapping(mapping, mapped, { split }), shown);
 }
 
 async function sha256Of(file: LocalTable, signal: AbortSignal): Promise<string> {
@@ -252,92 +208,109 @@ export interface LocatedRow {
   readonly unread?: UnreadRow | undefined;
 }
 
+/** Errors that are listed, and skipped rows that are named. */
 const MAX_NAMED = 100;
 
-/** Counts the rows that a mapping skips because they do not become items. */
-export class SkippedCounter implements SkippedRows {
-  #count = 0;
-  readonly rows: JsonlError[] = [];
+/** Makes items within the limits of an import, and collects what becomes none. */
+export class ItemMaker {
+  readonly #meter: ImportMeter;
+  readonly #errors: LocatedError[] = [];
+  #errorsTotal = 0;
+  /** The rows that the mapping skips; null if they are errors. */
+  readonly skipped: { count: number; readonly rows: JsonlError[] } | null;
+  /** Columns that no key of the mapping uses. */
+  readonly unusedColumns: Set<string> = new Set();
+  #unaskedCount = 0;
 
-  get count(): number {
-    return this.#count;
+  /** @param fileBytes of all files, before they are unpacked */
+  constructor(mapping: Mapping | null, fileBytes: number, limits?: ImportLimits) {
+    this.#meter = new ImportMeter(limits);
+    this.#meter.setFileBytes(fileBytes);
+    this.skipped = mapping?.invalidRows === 'skip' ? { count: 0, rows: [] } : null;
   }
 
-  add(error: JsonlError): void {
-    this.#count += 1;
-    if (this.rows.length < MAX_NAMED) this.rows.push(error);
+  /** Remarks on the items and the columns. */
+  get notes(): {
+    readonly skipped: number;
+    readonly unaskedCount: number;
+    readonly unusedColumns: Set<string>;
+  } {
+    const { skipped, unusedColumns } = this;
+    return { skipped: skipped?.count ?? 0, unaskedCount: this.#unaskedCount, unusedColumns };
   }
-}
 
-/** What {@link mapRows} reports to. */
-export interface RowSinks {
-  /** Receives the rows that do not become items. */
-  readonly invalid: { add(error: JsonlError): void };
-  readonly meter: ImportMeter;
-  /** The file with the rows, as errors name it. */
-  readonly file?: string;
-}
-
-/**
- * The items of rows.
- *
- * @throws JsonlError `package_limit`; what the rows throw
- */
-export async function* mapRows(
-  batches: AsyncIterable<readonly LocatedRow[]>,
-  toItem: RowMapper,
-  { invalid, meter, file }: RowSinks,
-): AsyncGenerator<Item> {
-  for await (const batch of batches) {
-    for (const { row, rowIndex, split, unread } of batch) {
-      const location = file === undefined ? { row: rowIndex } : { file, row: rowIndex };
-      let item: Item;
-      meter.addRows(1, location);
-      try {
-        if (unread !== undefined) {
-          throw new JsonlError('invalid_row', unread.message, { ...unread.location, row: rowIndex });
-        }
-        item = toItem(row, rowIndex, split);
-      } catch (error) {
-        if (!(error instanceof JsonlError)) throw error;
-        invalid.add(file === undefined ? error : (locateError(error, file) as JsonlError));
-        meter.addItems({ bytes: 0, skippedRows: 1 }, location);
-        continue;
+  /** The items of lines. @throws JsonlError `package_limit`; what the file throws */
+  async *ofLines(file: LocalTable, signal: AbortSignal): AsyncGenerator<Item> {
+    const content = readTextFile(sourceOf(file), file.detected, { signal });
+    for await (const { item, errors, location } of checkItems(content, { file: file.label, signal })) {
+      this.#meter.addRows(1, location);
+      if (errors === undefined) {
+        this.#count(item, location);
+        if (!hasPrompt(item)) this.#unaskedCount += 1;
+        yield item;
+      } else {
+        this.#meter.addItems({ bytes: 0, skippedRows: 1 }, location);
+        for (const error of errors) this.#addError(error);
       }
-      meterItem(meter, item, location);
-      yield item;
     }
   }
-}
 
-/** Counts an item. @throws JsonlError `package_limit` */
-export function meterItem(meter: ImportMeter, item: Item, location: SourceLocation): void {
-  const { textBytes, base64Bytes } = itemSize(item);
-  meter.addItems({ bytes: textBytes, embeddedBytes: Math.floor(base64Bytes * 0.75) }, location);
-}
-
-const MAX_ERRORS = 100;
-
-/** Collects errors after which reading continues. */
-export class ErrorCollector {
-  readonly #errors: LocatedError[] = [];
-  #total = 0;
-
-  add(error: LocatedError): void {
-    this.#total += 1;
-    if (this.#errors.length < MAX_ERRORS) this.#errors.push(error);
+  /**
+   * The items of rows.
+   *
+   * @param file the file with the rows, as errors name it
+   * @throws JsonlError `package_limit`; what the rows throw
+   */
+  async *ofRows(
+    batches: AsyncIterable<readonly LocatedRow[]>,
+    toItem: RowMapper,
+    file?: string,
+  ): AsyncGenerator<Item> {
+    for await (const batch of batches) {
+      for (const { row, rowIndex, split, unread } of batch) {
+        const location = file === undefined ? { row: rowIndex } : { file, row: rowIndex };
+        let item: Item;
+        this.#meter.addRows(1, location);
+        try {
+          if (unread !== undefined) {
+            throw new JsonlError('invalid_row', unread.message, { ...unread.location, row: rowIndex });
+          }
+          item = toItem(row, rowIndex, split);
+        } catch (error) {
+          if (!(error instanceof JsonlError)) throw error;
+          this.#addRow(file === undefined ? error : (locateError(error, file) as JsonlError));
+          this.#meter.addItems({ bytes: 0, skippedRows: 1 }, location);
+          continue;
+        }
+        this.#count(item, location);
+        yield item;
+      }
+    }
   }
 
-  /** Passes items on. @throws the only error, or ImportErrors, after the last item */
-  async *atEndOf<T>(items: AsyncIterable<T>, isLast = true): AsyncGenerator<T> {
+  /** Passes the last items on. @throws the only error of all, or ImportErrors, after the last item */
+  async *checked<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
     yield* items;
-    if (isLast) this.throwIfAny();
-  }
-
-  /** @throws the only error, or ImportErrors */
-  throwIfAny(): void {
     const [first, ...others] = this.#errors;
     if (first === undefined) return;
-    throw others.length === 0 ? first : new ImportErrors(first, this.#errors, this.#total);
+    throw others.length === 0 ? first : new ImportErrors(first, this.#errors, this.#errorsTotal);
+  }
+
+  #count(item: Item, location: SourceLocation): void {
+    const { textBytes, base64Bytes } = itemSize(item);
+    this.#meter.addItems({ bytes: textBytes, embeddedBytes: Math.floor(base64Bytes * 0.75) }, location);
+  }
+
+  #addRow(error: JsonlError): void {
+    if (this.skipped === null) this.#addError(error);
+    else {
+      this.skipped.count += 1;
+      if (this.skipped.rows.length < MAX_NAMED) this.skipped.rows.push(error);
+    }
+  }
+
+  #addError(error: LocatedError): void {
+    this.#errorsTotal += 1;
+    if (this.#errors.length < MAX_NAMED) this.#errors.push(error);
   }
 }
