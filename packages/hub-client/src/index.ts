@@ -1,3 +1,4 @@
+export { parseYamlApart } from '#platform';
 export {
   createHubClient,
   type FindDatasetsOptions,
@@ -9,11 +10,17 @@ export {
 } from './client/client.ts';
 export type { HubDataset, SelectOptions } from './client/dataset.ts';
 export type { FoundDataset } from './client/find-datasets.ts';
+export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
 export { DEFAULT_REVISION } from './client/snapshot.ts';
 export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './client/split-reader.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
 export type { RequestEvent, RequestKind, RetryEvent, RetryPolicy } from './http/request.ts';
 export { DEFAULT_RETRY_POLICY } from './http/retry.ts';
 export type { FetchFunction, FetchResponse } from './http/transport.ts';
-export { validateDatasetPath, validateRevision, validateToken } from './repository/validate-path.ts';
+export {
+  validateDatasetPath,
+  validateRevision,
+  validateToken,
+  withoutCredentials,
+} from './repository/validate-path.ts';
 export { parseSplit, resolveSplit } from './splits/split-slice.ts';

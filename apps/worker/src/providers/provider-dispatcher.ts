@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
+import { bareHost, type Dispatcher, guardedConnector, openProxies } from '@svc/hub-client/connections';
 import { isForbiddenAddress } from '@svc/hub-client/egress';
-import { bareHost, type Dispatcher, guardedConnector, openProxies } from '@svc/hub-client/internal';
 
 export interface ProviderDispatcherOptions {
   /** `host` or `host:port` as in URLs; null allows every host. */

@@ -1,4 +1,4 @@
-import { parseYamlApart } from '@svc/hub-client/internal';
+import { parseYamlApart } from '@svc/hub-client';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';

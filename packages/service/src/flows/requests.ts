@@ -1,4 +1,4 @@
-import { withoutCredentials } from '@svc/hub-client/internal';
+import { withoutCredentials } from '@svc/hub-client';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import {

@@ -1,5 +1,4 @@
-import { createHubClient } from '@svc/hub-client';
-import { hubSchema } from '@svc/hub-client/internal';
+import { createHubClient, hubSchema } from '@svc/hub-client';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';

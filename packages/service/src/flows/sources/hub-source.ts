@@ -1,5 +1,4 @@
-import { type HubClient, HubError, type SplitReader } from '@svc/hub-client';
-import { hubSchema } from '@svc/hub-client/internal';
+import { type HubClient, HubError, hubSchema, type SplitReader } from '@svc/hub-client';
 import { JsonlError } from '@svc/jsonl-v23';
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
