@@ -1,6 +1,5 @@
 import { basename, dirname, join } from 'node:path';
 import { convertTool, TOOLS, type Tool, type ToolFile, WRITTEN_TOOLS } from '@svc/formats';
-import { jsonText } from '@svc/jsonl-v23/internal';
 import { convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import { CleanUp } from '../clean-up.ts';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
@@ -19,7 +18,7 @@ import { eachPath } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
-import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
+import { conversionResult, toolResult } from '../text/conversion-text.ts';
 import {
   checkName,
   choice,
@@ -115,14 +114,7 @@ async function convertFiles(
       ...given({ keepSource, strict }),
     });
     if (first === undefined) throw new Error('The files of a tool become at least one package.');
-    return (shown) => {
-      const reports = [{ ...first, output: shown }, ...others];
-      const documents = reports.map((report) => toolDocument(inputs, report, report.output));
-      return {
-        text: () => reports.map((report) => toolText(report, report.output)).join('\n'),
-        json: () => jsonText(documents.length === 1 ? documents[0] : documents),
-      };
-    };
+    return (shown) => toolResult(inputs, [{ ...first, output: shown }, ...others]);
   });
 }
 
@@ -147,9 +139,6 @@ async function convertOne(cli: Cli, path: string, options: WriteOptions): Promis
       ...given({ name: options.name }),
       fallbackName: basename(defaultPath, '.pkg.zip'),
     });
-    return (output) => ({
-      text: () => conversionText({ ...report, output }),
-      json: () => jsonText(conversionDocument(path, { ...report, output })),
-    });
+    return (output) => conversionResult(path, { ...report, output });
   });
 }

@@ -9,7 +9,7 @@ import {
   packageOutput,
   type WriteOptions,
 } from '../output/package-output.ts';
-import { eachPath } from '../output/print.ts';
+import { eachPath, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue } from '../text/format.ts';
@@ -52,37 +52,31 @@ async function sealOne(cli: Cli, input: string, options: WriteOptions): Promise<
       ...{ signal: cli.signal, onRead: progress.update },
       ...given({ name }),
     });
-    return (output) => ({
-      text: () => sealText(report, output),
-      json: () => jsonText(sealDocument(input, report, output)),
-    });
+    return (output) => sealResult(input, report, output);
   });
 }
 
-function sealText(report: SealReport, output: string): string {
-  const { versionHash, versionHashBefore: before } = report;
-  return formatFacts([
-    ['output', output],
-    ['name', printableValue(report.name)],
-    ['version hash', versionHash],
-    [
-      'before',
-      before === null ? null : before === versionHash ? 'the same version hash' : printableValue(before),
-    ],
-    ['items', `${report.itemCount} in ${countOf(report.sections.length, 'section')}`],
-    ['files', report.fileCount],
-  ]);
-}
-
-function sealDocument(input: string, report: SealReport, output: string): Record<string, unknown> {
+function sealResult(input: string, report: SealReport, output: string): Result {
+  const { name, versionHash, versionHashBefore: before, itemCount, sections, fileCount } = report;
   return {
-    input,
-    output,
-    name: report.name,
-    version_hash: report.versionHash,
-    version_hash_before: report.versionHashBefore,
-    item_count: report.itemCount,
-    sections: report.sections.map(({ name, file, itemCount }) => ({ name, file, item_count: itemCount })),
-    file_count: report.fileCount,
+    text: () =>
+      formatFacts([
+        ['output', output],
+        ['name', printableValue(name)],
+        ['version hash', versionHash],
+        [
+          'before',
+          before === null ? null : before === versionHash ? 'the same version hash' : printableValue(before),
+        ],
+        ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+        ['files', fileCount],
+      ]),
+    json: () =>
+      jsonText({
+        ...{ input, output, name, version_hash: versionHash, version_hash_before: before },
+        item_count: itemCount,
+        sections: sections.map(({ name, file, itemCount }) => ({ name, file, item_count: itemCount })),
+        file_count: fileCount,
+      }),
   };
 }

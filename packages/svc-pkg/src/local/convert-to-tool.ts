@@ -14,7 +14,7 @@ import {
   writeTool,
 } from '@svc/formats';
 import { encodeItem } from '@svc/jsonl-v23';
-import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
+import { PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import {
   type ExportResult,
@@ -28,10 +28,10 @@ import { type Cli, given } from '../cli-context.ts';
 import { CliError, isSystemError, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { throughFile } from '../output/package-output.ts';
-import { printReport, type Result } from '../output/print.ts';
+import { printReport } from '../output/print.ts';
 import { isUnnamed, openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
-import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';
+import { toolWrittenResult } from '../text/conversion-text.ts';
 
 export interface ToToolOptions {
   readonly output?: string;
@@ -75,22 +75,18 @@ export async function convertTo(
       }
       return lost;
     };
-    const reportOf = (output: string, lost: readonly Lost[]): Result => ({
-      text: () => toolWrittenText(tool, output, lost),
-      json: () => jsonText(toolWrittenDocument(path, tool, output, lost)),
-    });
     if (options.output === '-') {
       if (written.kind === 'folder')
         throw new CliError('usage', '--output must be a folder for several files');
       const lost = await throughFile(cli, written.kind, (temporary) =>
         withOutputErrors(temporary, () => save(temporary)),
       );
-      if (cli.json) await printReport(cli, reportOf('-', lost), cli.stderr);
+      if (cli.json) await printReport(cli, toolWrittenResult(path, tool, '-', lost), cli.stderr);
       return;
     }
     const output = await place(path, tool, written, options);
     const lost = await saveTo(output, written, options, save);
-    await printReport(cli, reportOf(output, lost));
+    await printReport(cli, toolWrittenResult(path, tool, output, lost));
   } catch (error) {
     throw nameArchive(error, path);
   }

@@ -1,54 +1,71 @@
 import type { Lost, ToolReport, WrittenTool } from '@svc/formats';
 import { formatLocation } from '@svc/jsonl-v23';
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
+import type { Result } from '../output/print.ts';
 import { countOf, formatFacts, printableText, printableValue } from './format.ts';
 
 /** Text for people lists this many entries and counts the rest. */
 const MAX_LISTED = 100;
 
-/** The report of a conversion, for people. */
-export function conversionText(report: ConversionReport): string {
-  const { changes, sections, carried } = report;
-  return [
-    formatFacts([
-      ['output', report.output],
-      ['name', printableValue(report.name)],
-      ['version hash', report.versionHash],
-      ['items', `${report.itemCount} in ${countOf(sections.length, 'section')}`],
-      ['files', report.fileCount],
-      ['changed', report.alreadyNew ? 'only the generator in the manifest: it already was a package' : null],
-      ['changed', !report.alreadyNew && changes.length === 0 ? 'nothing in the items' : null],
-    ]),
-    ...list('\nsections', sections, ({ name, from, itemCount }) => {
-      return `${printableValue(name)}: ${countOf(itemCount, 'item')} of ${printableValue(from)}`;
-    }),
-    ...list('\nchanged', changes, changeLine),
-    ...list('\ncarried over unchanged', carried, printableValue),
-  ].join('');
-}
-
-/** The report of a conversion, for machines. */
-export function conversionDocument(input: string, report: ConversionReport): Record<string, unknown> {
+/** The report of a conversion. */
+export function conversionResult(input: string, report: ConversionReport): Result {
+  const { output, name, versionHash, itemCount, sections, fileCount, changes, carried, alreadyNew } = report;
   return {
-    input,
-    output: report.output,
-    name: report.name,
-    version_hash: report.versionHash,
-    item_count: report.itemCount,
-    sections: report.sections.map(({ name, from, itemCount }) => ({ name, from, item_count: itemCount })),
-    file_count: report.fileCount,
-    changes: report.changes.map(({ what, from, to, count, first }) => ({ what, from, to, count, first })),
-    carried: report.carried,
-    already_new: report.alreadyNew,
+    text: () =>
+      [
+        formatFacts([
+          ['output', output],
+          ['name', printableValue(name)],
+          ['version hash', versionHash],
+          ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+          ['files', fileCount],
+          ['changed', alreadyNew ? 'only the generator in the manifest: it already was a package' : null],
+          ['changed', !alreadyNew && changes.length === 0 ? 'nothing in the items' : null],
+        ]),
+        ...list('\nsections', sections, ({ name, from, itemCount }) => {
+          return `${printableValue(name)}: ${countOf(itemCount, 'item')} of ${printableValue(from)}`;
+        }),
+        ...list('\nchanged', changes, changeLine),
+        ...list('\ncarried over unchanged', carried, printableValue),
+      ].join(''),
+    json: () =>
+      jsonText({
+        ...{ input, output, name, version_hash: versionHash, item_count: itemCount },
+        sections: sections.map(({ name, from, itemCount }) => ({ name, from, item_count: itemCount })),
+        file_count: fileCount,
+        changes: changes.map(({ what, from, to, count, first }) => ({ what, from, to, count, first })),
+        ...{ carried, already_new: alreadyNew },
+      }),
   };
 }
 
-/** The report on files of another tool, for people. */
-export function toolText(
-  { tool, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
-  output: string,
-): string {
-  return [
+/** The report on files of another tool, which become one package or several. */
+export function toolResult(input: readonly string[], reports: readonly ToolReport[]): Result {
+  const documents = reports.map((report) => ({
+    ...{ input, output: report.output, tool: report.tool, prompt: report.prompt, name: report.name },
+    ...{ version_hash: report.versionHash, item_count: report.itemCount },
+    sections: report.sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
+    result_count: report.resultCount,
+    lost: report.lost.map(({ what, count, first }) => ({ what, count, first })),
+  }));
+  return {
+    text: () => reports.map(toolText).join('\n'),
+    json: () => jsonText(documents.length === 1 ? documents[0] : documents),
+  };
+}
+
+const toolText = ({
+  output,
+  tool,
+  name,
+  versionHash,
+  itemCount,
+  sections,
+  resultCount,
+  lost,
+}: ToolReport): string =>
+  [
     formatFacts([
       ['output', output],
       ['tool', tool],
@@ -63,42 +80,24 @@ export function toolText(
       ({ what, count, first }) => `${count} x ${what} (first: ${formatLocation(first)})`,
     ),
   ].join('');
-}
 
-/** The report on files of another tool, for machines. */
-export function toolDocument(
-  input: readonly string[],
-  { tool, prompt, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
-  output: string,
-): Record<string, unknown> {
-  return {
-    ...{ input, output, tool, prompt, name, version_hash: versionHash, item_count: itemCount },
-    sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
-    result_count: resultCount,
-    lost: lost.map(({ what, count, first }) => ({ what, count, first })),
-  };
-}
-
-/** The report on files for another tool, for people. */
-export function toolWrittenText(tool: WrittenTool, output: string, lost: readonly Lost[]): string {
-  return [
-    formatFacts([
-      ['output', output],
-      ['tool', tool],
-    ]),
-    ...list('\nwithout a place', lost, ({ what, count }) => `${count} x ${what}`),
-  ].join('');
-}
-
-/** The report on files for another tool, for machines. */
-export function toolWrittenDocument(
+/** The report on files for another tool. */
+export const toolWrittenResult = (
   input: string,
   tool: WrittenTool,
   output: string,
   lost: readonly Lost[],
-): Record<string, unknown> {
-  return { input, output, tool, lost: lost.map(({ what, count }) => ({ what, count })) };
-}
+): Result => ({
+  text: () =>
+    [
+      formatFacts([
+        ['output', output],
+        ['tool', tool],
+      ]),
+      ...list('\nwithout a place', lost, ({ what, count }) => `${count} x ${what}`),
+    ].join(''),
+  json: () => jsonText({ input, output, tool, lost: lost.map(({ what, count }) => ({ what, count })) }),
+});
 
 type Change = Pick<ReportedChange, 'from' | 'to'>;
 
