@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type CheckedPackage, DEFAULT_LIMITS, type PackageReader } from '@svc/pkg-format';
 import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
-import { createLinter, type Diagnostic, errorDiagnostic, lintFiles } from './check-style.ts';
+import { type Diagnostics, Linter } from './check-style.ts';
 
 export interface CheckOptions {
   /** Also report style. */
@@ -10,54 +10,56 @@ export interface CheckOptions {
 }
 
 /**
- * Reads a package to its end and yields every error, and with `strict` its style, in the order of the package.
+ * Reads a package to its end and reports every error, and with `strict` its style, in the order of the package.
  *
  * @throws errors of the file system, and the signal's reason
  */
-export async function* checkPackage(
+export async function checkPackage(
   pkg: PackageReader,
   { strict, signal }: CheckOptions,
-): AsyncGenerator<Diagnostic, CheckedPackage, undefined> {
-  const linter = strict ? createLinter() : null;
+  found: Diagnostics,
+): Promise<CheckedPackage> {
+  const linter = strict ? new Linter(found) : null;
   const events = inspectPackage(pkg, { signal });
   for (;;) {
     const next = await events.next();
     if (next.done) {
-      if (strict) yield* lintFiles(pkg.ignoredEntries, next.value.unusedFiles);
+      linter?.files(pkg.ignoredEntries, next.value.unusedFiles);
       return next.value;
     }
     const event = next.value;
     if (event.kind === 'section') linter?.begin(event.section.file);
-    else if (event.kind === 'line') yield* linter?.line(event.line) ?? [];
-    else if (event.kind === 'section_end') yield* linter?.end(event.ends) ?? [];
-    else yield errorDiagnostic(event.error);
+    else if (event.kind === 'line') linter?.line(event.line);
+    else if (event.kind === 'section_end') linter?.end(event.ends);
+    else found.error(event.error);
   }
 }
 
 /**
- * Reads a JSON Lines file of items to its end and yields every error, and with `strict` its style. Files that items refer to
- * are not looked for.
+ * Reads a JSON Lines file of items to its end and reports every error, and with `strict` its style. Files that items refer
+ * to are not looked for.
  *
  * @returns the number of items; there is no version hash
  * @throws errors of the file system, and the signal's reason
  */
-export async function* checkLinesFile(
+export async function checkLinesFile(
   path: string,
   { strict, signal }: CheckOptions,
-): AsyncGenerator<Diagnostic, Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'>, undefined> {
-  const linter = strict ? createLinter() : null;
+  found: Diagnostics,
+): Promise<Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'>> {
+  const linter = strict ? new Linter(found) : null;
   linter?.begin(path);
   let itemCount = 0;
   const lines = checkLines(createReadStream(path), { file: path, limits: DEFAULT_LIMITS, signal });
   for (;;) {
     const next = await lines.next();
     if (next.done) {
-      yield* linter?.end(next.value) ?? [];
+      linter?.end(next.value);
       return { sections: [], itemCount, versionHash: null };
     }
     const { errors, item } = next.value;
     if (item !== null) itemCount += 1;
-    yield* errors.map(errorDiagnostic);
-    yield* linter?.line(next.value) ?? [];
+    for (const error of errors) found.error(error);
+    linter?.line(next.value);
   }
 }

@@ -30,142 +30,6 @@ const MAX_COMPARED_IDS = 1_000_000;
 
 const CARRIAGE_RETURN = 13;
 
-/** Reports style, in lines that are valid. One linter gets the lines of all sections, in order. */
-export interface Linter {
-  /** Starts a section. */
-  begin(file: string): void;
-  line(checked: CheckedLine): Diagnostic[];
-  /** Ends the section. */
-  end(source: FileEnds): Diagnostic[];
-}
-
-/** Makes the linter of one package. */
-export function createLinter(): Linter {
-  const ids = new Set<string>();
-  let file = '';
-  let itemCount = 0;
-  let hasCarriageReturn = false;
-  let lastLine = 1;
-
-  function lintId(item: Item, location: SourceLocation): Diagnostic | null {
-    const id = getMember(item, 'id');
-    if (id === undefined) return style('style_missing_id', 'The item has no id', location);
-    const text = canonicalJson(id);
-    const key = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
-    if (ids.has(key)) {
-      const displayed = text.length > 100 ? `${text.slice(0, 99)}…` : text;
-      return style('style_duplicate_id', `Duplicate id ${displayed}`, {
-        ...location,
-        path: '/id',
-      });
-    }
-    if (ids.size < MAX_COMPARED_IDS) ids.add(key);
-    return null;
-  }
-
-  return {
-    begin(section) {
-      file = section;
-      itemCount = 0;
-      hasCarriageReturn = false;
-      lastLine = 1;
-    },
-
-    line({ location, bytes, item, errors }) {
-      const diagnostics: (Diagnostic | null)[] = [];
-      lastLine = location.line ?? lastLine;
-      const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
-      if (endsWithReturn && !hasCarriageReturn) {
-        hasCarriageReturn = true;
-        diagnostics.push(style('style_crlf', 'Lines end with CR LF; an export writes LF', location));
-      }
-      if (item === null) {
-        if (errors.length === 0) diagnostics.push(style('style_blank_line', 'The line is blank', location));
-        return present(diagnostics);
-      }
-      itemCount += 1;
-      const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
-      if (!Buffer.from(canonicalJson(item)).equals(text)) {
-        diagnostics.push(
-          style(
-            'style_not_canonical',
-            'The line is not in the canonical form that an export writes',
-            location,
-          ),
-        );
-      }
-      const type = getMember(item, 'type');
-      if (typeof type === 'string' && !KNOWN_TYPES.has(type)) {
-        const known = [...KNOWN_TYPES].join(', ');
-        const displayed = JSON.stringify(type.length > 100 ? `${type.slice(0, 99)}…` : type);
-        diagnostics.push(
-          style('style_unknown_type', `Unknown type ${displayed}; the format defines ${known}`, {
-            ...location,
-            path: '/type',
-          }),
-        );
-      }
-      diagnostics.push(lintId(item, location));
-      if (!hasPrompt(item)) {
-        diagnostics.push(
-          style('style_no_prompt', 'The item has no inputs.prompt and no inputs.messages', location),
-        );
-      }
-      return present(diagnostics);
-    },
-
-    end({ hasByteOrderMark, endsWithLineFeed }) {
-      const diagnostics: Diagnostic[] = [];
-      const first = { file, line: 1 };
-      if (hasByteOrderMark)
-        diagnostics.push(style('style_byte_order_mark', 'The file begins with a byte order mark', first));
-      if (itemCount === 0)
-        diagnostics.push(style('style_empty_section', 'The section has no items', { file }));
-      if (!endsWithLineFeed) {
-        diagnostics.push(
-          style('style_no_final_newline', 'The last line does not end with a line feed', {
-            file,
-            line: lastLine,
-          }),
-        );
-      }
-      return diagnostics;
-    },
-  };
-}
-
-/** Whether a run can ask the item something; choices and images are enough. */
-function hasPrompt(item: Item): boolean {
-  const inputs = getMember(item, 'inputs');
-  if (getMember(item, 'assets') !== undefined) return true;
-  if (!isJsonObject(inputs)) return false;
-  const messages = getMember(inputs, 'messages');
-  if (Array.isArray(messages) && messages.length > 0) return true;
-  return typeof getMember(inputs, 'prompt') === 'string' || getMember(inputs, 'choices') !== undefined;
-}
-
-/** Files that describe the dataset to people, which a conversion keeps. */
-const FOR_PEOPLE = /^(?:readme|licen[cs]e|notice|citation|changelog)(?:\.[a-z]+)?$/i;
-
-/** Reports the style of a package's files. */
-export function lintFiles(ignored: readonly string[], unused: readonly string[]): Diagnostic[] {
-  return [
-    ...ignored
-      .filter((file) => !FOR_PEOPLE.test(file))
-      .map((file) =>
-        style('style_ignored_entry', 'The file is not part of the package; an import ignores it', { file }),
-      ),
-    ...unused.map((file) => style('style_unused_file', 'No item refers to the file', { file })),
-  ];
-}
-
-function style(code: keyof typeof STYLE_CODES, message: string, location: SourceLocation): Diagnostic {
-  return { severity: 'style', code, message, location };
-}
-
-const present = (diagnostics: readonly (Diagnostic | null)[]): Diagnostic[] =>
-  diagnostics.filter((diagnostic) => diagnostic !== null);
-
 /** What `check` reports at one location. Errors prevent an import; style does not. */
 export interface Diagnostic {
   readonly severity: 'error' | 'style';
@@ -175,47 +39,138 @@ export interface Diagnostic {
   readonly location: SourceLocation;
 }
 
-/** An error of the packages. */
-export function errorDiagnostic({ code, message, location }: PackageError): Diagnostic {
-  return { severity: 'error', code, message, location };
-}
-
 /** Keeps this many diagnostics of one code, and counts the rest. */
 export const MAX_PER_CODE = 1000;
 
 /** Collects what a check reports, in bounded memory. */
-export interface DiagnosticCollector {
-  report(diagnostic: Diagnostic): void;
+export class Diagnostics {
   /** The first 1,000 of each code, in the order of the package. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly first: Diagnostic[] = [];
   /** How often each code was reported. */
-  readonly counts: ReadonlyMap<string, { readonly severity: Diagnostic['severity']; readonly count: number }>;
-  readonly errorCount: number;
-  readonly styleCount: number;
+  readonly counts: Map<string, { readonly severity: Diagnostic['severity']; count: number }> = new Map();
+
+  error({ code, message, location }: PackageError): void {
+    this.#report({ severity: 'error', code, message, location });
+  }
+
+  style(code: keyof typeof STYLE_CODES, message: string, location: SourceLocation): void {
+    this.#report({ severity: 'style', code, message, location });
+  }
+
+  /** How many of a severity were reported. */
+  countOf(severity: Diagnostic['severity']): number {
+    const counted = [...this.counts.values()].filter((entry) => entry.severity === severity);
+    return counted.reduce((total, { count }) => total + count, 0);
+  }
+
+  #report(diagnostic: Diagnostic): void {
+    const { code, severity } = diagnostic;
+    const entry = this.counts.get(code) ?? { severity, count: 0 };
+    this.counts.set(code, entry);
+    entry.count += 1;
+    if (entry.count <= MAX_PER_CODE) this.first.push(diagnostic);
+  }
 }
 
-export function collectDiagnostics(): DiagnosticCollector {
-  const diagnostics: Diagnostic[] = [];
-  const counts = new Map<string, { severity: Diagnostic['severity']; count: number }>();
-  const sum = (severity: Diagnostic['severity']): number =>
-    [...counts.values()].reduce(
-      (total, entry) => (entry.severity === severity ? total + entry.count : total),
-      0,
-    );
-  return {
-    diagnostics,
-    counts,
-    get errorCount() {
-      return sum('error');
-    },
-    get styleCount() {
-      return sum('style');
-    },
-    report(diagnostic) {
-      const entry = counts.get(diagnostic.code) ?? { severity: diagnostic.severity, count: 0 };
-      counts.set(diagnostic.code, entry);
-      entry.count += 1;
-      if (entry.count <= MAX_PER_CODE) diagnostics.push(diagnostic);
-    },
-  };
+/** Reports style, in lines that are valid. One linter gets the lines of all sections of a package, in order. */
+export class Linter {
+  readonly #found: Diagnostics;
+  readonly #ids = new Set<string>();
+  #file = '';
+  #itemCount = 0;
+  #hasCarriageReturn = false;
+  #lastLine = 1;
+
+  constructor(found: Diagnostics) {
+    this.#found = found;
+  }
+
+  /** Starts a section. */
+  begin(file: string): void {
+    this.#file = file;
+    this.#itemCount = 0;
+    this.#hasCarriageReturn = false;
+    this.#lastLine = 1;
+  }
+
+  line({ location, bytes, item, errors }: CheckedLine): void {
+    const found = this.#found;
+    this.#lastLine = location.line ?? this.#lastLine;
+    const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
+    if (endsWithReturn && !this.#hasCarriageReturn) {
+      this.#hasCarriageReturn = true;
+      found.style('style_crlf', 'Lines end with CR LF; an export writes LF', location);
+    }
+    if (item === null) {
+      if (errors.length === 0) found.style('style_blank_line', 'The line is blank', location);
+      return;
+    }
+    this.#itemCount += 1;
+    const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
+    if (!Buffer.from(canonicalJson(item)).equals(text)) {
+      const message = 'The line is not in the canonical form that an export writes';
+      found.style('style_not_canonical', message, location);
+    }
+    const type = getMember(item, 'type');
+    if (typeof type === 'string' && !KNOWN_TYPES.has(type)) {
+      const message = `Unknown type ${JSON.stringify(shortened(type))}; the format defines ${[...KNOWN_TYPES].join(', ')}`;
+      found.style('style_unknown_type', message, { ...location, path: '/type' });
+    }
+    this.#lintId(item, location);
+    if (!hasPrompt(item)) {
+      found.style('style_no_prompt', 'The item has no inputs.prompt and no inputs.messages', location);
+    }
+  }
+
+  /** Ends the section. */
+  end({ hasByteOrderMark, endsWithLineFeed }: FileEnds): void {
+    const found = this.#found;
+    const file = this.#file;
+    if (hasByteOrderMark) {
+      found.style('style_byte_order_mark', 'The file begins with a byte order mark', { file, line: 1 });
+    }
+    if (this.#itemCount === 0) found.style('style_empty_section', 'The section has no items', { file });
+    if (!endsWithLineFeed) {
+      const message = 'The last line does not end with a line feed';
+      found.style('style_no_final_newline', message, { file, line: this.#lastLine });
+    }
+  }
+
+  /** Reports the style of the package's files. */
+  files(ignored: readonly string[], unused: readonly string[]): void {
+    for (const file of ignored.filter((name) => !FOR_PEOPLE.test(name))) {
+      const message = 'The file is not part of the package; an import ignores it';
+      this.#found.style('style_ignored_entry', message, { file });
+    }
+    for (const file of unused) this.#found.style('style_unused_file', 'No item refers to the file', { file });
+  }
+
+  #lintId(item: Item, location: SourceLocation): void {
+    const id = getMember(item, 'id');
+    if (id === undefined) {
+      this.#found.style('style_missing_id', 'The item has no id', location);
+      return;
+    }
+    const text = canonicalJson(id);
+    const key = text.length <= 64 ? text : createHash('sha256').update(text).digest('base64');
+    if (this.#ids.has(key)) {
+      const message = `Duplicate id ${shortened(text)}`;
+      this.#found.style('style_duplicate_id', message, { ...location, path: '/id' });
+    } else if (this.#ids.size < MAX_COMPARED_IDS) this.#ids.add(key);
+  }
+}
+
+const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 99)}…` : text);
+
+/** Files that describe the dataset to people, which a conversion keeps. */
+const FOR_PEOPLE = /^(?:readme|licen[cs]e|notice|citation|changelog)(?:\.[a-z]+)?$/i;
+
+/** Whether a run can ask the item something; choices and images are enough. */
+function hasPrompt(item: Item): boolean {
+  const inputs = getMember(item, 'inputs');
+  if (getMember(item, 'assets') !== undefined) return true;
+  if (!isJsonObject(inputs)) return false;
+  const messages = getMember(inputs, 'messages');
+  if (Array.isArray(messages) && messages.length > 0) return true;
+  return typeof getMember(inputs, 'prompt') === 'string' || getMember(inputs, 'choices') !== undefined;
 }

@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import { checkLinesFile, checkPackage } from '../check/check-package.ts';
-import {
-  collectDiagnostics,
-  type Diagnostic,
-  type DiagnosticCollector,
-  errorDiagnostic,
-  MAX_PER_CODE,
-} from '../check/check-style.ts';
+import { Diagnostics, MAX_PER_CODE } from '../check/check-style.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { errorLine } from '../errors/failure.ts';
@@ -48,7 +42,7 @@ export const check: Operation = operation({
   ],
   async run({ paths, strict = false }, cli) {
     await eachPath(cli, paths, async (out, path) => {
-      const found = collectDiagnostics();
+      const found = new Diagnostics();
       const input = await inputAt(path);
       const checked = await checkFile(cli, path, input.kind, strict, found);
       await printResult(out, {
@@ -86,36 +80,25 @@ async function checkFile(
   path: string,
   kind: CheckedInput['kind'],
   strict: boolean,
-  found: DiagnosticCollector,
+  found: Diagnostics,
 ): Promise<Checked | null> {
   const { signal } = cli;
   const options = { strict, signal };
   try {
-    if (kind === 'lines') return { ...(await collect(checkLinesFile(path, options), found)), run: null };
+    if (kind === 'lines') return { ...(await checkLinesFile(path, options, found)), run: null };
     await using opened = await openLocalPackage(
       cli,
       path,
       kind === 'folder' ? openFolderAsArchive : openInputFile,
     );
-    const checked = await collect(checkPackage(opened.pkg, options), found);
+    const checked = await checkPackage(opened.pkg, options, found);
     // The results of a package with errors may refer to items that could not be read.
-    const run = found.errorCount > 0 ? null : await readRunFacts(opened.pkg, checked.sections, signal);
+    const run = found.countOf('error') > 0 ? null : await readRunFacts(opened.pkg, checked.sections, signal);
     return { ...checked, run };
   } catch (error) {
     if (!(error instanceof PackageError)) throw toFileError(error, 'read', path);
-    found.report(errorDiagnostic(error));
+    found.error(error);
     return null;
-  }
-}
-
-async function collect<T>(
-  checking: AsyncGenerator<Diagnostic, T, undefined>,
-  found: DiagnosticCollector,
-): Promise<T> {
-  for (;;) {
-    const next = await checking.next();
-    if (next.done) return next.value;
-    found.report(next.value);
   }
 }
 
@@ -123,10 +106,10 @@ function reportText(
   path: string,
   { kind, nameEntry }: CheckedInput,
   checked: Checked | null,
-  found: DiagnosticCollector,
+  found: Diagnostics,
   quiet: boolean,
 ): string {
-  const lines = found.diagnostics.map((diagnostic) => {
+  const lines = found.first.map((diagnostic) => {
     const { file } = diagnostic.location;
     const isOwn = file === undefined || file === path;
     const location = { ...diagnostic.location, file: isOwn ? path : nameEntry(file) };
@@ -142,9 +125,10 @@ function reportText(
       : kind === 'lines'
         ? countOf(checked.itemCount, 'item')
         : `${countOf(checked.itemCount, 'item')} in ${countOf(checked.sections.length, 'section')}`;
+  const styleCount = found.countOf('style');
   const verdict = [
-    countOf(found.errorCount, 'error'),
-    ...(found.styleCount > 0 ? [countOf(found.styleCount, 'style finding')] : []),
+    countOf(found.countOf('error'), 'error'),
+    ...(styleCount > 0 ? [countOf(styleCount, 'style finding')] : []),
   ].join(', ');
   const facts = formatFacts([
     [kind === 'lines' ? 'file' : kind, path],
@@ -162,19 +146,15 @@ function reportText(
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }
 
-function reportDocument(
-  path: string,
-  checked: Checked | null,
-  found: DiagnosticCollector,
-): Record<string, unknown> {
-  const { diagnostics, counts, errorCount, styleCount } = found;
+function reportDocument(path: string, checked: Checked | null, found: Diagnostics): Record<string, unknown> {
+  const { counts } = found;
   return {
     ...hashDocument(path, checked ?? { sections: [], itemCount: 0, versionHash: null }),
     ok: counts.size === 0,
-    error_count: errorCount,
-    style_count: styleCount,
+    error_count: found.countOf('error'),
+    style_count: found.countOf('style'),
     run: checked?.run ? runDocument(checked.run) : null,
     counts: Object.fromEntries([...counts].map(([code, { count }]) => [code, count])),
-    findings: diagnostics.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
+    findings: found.first.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
   };
 }
