@@ -1,6 +1,5 @@
 import type { Run } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { CleanUp } from '../../clean-up.ts';
 import { type Cli, given } from '../../cli-context.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Verdict } from '../../evaluation.ts';
@@ -111,9 +110,11 @@ export const gate: Operation = operation({
     if (options.seal === true && options.run !== undefined) {
       throw new CliError('usage', 'Give --seal with --config: the bar of a run is sealed before it starts');
     }
-    await using files = await openFiles(options);
+    await using junit = await reportFile(options.junit);
+    await using summary = await reportFile(options.summary);
     const report = await runGate(cli, await open(), dataset, options);
-    await files.write(report);
+    await save(junit, () => junitReport(report));
+    await save(summary, () => markdownSummary(report));
     await print(cli, report);
     cli.endWith(report.exit_code);
   },
@@ -260,29 +261,13 @@ function withRun(
   }
 }
 
-/** Reports of a gate that are written to files. */
-interface ReportFiles extends AsyncDisposable {
-  write(report: GateReport): Promise<void>;
-}
+/** A file for a report, opened before the run, so that it does not fail after it. @throws CliError `io_error` */
+const reportFile = async (path: string | undefined): Promise<OutputFile | null> =>
+  path === undefined ? null : await createOutputFile(path, { force: true });
 
-/** Opens the files before the run, so that none fails after it. @throws CliError `io_error` */
-async function openFiles({ junit, summary }: Options): Promise<ReportFiles> {
-  await using opening = new CleanUp();
-  const outputs: [OutputFile, (report: GateReport) => string][] = [];
-  const open = async (path: string | undefined, textOf: (report: GateReport) => string): Promise<void> => {
-    if (path === undefined) return;
-    outputs.push([opening.use(await createOutputFile(path, { force: true })), textOf]);
-  };
-  await open(junit, junitReport);
-  await open(summary, markdownSummary);
-  return opening.moveTo({
-    async write(report: GateReport) {
-      for (const [output, textOf] of outputs) {
-        await output.write(Buffer.from(textOf(report)));
-        await output.commit();
-      }
-    },
-  });
+async function save(file: OutputFile | null, textOf: () => string): Promise<void> {
+  await file?.write(Buffer.from(textOf()));
+  await file?.commit();
 }
 
 /** For people, for machines, and for GitHub if it runs the command. */
