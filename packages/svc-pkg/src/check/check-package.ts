@@ -9,11 +9,7 @@ export interface CheckOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Reads a package to its end and reports every error, and with `strict` its style, in the order of the package.
- *
- * @throws errors of the file system, and the signal's reason
- */
+/** Reads a package to its end and reports every error, and with `strict` its style, in the order of the package. */
 export async function checkPackage(
   pkg: PackageReader,
   { strict, signal }: CheckOptions,
@@ -40,7 +36,6 @@ export async function checkPackage(
  * to are not looked for.
  *
  * @returns the number of items; there is no version hash
- * @throws errors of the file system, and the signal's reason
  */
 export async function checkLinesFile(
   path: string,

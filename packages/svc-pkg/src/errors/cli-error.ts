@@ -189,11 +189,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   );
 }
 
-/**
- * Does something with a file.
- *
- * @throws CliError `io_error` for an error of the operating system; what else `work` throws
- */
+/** Does something with a file. @throws CliError `io_error` for an error of the operating system */
 export async function withFileErrors<T>(
   action: 'read' | 'write',
   path: string,

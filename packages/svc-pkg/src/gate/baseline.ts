@@ -25,8 +25,7 @@ export interface BaselineRequest {
 /**
  * Finds a baseline: a run by its id, or the newest completed run of a dataset with a label.
  *
- * @throws CliError `baseline_not_found`; `baseline_unusable` for a run that has not completed or has no scores; `usage`; as
- *   `ServiceClient.send`
+ * @throws CliError `baseline_not_found`; `baseline_unusable` for a run that has not completed or has no scores; `usage`
  */
 export async function findBaseline(service: ServiceClient, request: BaselineRequest): Promise<Baseline> {
   const { reference, exceptRunId } = request;
@@ -75,7 +74,6 @@ export interface ComparisonQuery {
  * Compares two runs.
  *
  * @param maxItems largest number of items that got worse, in item order
- * @throws as `ServiceClient.send`
  */
 export async function readComparison(
   service: ServiceClient,
@@ -106,8 +104,6 @@ export const gateName = (baseline: Run): string => `gate against ${baseline.id}`
  * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last
  * comparison by a gate. If all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null if all
  * scores are another equal number, or there are fewer than two.
- *
- * @throws as `ServiceClient.send`
  */
 export async function readSpread(
   service: ServiceClient,

@@ -38,7 +38,7 @@ const FEW_ITEMS = 10;
  * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer of both, each in
  * all sections and in each of them.
  *
- * @throws CliError `nothing_to_compare`; as `ServiceClient.send`
+ * @throws CliError `nothing_to_compare`
  */
 export async function compareGate(service: ServiceClient, gate: GateComparison): Promise<ComparedGate> {
   const { run, maxDrop, query } = gate;
@@ -206,8 +206,6 @@ const MAX_RESULTS = 10;
 
 /**
  * What an item asks, and what two runs answered: of several repetitions, the baseline's best answer and the run's worst.
- *
- * @throws as `ServiceClient.send`
  */
 async function readItemTexts(
   service: ServiceClient,

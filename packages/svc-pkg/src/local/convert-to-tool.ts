@@ -46,7 +46,7 @@ export interface ToToolOptions {
  * The output appears when it is complete; `-` is standard output, for a file.
  *
  * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
- *   `package_unsupported` if `strict` finds something without a place; errors of the file system
+ *   `package_unsupported` if `strict` finds something without a place
  */
 export async function convertTo(
   cli: Cli,

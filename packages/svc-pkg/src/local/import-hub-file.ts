@@ -23,8 +23,7 @@ const SECTION = 'default';
  * Writes a package of the rows of a hub dataset of `HUB_ENDPOINT`, as a service imports them: the same items, with the
  * same version hash.
  *
- * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`, or ImportErrors for several; as
- *   `writePackageFile`
+ * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`, or ImportErrors for several
  */
 export async function importHubFile(
   cli: Cli,

@@ -58,7 +58,7 @@ export interface PackTarget {
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
  *
  * @param limits of what the rows become
- * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError; as `writePackageFile`
+ * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError
  */
 export async function packFiles(
   { files, sentBytes, skipped: skippedFiles }: Omit<LocalFiles, keyof AsyncDisposable>,
@@ -259,7 +259,7 @@ export class ItemMaker {
    * The items of rows.
    *
    * @param file the file with the rows, as errors name it
-   * @throws JsonlError `package_limit`; what the rows throw
+   * @throws JsonlError `package_limit`
    */
   async *ofRows(
     batches: AsyncIterable<readonly LocatedRow[]>,

@@ -18,7 +18,7 @@ export async function ask(cli: Cli, question: string): Promise<string> {
 /**
  * Asks without showing what is typed; without a terminal, reads the first line of standard input.
  *
- * @throws CliError `interrupted` for Ctrl-C, which a terminal does not turn into a signal then; the signal's reason
+ * @throws CliError `interrupted` for Ctrl-C, which a terminal does not turn into a signal then
  */
 export async function askSecret(cli: Cli, question: string): Promise<string> {
   const terminal: Terminal = cli.stdin;

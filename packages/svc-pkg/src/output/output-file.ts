@@ -137,7 +137,7 @@ const exists = (path: string): Promise<boolean> =>
  * Gives a finished file its path, on the same file system.
  *
  * @param displayed the path as the user gave it
- * @throws CliError `output_exists` if the path has appeared just now and `force` is not set; errors of the file system
+ * @throws CliError `output_exists` if the path has appeared just now and `force` is not set
  */
 export async function moveInto(
   temporary: string,

@@ -67,7 +67,7 @@ export type PackageReport = (output: string) => Result;
  * @param input what the package is made of; `shown` is its name in errors
  * @param defaultPath where it is written without `--output`
  * @param write writes the package to a path, replacing a file there if `force` is set
- * @throws CliError `output_exists`, `io_error`; what `write` throws
+ * @throws CliError `output_exists`, `io_error`
  */
 export async function outputPackage(
   cli: Cli,
@@ -98,7 +98,7 @@ export async function outputPackage(
 /**
  * Standard output gets a complete file, or nothing: it is written to a temporary one first.
  *
- * @throws CliError `usage` for an archive on a terminal; what `write` throws
+ * @throws CliError `usage` for an archive on a terminal
  */
 export async function throughFile<T>(
   cli: Cli,

@@ -6,11 +6,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { listPages } from '../service/service-client.ts';
 import { formatTable, printableData, printableJson, printableText } from '../text/format.ts';
 
-/**
- * Writes to a stream and waits until it has accepted the bytes, so that a slow reader slows the writer.
- *
- * @throws the error of the stream: `EPIPE` if its reader closed it, `ENOSPC` if the disk is full
- */
+/** Writes to a stream and waits until it has accepted the bytes, so that a slow reader slows the writer. */
 export function writeText(stream: Writable, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
@@ -28,11 +24,7 @@ export interface Result {
   json(): string;
 }
 
-/**
- * Prints a result on standard output, or on `stream` if standard output has something else.
- *
- * @throws what the stream fails with
- */
+/** Prints a result on standard output, or on `stream` if standard output has something else. */
 export async function printResult(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {
   await writeText(stream, cli.json ? `${printableJson(result.json().trimEnd())}\n` : result.text());
 }
@@ -62,7 +54,6 @@ type Column<T> = (entry: T) => string | number | boolean | null | undefined;
  * Reads up to `limit` entries of a list and prints them: a table for people, `{data, total}` for machines.
  *
  * @param read requests a page
- * @throws as `listPages`
  */
 export async function printListing<T>(
   cli: Cli,

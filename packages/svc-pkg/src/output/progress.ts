@@ -52,7 +52,6 @@ function barText(label: string, done: number, total: number | null, unit: string
  *
  * @param byteLength of the whole; null if unknown
  * @returns the number of bytes
- * @throws the signal's reason; what the body and `write` throw
  */
 export async function receive(
   cli: Cli,

@@ -74,11 +74,7 @@ export function nameArchive(
   return new PackageError(error.code, error.message, { location, cause: error, errors, errorsTotal });
 }
 
-/**
- * Opens a package in a file and reads it.
- *
- * @throws as `openLocalPackage` and `read`; errors of the package name the archive with the entry
- */
+/** Opens a package in a file and reads it. Errors of the package name the archive with the entry. */
 export async function withLocalPackage<T>(
   cli: Cli,
   path: string,

@@ -49,7 +49,7 @@ export interface TableRequest {
  * Writes a table of the service to a file, which appears when it is complete, or to standard output. With `--json`, prints a
  * document about the file.
  *
- * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal; as `ServiceClient.send`
+ * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal
  */
 export async function downloadTable(cli: Cli, service: ServiceClient, request: TableRequest): Promise<void> {
   const { path, query = {}, body: json, output, force = false } = request;
@@ -81,7 +81,6 @@ export async function downloadTable(cli: Cli, service: ServiceClient, request: T
  * Opens the export of a version of a dataset of a service and of one of its runs.
  *
  * @param dataset id, handle or unique name of the dataset, perhaps with `@version`
- * @throws as `findVersion`
  */
 export async function downloadExport(
   service: ServiceClient,

@@ -32,7 +32,7 @@ export interface StatedRun {
   readonly file: string | undefined;
 }
 
-/** Starts a run. A lost connection does not start it twice. @throws as `ServiceClient.send` */
+/** Starts a run. A lost connection does not start it twice. */
 export function startRun(
   cli: Cli,
   service: ServiceClient,
@@ -45,7 +45,7 @@ export function startRun(
   return withConfigOptions(starting, file);
 }
 
-/** Says what a run would do. @throws as `ServiceClient.send` */
+/** Says what a run would do. */
 export function planRun(
   service: ServiceClient,
   { body, file }: StatedRun,
@@ -54,11 +54,7 @@ export function planRun(
   return withConfigOptions(service.read(reply), file);
 }
 
-/**
- * Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted.
- *
- * @throws as `ServiceClient.send`; the signal's reason
- */
+/** Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted. */
 export async function trackRun(
   cli: Cli,
   service: ServiceClient,
@@ -120,7 +116,7 @@ export interface FinishOptions extends RunLimits {
 /**
  * Waits until a run has ended, if the options do not say otherwise, then prints it and checks its outcome.
  *
- * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`; as `checkRun`
+ * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`
  */
 export async function finishRun(
   cli: Cli,

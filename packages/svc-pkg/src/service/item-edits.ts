@@ -30,11 +30,7 @@ export interface FoundItem {
   readonly section: string;
 }
 
-/**
- * Finds an item by its id.
- *
- * @throws CliError `item_not_found`, `item_ambiguous`; as `ServiceClient.send`
- */
+/** Finds an item by its id. @throws CliError `item_not_found`, `item_ambiguous` */
 export async function findItem(
   service: ServiceClient,
   datasetId: string,
@@ -123,7 +119,7 @@ const requestOf = (service: ServiceClient, edits: JsonObject) => ({
   fetch: service.slowFetch,
 });
 
-/** Sends edits, again after a lost connection. @throws as `ServiceClient.send` */
+/** Sends edits, again after a lost connection. */
 export function sendEdits(
   cli: Cli,
   service: ServiceClient,
@@ -136,7 +132,7 @@ export function sendEdits(
   });
 }
 
-/** Says what edits would do, and stores nothing. @throws as `ServiceClient.send` */
+/** Says what edits would do, and stores nothing. */
 export function checkEdits(
   service: ServiceClient,
   { datasetId, header = {} }: EditTarget,

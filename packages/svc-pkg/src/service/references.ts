@@ -55,7 +55,7 @@ export interface FoundVersion {
 /**
  * Finds the dataset of `dataset@version` by its id, its handle or its unique name, in this order.
  *
- * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`; as `ServiceClient.send`
+ * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`
  */
 export async function findVersion(service: ServiceClient, reference: string): Promise<FoundVersion> {
   const { dataset, version } = parseDatasetReference(reference);
@@ -67,7 +67,7 @@ export async function findVersion(service: ServiceClient, reference: string): Pr
 /**
  * The id of a dataset, for commands that concern all of its versions.
  *
- * @throws CliError `usage` for a reference with a version; as `findVersion`
+ * @throws CliError `usage` for a reference with a version
  */
 export async function findDataset(service: ServiceClient, reference: string): Promise<string> {
   const { version } = parseDatasetReference(reference);
@@ -78,7 +78,7 @@ export async function findDataset(service: ServiceClient, reference: string): Pr
   );
 }
 
-/** Reads a version of a dataset. @throws as `ServiceClient.send` */
+/** Reads a version of a dataset. */
 export function readDataset(
   service: ServiceClient,
   { id, version }: { readonly id: string; readonly version?: string | undefined },

@@ -12,7 +12,7 @@ import { repeatLost, type ServiceClient } from './service-client.ts';
  * Sends the files of a command, again after a lost connection; a terminal shows how much of them was sent.
  *
  * @param send sends them with the given options
- * @throws CliError `io_error`; what `send` throws
+ * @throws CliError `io_error`
  */
 export async function sendFiles<T>(
   cli: Cli,

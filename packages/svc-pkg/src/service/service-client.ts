@@ -240,7 +240,7 @@ function codeOf(error: unknown): string {
  *
  * @param read requests a page
  * @returns the last page, with the entries of all
- * @throws ApiError `bad_response`; what `read` throws
+ * @throws ApiError `bad_response`
  */
 export async function listPages<P extends Page<unknown>>(
   limit: number,

@@ -76,7 +76,7 @@ const BROKEN: readonly PackageError['code'][] = [
 /**
  * Recomputes what a package states from what it holds: hashes, scores of checkers, statistics and the verdict.
  *
- * @throws PackageError for a broken archive; the signal's reason
+ * @throws PackageError for a broken archive
  */
 export async function verifyPackage(pkg: PackageReader, options: VerifyOptions): Promise<Verification> {
   const found = new Findings();
