@@ -1,6 +1,6 @@
-import { ApiError, hasTexts, requireId } from './api-error.ts';
+import { hasTexts, requireId } from './api-error.ts';
 import type { ResponseOf } from './create-api-client.ts';
-import { sendFiles, type UploadFile, type UploadOptions } from './upload-file.ts';
+import { isCheck, sendFiles, type UploadFile, type UploadOptions } from './upload-file.ts';
 
 /** A dataset after a change. */
 export type ChangedDataset = ResponseOf<'/datasets/{id}/items', 'post', 201>;
@@ -36,10 +36,9 @@ export async function changeItems(
   change: ItemsChange,
   options: ChangeOptions = {},
 ): Promise<{ readonly dataset: ChangedDataset; readonly status: number; readonly text: string }> {
-  const { status, body, text, end } = await sendFiles(pathOf(change, ''), source, headersOf(change), options);
-  if (!hasTexts(body, 'id', 'version_hash')) throw new ApiError(status, body);
-  end();
-  return { dataset: body as ChangedDataset, status, text };
+  const isDataset = (body: unknown): boolean => hasTexts(body, 'id', 'version_hash');
+  const sent = await sendFiles(pathOf(change, ''), source, headersOf(change), options, isDataset);
+  return { dataset: sent.body as ChangedDataset, status: sent.status, text: sent.text };
 }
 
 /** Says what a change would do, and stores nothing. @throws as `changeItems` */
@@ -49,9 +48,7 @@ export async function checkChange(
   options: ChangeOptions = {},
 ): Promise<{ readonly check: CheckedChange; readonly text: string }> {
   const path = pathOf(change, '/check');
-  const { status, body, text, end } = await sendFiles(path, source, headersOf(change), options);
-  if (!Array.isArray((body as Partial<CheckedChange> | null)?.errors)) throw new ApiError(status, body);
-  end();
+  const { body, text } = await sendFiles(path, source, headersOf(change), options, isCheck);
   return { check: body as CheckedChange, text };
 }
 

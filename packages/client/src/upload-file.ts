@@ -49,11 +49,10 @@ export async function uploadFile(
   const path = `/datasets/upload${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`;
   const preference: Record<string, string> =
     (options.inBackground ?? true) ? { Prefer: 'respond-async' } : {};
-  const { status, body, text, end } = await sendFiles(path, source, preference, options);
-  const isJob = status === 202;
-  if (!hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) throw new ApiError(status, body);
-  end();
-  return isJob ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
+  const isExpected = (body: unknown, status: number): boolean =>
+    hasTexts(body, 'id', status === 202 ? 'status' : 'version_hash');
+  const { status, body, text } = await sendFiles(path, source, preference, options, isExpected);
+  return status === 202 ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
 }
 
 /**
@@ -65,16 +64,19 @@ export async function checkUpload(
   source: UploadFile | readonly UploadFile[],
   options: Omit<UploadOptions, 'inBackground' | 'ifExists'> = {},
 ): Promise<{ readonly check: CheckedUpload; readonly text: string }> {
-  const { status, body, text, end } = await sendFiles('/datasets/upload/check', source, {}, options);
-  if (!Array.isArray((body as Partial<CheckedUpload> | null)?.errors)) throw new ApiError(status, body);
-  end();
+  const { body, text } = await sendFiles('/datasets/upload/check', source, {}, options, isCheck);
   return { check: body as CheckedUpload, text };
 }
+
+/** Whether a body says what a request would do. */
+export const isCheck = (body: unknown): boolean =>
+  Array.isArray((body as Partial<CheckedUpload> | null)?.errors);
 
 /**
  * Sends a form with files.
  *
  * @param path with its query
+ * @param isExpected whether the body of a successful response is one of this service
  * @throws as `uploadFile`
  */
 export async function sendFiles(
@@ -82,13 +84,8 @@ export async function sendFiles(
   source: UploadFile | readonly UploadFile[],
   headers: Readonly<Record<string, string>>,
   options: Omit<UploadOptions, 'inBackground'>,
-): Promise<{
-  readonly status: number;
-  readonly body: unknown;
-  readonly text: string;
-  /** Counts what was not counted while it was sent. */
-  end(): void;
-}> {
+  isExpected: (body: unknown, status: number) => boolean,
+): Promise<{ readonly status: number; readonly body: unknown; readonly text: string }> {
   const { baseUrl = '', key, fetch: send = fetch, idempotencyKey = randomKey(), signal } = options;
   // Node 24 ends the process where a form is sent with a signal that is aborted already (a rejection in undici).
   signal?.throwIfAborted();
@@ -116,8 +113,10 @@ export async function sendFiles(
     });
     const text = await response.text();
     const body = readJson(text);
-    if (!response.ok) throw new ApiError(response.status, body);
-    return { status: response.status, body, text, end: form.end };
+    const { ok, status } = response;
+    if (!ok || !isExpected(body, status)) throw new ApiError(status, body);
+    form.end();
+    return { status, body, text };
   } finally {
     form.close();
   }
