@@ -72,11 +72,18 @@ async function pack(
   await using opened = await openFiles(stdin, [path], { hints: {}, isMapped: wire !== null });
   const given = wire === null ? null : { wire, mapping: readMapping(wire) };
   const generator = { name: 'svc-pkg', version: '0.0.0-test' };
-  const target = { path: join(folder, 'out.zip'), force: false, generator, signal, onProgress: () => {} };
-  return await packFiles(opened, given, { name: 'N', description: undefined }, target, {
-    ...DEFAULT_IMPORT_LIMITS,
-    ...limits,
-  });
+  const facts = { name: 'N', description: undefined };
+  return await packFiles(
+    opened,
+    given,
+    facts,
+    join(folder, 'out.zip'),
+    { generator, signal },
+    {
+      ...DEFAULT_IMPORT_LIMITS,
+      ...limits,
+    },
+  );
 }
 
 it('counts rows and lines, also those that are skipped, and the bytes of items with their files', async () => {

@@ -51,8 +51,8 @@ export const pack: Operation = operation({
       async (path, force) => {
         using progress = showProgress(cli, 'packing', 'items');
         const onProgress = (items: number): void => progress.update(items, null);
-        const target = { path, force, generator: generatorOf(cli), signal: cli.signal, onProgress };
-        const written = await packFiles(opened, given, { name, description }, target);
+        const how = { force, generator: generatorOf(cli), signal: cli.signal, onProgress };
+        const written = await packFiles(opened, given, { name, description }, path, how);
         return (output) => writtenResult({ input: paths, output, name, ...written });
       },
     );

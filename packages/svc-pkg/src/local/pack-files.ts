@@ -13,8 +13,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
-import type { PackageGenerator } from '@svc/pkg-format';
-import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { type WriteFileOptions, type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Features } from '@svc/tabular';
 import {
   fileSchema,
@@ -37,22 +36,6 @@ import type { LocalFile, LocalFiles } from './open-files.ts';
 
 type LocalTable = TableFile<LocalFile>;
 
-/** What a package of files has besides their rows. */
-export interface PackedFacts {
-  readonly name: string;
-  readonly description: string | undefined;
-}
-
-/** Where a package is written. */
-export interface PackTarget {
-  readonly path: string;
-  readonly force: boolean;
-  /** The program that writes the package. */
-  readonly generator: PackageGenerator;
-  readonly signal: AbortSignal;
-  readonly onProgress: (itemCount: number) => void;
-}
-
 /**
  * Writes a package of files, as an upload of them stores it: the same items, with the same version hash. Each file
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
@@ -63,12 +46,14 @@ export interface PackTarget {
 export async function packFiles(
   { files, sentBytes, skipped: skippedFiles }: Omit<LocalFiles, keyof AsyncDisposable>,
   given: GivenMapping | null,
-  { name, description }: PackedFacts,
-  { path, force, generator, signal, onProgress }: PackTarget,
+  { name, description }: { readonly name: string; readonly description: string | undefined },
+  path: string,
+  options: WriteFileOptions & { readonly signal: AbortSignal },
   limits?: ImportLimits,
 ): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles' | 'unaskedCount' | 'unusedColumns'>> {
   const maker = new ItemMaker(given?.mapping ?? null, sentBytes, limits);
   const features: Features[] = [];
+  const { signal } = options;
   const sections = files.map((file, index) => {
     const items =
       given === null ? maker.ofLines(file, signal) : rowItems(file, given.mapping, maker, features, signal);
@@ -86,7 +71,7 @@ export async function packFiles(
       ...{ name, description: description ?? null, sections },
       schema: () => fileSchema(hashed, rows(), skippedFiles),
     },
-    { force, generator, signal, onProgress },
+    options,
   );
   return { ...written, ...maker.notes, skippedFiles };
 }

@@ -32,10 +32,6 @@ export async function sendFiles<T>(
   return await repeatLost(cli, (idempotencyKey) => send(sources, { ...options, idempotencyKey }));
 }
 
-interface FileSource extends UploadSource {
-  read(): AsyncIterable<Uint8Array>;
-}
-
 const CHUNK_BYTES = 256 * 1024;
 
 /**
@@ -47,7 +43,7 @@ const CHUNK_BYTES = 256 * 1024;
 export async function openUploadSource(
   { path, shown }: Pick<InputFile, 'path' | 'shown'>,
   name: string,
-): Promise<FileSource> {
+): Promise<Omit<UploadSource, 'read'> & { read(): AsyncIterable<Uint8Array> }> {
   const byteLength = await sizeOf(path, shown);
   return { name, byteLength, read: () => readFirst(path, byteLength, shown) };
 }

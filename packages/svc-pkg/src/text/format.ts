@@ -10,33 +10,31 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\
 export const escapeOf = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+/** @param isKept whether a character stays @returns text whose unprintable characters are escapes */
+const escaped = (text: string, isKept: (character: string, next: string | undefined) => boolean): string =>
+  text.replace(UNPRINTABLE, (character, index: number) =>
+    isKept(character, text[index + 1]) ? character : escapeOf(character),
+  );
+
 /**
  * Makes text safe for a terminal, because archives and responses are untrusted input: escapes control characters (C0,
  * DEL, C1), line and paragraph separators, and the marks that reorder text. With `keepLines`, line feeds stay.
  */
-export function printableText(text: string, options: { readonly keepLines?: boolean } = {}): string {
-  return text.replace(UNPRINTABLE, (character) =>
-    character === '\n' && options.keepLines ? character : escapeOf(character),
-  );
-}
+export const printableText = (
+  text: string,
+  { keepLines = false }: { readonly keepLines?: boolean } = {},
+): string => escaped(text, (character) => keepLines && character === '\n');
 
 /** Makes lines of data safe for a terminal, with tabs and the ends of lines. */
-export function printableData(text: string): string {
-  return text.replace(UNPRINTABLE, (character, index: number) => {
-    const isSpace = character === '\n' || character === '\t';
-    return isSpace || (character === '\r' && text[index + 1] === '\n') ? character : escapeOf(character);
-  });
-}
+export const printableData = (text: string): string =>
+  escaped(text, (character, next) => /[\n\t]/.test(character) || (character === '\r' && next === '\n'));
 
 /**
  * Escapes the same characters in a JSON document, except its white space. Elsewhere they can only be in strings, where
  * an escape means the same.
  */
-export function printableJson(document: string): string {
-  return document.replace(UNPRINTABLE, (character) =>
-    character === '\n' || character === '\r' || character === '\t' ? character : escapeOf(character),
-  );
-}
+export const printableJson = (document: string): string =>
+  escaped(document, (character) => /[\n\r\t]/.test(character));
 
 /** One line of printable text, cut after 200 characters. */
 export function printableValue(text: string): string {
