@@ -6,6 +6,9 @@ import { elementsOf, memberOf, membersOf, parsePythonJson, textOf } from './read
 /** Roles that a model is asked with. */
 const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'assistant']);
 
+/** Members of messages that have a place, or that only the tool needs. */
+const KNOWN: ReadonlySet<string> = new Set(['role', 'content', 'id', 'source']);
+
 /**
  * The `inputs` of an item for a text, or for messages as chat completions have them. Members of messages besides role and
  * content have no place, and are counted.
@@ -20,31 +23,16 @@ export function withMessages(input: JsonValue, place: Place): JsonObject {
       continue;
     }
     for (const name of Object.keys(message)) {
-      if (
-        name !== 'role' &&
-        name !== 'content' &&
-        name !== 'id' &&
-        name !== 'source' &&
-        message[name] !== null
-      ) {
-        place.lost(`${name} of messages`);
-      }
+      if (!KNOWN.has(name) && message[name] !== null) place.lost(`${name} of messages`);
     }
     messages.push({ role, content: memberOf(message, 'content') ?? '' });
   }
-  const [only] = messages;
-  if (messages.length === 1 && only?.['role'] === 'user' && typeof only['content'] === 'string') {
-    return { prompt: only['content'] };
-  }
-  const [first, second] = messages;
-  if (
-    messages.length === 2 &&
-    first?.['role'] === 'system' &&
-    second?.['role'] === 'user' &&
-    typeof first['content'] === 'string' &&
-    typeof second['content'] === 'string'
-  ) {
-    return { system_prompt: first['content'], prompt: second['content'] };
+  const texts = messages.map(({ content = null }) => textOf(content));
+  const roles = messages.map((message) => message['role']).join();
+  const [first = null, second = null] = texts;
+  if (roles === 'user' && first !== null) return { prompt: first };
+  if (roles === 'system,user' && first !== null && second !== null) {
+    return { system_prompt: first, prompt: second };
   }
   return { messages };
 }

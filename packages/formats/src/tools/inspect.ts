@@ -195,18 +195,18 @@ async function readSample(json: JsonStream, { limits, lost }: ReadContext): Prom
       sample[key] = await budget.next(json, key === 'scores' ? '1e999' : 'null');
     } else if (!REPEATED.has(key)) {
       const kind = await json.peek();
-      if (kind === 'array') {
-        let count = 0;
-        for await (const _ of json.items()) count += 1;
-        lost.add(key, location, count);
-      } else if (kind === 'object') {
-        let count = 0;
-        for await (const _ of json.members()) count += 1;
-        if (count > 0) lost.add(key, location);
-      } else if (kind !== 'null' && isFilled(await json.value())) lost.add(key, location);
+      if (kind === 'array') lost.add(key, location, await countOf(json.items()));
+      else if (kind === 'object') lost.add(key, location, Math.min(1, await countOf(json.members())));
+      else if (kind !== 'null' && isFilled(await json.value())) lost.add(key, location);
     }
   }
   return sample;
+}
+
+async function countOf(passed: AsyncIterable<unknown>): Promise<number> {
+  let count = 0;
+  for await (const _ of passed) count += 1;
+  return count;
 }
 
 function checkVersion(header: JsonObject, entry: string): void {

@@ -29,6 +29,9 @@ export function inspectSamples(source: ToolSource, context: WriteContext): Async
   return itemLines(source, context, (item, place) => toSample(item, ids.next(item.item), place));
 }
 
+/** Members of a sample that its summary has too. */
+const IN_SUMMARY = ['id', 'epoch', 'input', 'target', 'metadata', 'scores'];
+
 /** The files of a log, `.eval`, of a run. */
 export async function* inspectLog(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const head = { version: 2, eval: evalOf(source), plan: {} };
@@ -43,17 +46,10 @@ export async function* inspectLog(source: ToolSource, context: WriteContext): As
   async function* summaries(): AsyncGenerator<string> {
     let start = '[';
     for await (const sample of evalSamples(source, context, new Metrics())) {
-      const {
-        id = null,
-        epoch = null,
-        input = null,
-        target = null,
-        metadata = null,
-        scores = null,
-        error = null,
-      } = sample;
+      const shown = Object.fromEntries(IN_SUMMARY.map((name) => [name, sample[name] ?? null]));
+      const error = sample['error'] ?? null;
       const message = error === null ? {} : { error: memberOf(error, 'message') };
-      yield `${start}${sampleText({ id, epoch, input, target, metadata, scores, completed: true, ...message })}`;
+      yield `${start}${sampleText({ ...shown, completed: true, ...message })}`;
       start = ',';
     }
     yield start === '[' ? '[]' : ']';
