@@ -55,14 +55,6 @@ export async function createOutputFile(
     open(temporary ?? target.path, temporary === null ? 'w' : 'wx', target.mode),
   );
   let bytesWritten = 0;
-  let isOpen = true;
-  let isCommitted = temporary === null;
-
-  const close = async (): Promise<void> => {
-    if (!isOpen) return;
-    isOpen = false;
-    await file.close();
-  };
   return {
     path,
     get bytesWritten() {
@@ -75,14 +67,14 @@ export async function createOutputFile(
     async commit() {
       await withFileErrors('write', path, async () => {
         if (temporary !== null) await file.sync();
-        await close();
+        await file.close();
         if (temporary !== null) await moveInto(temporary, target.path, path, options.force);
       });
-      isCommitted = true;
     },
     async [Symbol.asyncDispose]() {
-      await close().catch(() => undefined);
-      if (!isCommitted && temporary !== null) await unlink(temporary).catch(() => undefined);
+      await file.close().catch(() => undefined);
+      // A commit has moved it away.
+      if (temporary !== null) await unlink(temporary).catch(() => undefined);
     },
   };
 }
