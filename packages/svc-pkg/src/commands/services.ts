@@ -5,15 +5,9 @@ import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError } from '../errors/cli-error.ts';
 import { askSecret } from '../output/ask.ts';
 import { printHint, printListing, printReport, printResult } from '../output/print.ts';
-import {
-  checkSecret,
-  openServiceWithKey,
-  readCredentials,
-  serviceUrl,
-  writeCredentials,
-} from '../service/open-service.ts';
+import { checkSecret, readCredentials, serviceUrl, writeCredentials } from '../service/open-service.ts';
 import { findVersion, readDataset, VERSION_ARGUMENT } from '../service/references.ts';
-import type { ServiceClient } from '../service/service-client.ts';
+import { createServiceClient, type ServiceClient } from '../service/service-client.ts';
 import { formatFacts } from '../text/format.ts';
 import { apiUrl, choice, flag, limit, type Operation, operation, text } from './define-operation.ts';
 
@@ -52,14 +46,14 @@ export const login: Operation = operation({
 /** Asks for a key, and the service for its role. */
 async function askKey(cli: Cli, url: string): Promise<{ readonly key: string; readonly role: string }> {
   const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
-  const { role } = await readSession(openServiceWithKey(cli, url, key));
+  const { role } = await readSession(createServiceClient(cli, url, key));
   return { key, role };
 }
 
 /** Whether the service asks for no keys. */
 async function isOpen(cli: Cli, url: string): Promise<boolean> {
   try {
-    return (await readSession(openServiceWithKey(cli, url, undefined))).anonymous;
+    return (await readSession(createServiceClient(cli, url, undefined))).anonymous;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'unauthenticated') return false;
     throw error;

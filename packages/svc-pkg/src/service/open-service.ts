@@ -26,7 +26,7 @@ export interface ServiceOptions {
 export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
   const url = serviceUrl(cli, options);
   const named = secretFrom(cli, options.apiKeyEnv, API_KEY_VARIABLE, '--api-key-env');
-  return openServiceWithKey(cli, url, named ?? readCredentials(cli).keys[url]);
+  return createServiceClient(cli, url, named ?? readCredentials(cli).keys[url]);
 }
 
 /**
@@ -38,17 +38,6 @@ export function serviceUrl(cli: Cli, { apiUrl }: Pick<ServiceOptions, 'apiUrl'>)
   const variable = nonEmpty(cli.env[API_URL_VARIABLE]);
   const url = apiUrl ?? variable ?? readCredentials(cli).default_url ?? DEFAULT_API_URL;
   return parseServiceUrl(url, apiUrl === undefined ? API_URL_VARIABLE : '--api-url');
-}
-
-/** A client for the service at a URL of `serviceUrl`. */
-export function openServiceWithKey(cli: Cli, url: string, apiKey: string | undefined): ServiceClient {
-  return createServiceClient({
-    url,
-    apiKey,
-    userAgent: `svc-pkg/${cli.version}`,
-    dispatcher: cli.dispatcher,
-    signal: cli.signal,
-  });
 }
 
 /** An http or https URL without user, query and fragment; removes slashes at the end. */

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
 import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import type { Dispatcher } from 'undici';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 
@@ -60,38 +59,37 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 /**
  * Sends requests to one service. Does not follow redirects, so that the key goes to no other host.
  *
- * @param options.url from `parseServiceUrl`
- * @param options.apiKey sent as a bearer token; undefined for a service without keys
+ * @param url from `serviceUrl`
+ * @param apiKey sent as a bearer token; undefined for a service without keys
  */
-export function createServiceClient(options: {
-  readonly url: string;
-  readonly apiKey: string | undefined;
-  readonly userAgent: string;
-  readonly dispatcher: () => Promise<Dispatcher>;
-  readonly signal: AbortSignal;
-}): ServiceClient {
-  const { url, apiKey, userAgent, dispatcher, signal } = options;
+export function createServiceClient(cli: Cli, url: string, apiKey: string | undefined): ServiceClient {
+  const { signal } = cli;
   const { origin, pathname } = new URL(url);
 
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const query = given(request.query ?? {});
-    const response = await attempt(url, signal, async () =>
-      (await dispatcher()).request({
+    const { body: content = null } = request;
+    const sending = cli.dispatcher().then((sender) =>
+      sender.request({
         origin,
         path: `${pathname.replace(/\/$/, '')}${request.path}`,
         ...(Object.keys(query).length > 0 && { query }),
         method: request.method,
         headers: {
-          'user-agent': userAgent,
+          'user-agent': `svc-pkg/${cli.version}`,
           ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
           ...request.headers,
         },
-        body: toRequestBody(request.body),
+        body:
+          typeof content === 'string' ? content : content && Readable.from(content, { objectMode: false }),
         signal,
         headersTimeout: request.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS,
         bodyTimeout: IDLE_TIMEOUT_MS,
       }),
     );
+    const response = await sending.catch((error: unknown) => {
+      throw transportError(url, signal, error, false);
+    });
     const { statusCode: status, headers } = response;
     const body = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) {
@@ -158,12 +156,6 @@ function checkObject(text: string, address: string): void {
 const isPage = (headers: ServiceResponse['headers']): boolean =>
   /^\s*(?:text\/html|application\/xhtml)/i.test([headers['content-type']].flat()[0] ?? '');
 
-function toRequestBody(body: ServiceRequest['body']): string | Readable | null {
-  return body === undefined || typeof body === 'string'
-    ? (body ?? null)
-    : Readable.from(body, { objectMode: false });
-}
-
 async function* readBody(
   url: string,
   signal: AbortSignal,
@@ -186,14 +178,6 @@ async function collectText(body: AsyncIterable<Uint8Array>): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-async function attempt<T>(url: string, signal: AbortSignal, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw transportError(url, signal, error, false);
-  }
 }
 
 /** The error for a request without a response. An error of the request's body (the file it reads) stays as it is. */
