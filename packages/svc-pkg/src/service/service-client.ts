@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
-import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 
@@ -140,16 +140,21 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
   };
 }
 
+/** The value of a JSON text; undefined for another text. */
+function readJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws CliError `bad_response` for a text that is not a JSON object */
 function checkObject(text: string, address: string): void {
-  let value: JsonValue;
-  try {
-    value = parseJson(text);
-  } catch (cause) {
-    throw new CliError('bad_response', `${address} returned something that is not JSON`, { cause });
-  }
-  if (!isJsonObject(value))
-    throw new CliError('bad_response', `${address} returned something that is not a JSON object`);
+  const value = readJson(text);
+  if (isJsonObject(value)) return;
+  const what = value === undefined ? 'JSON' : 'a JSON object';
+  throw new CliError('bad_response', `${address} returned something that is not ${what}`);
 }
 
 /** Whether a response is HTML, which a proxy or a login sends, and never the service. */
@@ -277,9 +282,9 @@ export function parseProblem(response: FailedResponse): Error {
     const message = `The service returned status ${response.status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
     return new CliError('bad_response', message);
   }
-  const body = parseObject(response.text);
-  const code = body?.['code'];
-  if (body === null || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
+  const body = readJson(response.text);
+  const code = isJsonObject(body) ? body['code'] : undefined;
+  if (!isJsonObject(body) || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
     const type = headerOf(response, 'content-type') ?? 'no content type';
     return new CliError(
       'bad_response',
@@ -303,20 +308,8 @@ export function parseProblem(response: FailedResponse): Error {
   );
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isFieldError = (value: unknown): value is Record<string, unknown> & { message: string } =>
-  isObject(value) && typeof value['message'] === 'string';
+const isFieldError = (value: JsonValue): value is JsonObject & { message: string } =>
+  isJsonObject(value) && typeof value['message'] === 'string';
 
 /** The members of an error besides its message. */
 const MEMBERS = {
@@ -329,7 +322,7 @@ const MEMBERS = {
 };
 
 /** Only the known members, and only if they have the right type. */
-function locatedError(error: Record<string, unknown> & { message: string }): FieldError {
+function locatedError(error: JsonObject & { message: string }): FieldError {
   const known = Object.entries(MEMBERS).filter(([name, type]) => typeof error[name] === type);
   return { message: error.message, ...Object.fromEntries(known.map(([name]) => [name, error[name]])) };
 }
