@@ -13,9 +13,9 @@ import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { createYielder } from '@svc/tabular/internal';
 import { type Lost, LostCounter } from './lost.ts';
+import { datasetName } from './read-json.ts';
 import { SampleStage } from './stage/sample-stage.ts';
 import {
-  datasetName,
   type ReadContext,
   type Tool,
   type ToolContent,

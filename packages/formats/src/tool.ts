@@ -1,5 +1,4 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { toDatasetName } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import type { LostCounter } from './lost.ts';
@@ -116,18 +115,4 @@ export interface ToolContent {
   /** Default name of the dataset. */
   readonly name: string;
   readonly samples: AsyncGenerator<ToolSample, ToolEnd, undefined>;
-}
-
-/** The name of the first file without its extension and control characters, which datasets may have. */
-export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
-  return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
-}
-
-/** The name of the section that a file becomes. */
-export const sectionName = (files: readonly ToolFile[], file: ToolFile): string =>
-  files.length === 1 ? 'default' : baseName([file]);
-
-/** A text as a name that datasets may have. */
-export function datasetName(text: string): string {
-  return toDatasetName(text, 'import');
 }

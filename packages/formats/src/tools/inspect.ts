@@ -5,6 +5,7 @@ import { TableError } from '@svc/tabular';
 import { decompress } from '@svc/tabular/internal';
 import {
   bytesOf,
+  datasetName,
   elementsOf,
   filled,
   isFilled,
@@ -17,14 +18,7 @@ import {
   ValueBudget,
 } from '../read-json.ts';
 import { scorerName } from '../scores.ts';
-import {
-  datasetName,
-  type ReadContext,
-  type ToolContent,
-  type ToolFile,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
 import { toSample } from './inspect-sample.ts';
 
 /** The version of logs that is read. */

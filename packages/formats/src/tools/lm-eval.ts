@@ -12,6 +12,7 @@ import type { Place } from '../lost.ts';
 import { OWN_ITEM, ownItem, promptInputs } from '../messages.ts';
 import {
   bytesOf,
+  datasetName,
   elementsOf,
   filled,
   invalidLine,
@@ -26,15 +27,7 @@ import {
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
 import { Occurrences } from '../stage/key-numbers.ts';
-import {
-  datasetName,
-  type ReadContext,
-  type ToolContent,
-  type ToolFile,
-  type ToolResult,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
 /** Members of a sample that are not metrics, for logs that do not list their metrics. */
 const KNOWN: ReadonlySet<string> = new Set([

@@ -4,6 +4,7 @@ import { PackageError } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
 import { contentText, withMessages } from '../messages.ts';
 import {
+  baseName,
   elementsOf,
   invalidLine,
   isFilled,
@@ -13,15 +14,7 @@ import {
   readLines,
   textOf,
 } from '../read-json.ts';
-import {
-  baseName,
-  type ReadContext,
-  type ToolContent,
-  type ToolFile,
-  type ToolResult,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
 /** A `custom_id` that was made of an item: its hash, the repetition, and its number among equal items, from the second. */
 const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})(?:-([1-9]\d{0,9}))?$/;

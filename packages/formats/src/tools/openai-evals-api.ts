@@ -11,7 +11,9 @@ import { PackageError } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
 import { contentText, promptInputs, withMessages } from '../messages.ts';
 import {
+  baseName,
   bytesOf,
+  datasetName,
   elementsOf,
   filled,
   invalidLine,
@@ -26,16 +28,7 @@ import {
 } from '../read-json.ts';
 import { passedBy, ScoreList } from '../scores.ts';
 import { KeyNumbers } from '../stage/key-numbers.ts';
-import {
-  baseName,
-  datasetName,
-  type ReadContext,
-  type ToolContent,
-  type ToolFile,
-  type ToolResult,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 import { promptOf } from './promptfoo.ts';
 
 /** Characters of all evals and runs together, which are held while their output items are read. */

@@ -1,15 +1,7 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { withMessages } from '../messages.ts';
-import { invalidLine, readLines } from '../read-json.ts';
-import {
-  baseName,
-  type ReadContext,
-  sectionName,
-  type ToolContent,
-  type ToolFile,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import { baseName, invalidLine, readLines, sectionName } from '../read-json.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
 
 /** Samples of OpenAI's evals: `input`, a text or messages, and `ideal`, an answer or several. */
 export function readOpenAiEvals(files: readonly ToolFile[], context: ReadContext): ToolContent {

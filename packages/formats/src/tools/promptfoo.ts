@@ -9,6 +9,7 @@ import { PackageError } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
 import { OWN_ITEM, ownItem, promptInputs } from '../messages.ts';
 import {
+  baseName,
   bytesOf,
   elementsOf,
   filled,
@@ -19,19 +20,11 @@ import {
   membersOf,
   nextValue,
   numberOf,
+  sectionName,
   textOf,
 } from '../read-json.ts';
 import { ScoreList } from '../scores.ts';
-import {
-  baseName,
-  type ReadContext,
-  sectionName,
-  type ToolContent,
-  type ToolFile,
-  type ToolResult,
-  type ToolRun,
-  type ToolSample,
-} from '../tool.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 import { checkOf } from './promptfoo-assertions.ts';
 import { isTest, readTests } from './promptfoo-tests.ts';
 
