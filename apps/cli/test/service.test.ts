@@ -1,10 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Outcome, svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
 import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
@@ -107,35 +104,6 @@ describe('datasets', () => {
     const refused = await text(['check', legacy]);
     expect(refused.stdout + refused.stderr).toContain(`svc-pkg convert ${legacy}`);
   });
-
-  it('are stored once, also if the connection breaks before the response', async () => {
-    let broken = 0;
-    const proxy = createServer(async (incoming, response) => {
-      const body = await buffer(incoming);
-      const headers = { ...incoming.headers, host: new URL(service.url).host };
-      const forwarded = httpRequest(`${service.url}${incoming.url}`, { method: incoming.method, headers });
-      forwarded.on('response', async (answer) => {
-        const content = await buffer(answer);
-        if (incoming.method === 'POST' && broken < 1) {
-          broken += 1;
-          incoming.socket.destroy();
-        } else response.writeHead(answer.statusCode ?? 500, answer.headers).end(content);
-      });
-      forwarded.end(body);
-    });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void proxy.close());
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const path = await writeArchive({ 'sections/a.jsonl': LINES });
-    for (const argv of [[], ['--no-background']]) {
-      broken = 0;
-      const name = `once ${argv.length}`;
-      const outcome = await svcPkg(['upload', path, '--name', name, '--api-url', url, ...argv], { env });
-      expect(outcome, outcome.stderr).toMatchObject({ exitCode: 0 });
-      expect(broken).toBe(1);
-      expect((await done<{ total: number }>('list', '--search', name)).total).toBe(1);
-    }
-  });
 });
 
 describe('runs', () => {
@@ -165,22 +133,6 @@ describe('runs', () => {
     expect(results.map(({ output }) => output)).toEqual(['a', 'b']);
     expect((await text(['results', id, '--format', 'csv'])).stdout).toMatch(/^section,/);
     expect((await text(['open', '--print', '--run', id])).stdout).toBe(`${service.url}/console/runs/${id}\n`);
-  });
-
-  it('fail with the service’s message', async () => {
-    await upload('not to run');
-    const refused = await text(['run', 'not to run', '--set', 'provider.type=nothing']);
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('invalid_request') });
-    const unknown = '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d';
-    for (const argv of [
-      ['results', unknown],
-      ['retry', unknown],
-      ['compare', unknown, unknown],
-    ]) {
-      expect(await text(argv)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('not_found') });
-    }
-    expect(await text(['run', 'x', '--set', 'nothing'])).toMatchObject({ exitCode: 2 });
-    expect(await text(['run', 'x', '--config', '/nowhere.json'])).toMatchObject({ exitCode: 3 });
   });
 });
 

@@ -282,4 +282,6 @@ it('names members of the file, where a configuration is a file', async () => {
   await writeFile(file, '{"provider":\n  x}');
   const broken = await svcPkg([...gate, '--config', file, '--api-url', service.url]);
   expect(broken.stderr).toContain(`${file}:2:3: --config must be a JSON object: `);
+  expect(await svcPkg(['run', 'x', '--set', 'nothing'])).toMatchObject({ exitCode: 2 });
+  expect(await svcPkg(['run', 'x', '--config', '/nowhere.json'])).toMatchObject({ exitCode: 3 });
 });
