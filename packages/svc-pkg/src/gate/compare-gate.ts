@@ -199,7 +199,7 @@ function warningsOf(
 }
 
 /** Items that a run selects. */
-const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
+export const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
 
 /** Results of an item that are looked at. */
 const MAX_RESULTS = 10;

@@ -10,7 +10,7 @@ import {
   gateName,
   readSpread,
 } from '../../gate/baseline.ts';
-import { compareGate } from '../../gate/compare-gate.ts';
+import { compareGate, itemsOf } from '../../gate/compare-gate.ts';
 import {
   type GateReport,
   type GateRun,
@@ -29,7 +29,6 @@ import {
   checkRun,
   planRun,
   readRun,
-  repetitionsOf,
   runRequest,
   startRun,
   trackRun,
@@ -226,10 +225,9 @@ const tooFewLabels = ({ found, required }: LabelCheck) => ({
   fails: false,
 });
 
-const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
-
 const runOf = ({ id, dataset_id, dataset_version, run_hash }: Run, label?: string): GateRun => ({
-  ...{ id, dataset_id, dataset_version, run_hash, ...given({ label }) },
+  ...{ id, dataset_id, dataset_version, run_hash },
+  ...given({ label }),
 });
 
 /** An error after the start of a run says how to continue with it. */
