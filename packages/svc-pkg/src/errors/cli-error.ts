@@ -40,11 +40,12 @@ export const CLI_ERROR_CODES = {
 
 export type CliErrorCode = keyof typeof CLI_ERROR_CODES;
 
-/** One of the causes of an error, and how often it occurred. */
-export interface CliErrorDetail {
-  readonly code: string;
+/** One of the causes of an error, such as those that the service lists for a request. */
+export interface FieldError extends SourceLocation {
   readonly message: string;
-  readonly count: number;
+  readonly code?: string;
+  /** How often it occurred. */
+  readonly count?: number;
 }
 
 /** An error of the command line itself; `location.file` is the file it is about. */
@@ -52,7 +53,7 @@ export class CliError extends Error {
   override readonly name = 'CliError';
   readonly code: CliErrorCode;
   readonly location: SourceLocation;
-  readonly errors: readonly CliErrorDetail[];
+  readonly errors: readonly FieldError[];
   /** Names the next command. */
   readonly hint: string | undefined;
 
@@ -62,7 +63,7 @@ export class CliError extends Error {
     options: {
       location?: SourceLocation;
       cause?: unknown;
-      errors?: readonly CliErrorDetail[];
+      errors?: readonly FieldError[];
       hint?: string;
     } = {},
   ) {
@@ -72,12 +73,6 @@ export class CliError extends Error {
     this.errors = options.errors ?? [];
     this.hint = options.hint;
   }
-}
-
-/** One of the errors that the service lists for a request. */
-export interface FieldError extends SourceLocation {
-  readonly message: string;
-  readonly code?: string;
 }
 
 export interface ServiceErrorDetails {

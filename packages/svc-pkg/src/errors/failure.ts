@@ -22,7 +22,7 @@ export interface Failure {
   readonly location: SourceLocation;
   readonly exitCode: ExitCode;
   /** The first 100 errors, if several were looked for. */
-  readonly errors?: readonly (FieldError & { readonly count?: number })[];
+  readonly errors?: readonly FieldError[];
   readonly errorsTotal?: number;
   /** Names the next command. */
   readonly hint?: string;

@@ -8,7 +8,7 @@ import {
 } from '@svc/client';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError, type CliErrorDetail } from '../errors/cli-error.ts';
+import { CliError, type FieldError } from '../errors/cli-error.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { formatFacts, intervalText, printableValue, rounded } from '../text/format.ts';
@@ -182,7 +182,7 @@ const MAX_RESULTS = 1000;
 const MAX_ERRORS = 10;
 
 /** The errors of a run's items in the order in which each occurs first, with how often it occurs. */
-async function errorsOf(service: ServiceClient, id: string): Promise<CliErrorDetail[]> {
+async function errorsOf(service: ServiceClient, id: string): Promise<FieldError[]> {
   const counts = new Map<string, { readonly code: string; readonly message: string; count: number }>();
   const read = (page: PageQuery) =>
     service.api.GET('/runs/{id}/results', {
