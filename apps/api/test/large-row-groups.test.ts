@@ -97,14 +97,14 @@ it('reads any number of columns and sizes of row groups as DuckDB does, on every
     });
     const given = { mapping: readMapping(mapping), wire: mapping };
     const generator = { name: 'test', version: '0' };
+    const archive = join(folder, 'a.pkg.zip');
     const target = {
-      path: join(folder, 'a.pkg.zip'),
       force: true,
       generator,
       signal,
       onProgress: () => undefined,
     };
-    const packed = await packFiles(opened, given, { name: 'a', description: undefined }, target);
+    const packed = await packFiles(opened, given, { name: 'a', description: undefined }, archive, target);
 
     const name = `org/groups-${number++}`;
     hub.add({ id: name, files: { 'train.parquet': file } });

@@ -88,12 +88,17 @@ async function readBack(id: string, format: 'csv' | 'parquet'): Promise<[uploade
   const given = { wire: MAPPING, mapping: readMapping(MAPPING) };
   const target = {
     generator: { name: 'svc-pkg', version: '0.0.0-test' },
-    path: join(folder, 'out.pkg.zip'),
     force: true,
     signal,
     onProgress: () => undefined,
   };
-  const packed = await packFiles(opened, given, { name: 'n', description: undefined }, target);
+  const packed = await packFiles(
+    opened,
+    given,
+    { name: 'n', description: undefined },
+    join(folder, 'out.pkg.zip'),
+    target,
+  );
   return [uploaded.version_hash, packed.versionHash];
 }
 
