@@ -33,26 +33,8 @@ export default defineConfig({
     // What most pages need is one file: many small ones compress worse.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 11 }] } } },
   },
-  server: {
-    // `vite` in this folder develops the pages against a service on its default port
-    proxy: Object.fromEntries(
-      [
-        'datasets',
-        'runs',
-        'jobs',
-        'providers',
-        'settings',
-        'status',
-        'session',
-        'telemetry',
-        'metrics',
-        'healthz',
-        'readyz',
-        'docs',
-        'openapi.json',
-      ].map((path) => [`/${path}`, 'http://127.0.0.1:8080']),
-    ),
-  },
+  // `vite` in this folder develops the pages against a service on its default port
+  server: { proxy: { '^/(?!console(?:/|$))': 'http://127.0.0.1:8080' } },
 });
 
 /** Writes the mark into the page, whose policy allows `data:` pictures; in development the name too. */
