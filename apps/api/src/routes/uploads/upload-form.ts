@@ -5,6 +5,7 @@ import { readMapping } from '@svc/jsonl-v23/mapping';
 import { invalidRequest, type Schema } from '@svc/service';
 import type { FileRequest, OpenUploadRequest } from '@svc/service/flows';
 import { checkHandle } from '@svc/store';
+import { FILE_FORMATS } from '@svc/tabular';
 import type { Upload } from '../../http/receive-upload.ts';
 import { MESSAGE } from '../datasets/change.ts';
 
@@ -17,8 +18,6 @@ export const UPLOAD_FIELDS: readonly string[] = [
   'options',
   'convert',
 ];
-
-const FORMATS = ['csv', 'tsv', 'jsonl', 'json', 'parquet', 'text'] as const;
 
 const OPTIONS: Schema = {
   type: 'object',
@@ -52,7 +51,7 @@ export const UPLOAD_FORM: Schema = {
     name: { type: 'string', description: 'default: the name in the manifest, else the file name' },
     description: { type: 'string', description: 'default: the description in `meta.json`' },
     mapping: { ...MAPPING_SCHEMA, description: 'required for tables' },
-    format: { type: 'string', enum: FORMATS, description: 'overrides the detection' },
+    format: { type: 'string', enum: FILE_FORMATS, description: 'overrides the detection' },
     options: OPTIONS,
     convert: { type: 'boolean', description: 'convert an older archive' },
     handle: { type: 'string', description: 'short name that is unique without regard to case' },
@@ -134,8 +133,9 @@ function toMapping(value: JsonObject): FileRequest['mapping'] {
 
 function readFormat(format: string | undefined): Pick<OpenUploadRequest['hints'], 'format'> {
   if (format === undefined || format === '') return {};
-  const known = FORMATS.find((name) => name === format);
-  if (known === undefined) throw invalidRequest('format', `format must be one of ${FORMATS.join(', ')}.`);
+  const known = FILE_FORMATS.find((name) => name === format);
+  if (known === undefined)
+    throw invalidRequest('format', `format must be one of ${FILE_FORMATS.join(', ')}.`);
   return { format: known };
 }
 
