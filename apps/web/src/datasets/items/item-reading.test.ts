@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHOICE } from '../../../../../packages/evaluation/src/checkers/choice.ts';
-import { choicesOf, messagesOf, questionOf } from './item-reading.ts';
+import { choicesOf, messagesOf, otherInputsOf, questionOf } from './item-reading.ts';
 
 describe('the choices of an item', () => {
   const values = fc.oneof(
@@ -62,6 +62,34 @@ describe('the choices of an item', () => {
   ])('marks what %j means', (answer, right) => {
     const item = { inputs: { choices: ['One', 'Two', 'Three'] }, answer } as JsonObject;
     expect(choicesOf(item).map(({ isRight }) => isRight)).toEqual(right);
+  });
+});
+
+describe('the choices of an item in other forms', () => {
+  it.each([
+    [{ B: 'two', A: 'one' }],
+    [{ label: ['A', 'B'], text: ['one', 'two'] }],
+    ["['one' 'two']"],
+    [
+      [
+        { key: 'A', value: 'one' },
+        { key: 'B', value: 'two' },
+      ],
+    ],
+  ])('are those that a model is shown: %j', (choices) => {
+    const item = { inputs: { prompt: '?', choices }, answer: 'B' } as JsonObject;
+    expect(choicesOf(item)).toEqual([
+      { label: 'A', text: 'one', isRight: false },
+      { label: 'B', text: 'two', isRight: true },
+    ]);
+    expect(otherInputsOf(item)).toEqual({});
+  });
+
+  it('stay in view where they have none of these, as any other input does', () => {
+    const inputs = { choices: 3, tools: 'none', system_prompt: ['Be kind.'], context: null };
+    const item = { inputs: { prompt: '?', messages: null, ...inputs } } as JsonObject;
+    expect(choicesOf(item)).toEqual([]);
+    expect(otherInputsOf(item)).toEqual(inputs);
   });
 });
 

@@ -1,3 +1,4 @@
+import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
@@ -40,9 +41,21 @@ export function without(object: JsonObject, names: readonly string[]): JsonObjec
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-/** The members of the inputs that the viewer does not show by name. */
-export const otherInputsOf = (item: JsonObject): JsonObject =>
-  without(inputsOf(item), ['prompt', 'system_prompt', 'messages', 'choices', 'tools']);
+/** The members of the inputs that the viewer does not show by name, or not in the form that they have. */
+export function otherInputsOf(item: JsonObject): JsonObject {
+  const shown: Readonly<Record<string, (value: JsonValue) => boolean>> = {
+    prompt: () => true,
+    system_prompt: (value) => typeof value === 'string',
+    messages: Array.isArray,
+    choices: () => choicesOf(item).length > 0,
+    tools: Array.isArray,
+  };
+  return Object.fromEntries(
+    Object.entries(inputsOf(item)).filter(
+      ([name, value]) => !(Object.hasOwn(shown, name) && (value === null || shown[name]?.(value) === true)),
+    ),
+  );
+}
 
 /** The conversation of an item; undefined if it has a prompt instead. */
 export function messagesOf(item: JsonObject): readonly Message[] | undefined {
@@ -154,7 +167,7 @@ const partName = (part: MessagePart): string =>
   part.kind === 'file' ? (part.type.split('/', 1)[0] ?? 'file') : part.kind;
 
 /** An option of an item, as models are shown it. */
-export interface Choice {
+interface Choice {
   readonly text: string;
   readonly label: string;
   readonly isRight: boolean;
@@ -165,24 +178,17 @@ export interface Choice {
  * where every option has a different one, else letters; the answer is a label, a text, a letter, or an index from 0.
  */
 export function choicesOf(item: JsonObject): readonly Choice[] {
-  const listed = inputOf(item, 'choices');
-  if (!Array.isArray(listed)) return [];
-  const own = listed.map(ownLabel);
+  const listed = readChoices(inputOf(item, 'choices') ?? null) ?? [];
+  const own = listed.map(choiceLabel);
   const hasOwn = own.every((label) => label !== null) && new Set(own).size === own.length;
   const choices = listed.map((choice, index) => ({
-    text: wholeText((isJsonObject(choice) ? getMember(choice, 'text') : undefined) ?? choice),
+    text: wholeText(choiceContent(choice)),
     label: (hasOwn ? own[index] : null) ?? letterOf(index),
   }));
   const answer = getMember(item, 'answer');
   const meant = Array.isArray(answer) ? answer : answer === undefined ? [] : [answer];
   const right = new Set(meant.map((one) => choiceMeant(one, choices, hasOwn)));
   return choices.map((choice, index) => ({ ...choice, isRight: right.has(index) }));
-}
-
-function ownLabel(choice: JsonValue): string | null {
-  const label = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
-  if (label === undefined || label === null || Array.isArray(label) || isJsonObject(label)) return null;
-  return wholeText(label).trim() || null;
 }
 
 function choiceMeant(
