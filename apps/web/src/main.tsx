@@ -1,5 +1,11 @@
 import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import {
+  MutationCache,
+  onlineManager,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+} from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
@@ -8,7 +14,6 @@ import { ApiProblem, ConnectionLost, isRefusal } from './api/api-problem.ts';
 import { BRAND } from './brand.ts';
 import { createConsoleRouter, preloadPages } from './router.tsx';
 import { sessionKey } from './session/session.tsx';
-import { type Connection, ConnectionProvider, createConnection } from './shell/connection-banner.tsx';
 import { FilesProvider } from './shell/drop-anywhere.tsx';
 import { NoticesProvider } from './ui/layout/notices.tsx';
 import '@mantine/core/styles.css';
@@ -73,12 +78,13 @@ const WITHOUT_SESSION: ReadonlySet<unknown> = new Set([sessionKey[0], 'metrics']
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 
-const connection = createConnection();
-const queries = createQueries(connection);
+// requests tell whether the service responds: without a network, it may still be on this machine
+onlineManager.setEventListener(() => undefined);
+const queries = createQueries();
 const router = createConsoleRouter();
 
 // a page whose code cannot be loaded waits for the service
-addEventListener('vite:preloadError', () => connection.set(true));
+addEventListener('vite:preloadError', () => onlineManager.setOnline(false));
 addEventListener('load', () => setTimeout(() => void preloadPages(router), PRELOAD_AFTER_MS));
 
 const root = document.getElementById('root');
@@ -92,27 +98,25 @@ createRoot(root).render(
       cssVariablesResolver={readableColors}
     >
       <QueryClientProvider client={queries}>
-        <ConnectionProvider value={connection}>
-          <NoticesProvider>
-            <FilesProvider>
-              <RouterProvider router={router} />
-            </FilesProvider>
-          </NoticesProvider>
-        </ConnectionProvider>
+        <NoticesProvider>
+          <FilesProvider>
+            <RouterProvider router={router} />
+          </FilesProvider>
+        </NoticesProvider>
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,
 );
 
 /** Creates the cache of what the API returned. */
-function createQueries(connection: Connection): QueryClient {
+function createQueries(): QueryClient {
   const onError = (error: unknown, key?: unknown): void => {
-    connection.set(error instanceof ConnectionLost);
+    onlineManager.setOnline(!(error instanceof ConnectionLost));
     // the session may have ended: asking for it shows where to sign in
     if (isRefusal(error, 401) && !WITHOUT_SESSION.has(key))
       void queries.invalidateQueries({ queryKey: sessionKey });
   };
-  const onSuccess = (): void => connection.set(false);
+  const onSuccess = (): void => onlineManager.setOnline(true);
   const queries: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => onError(error, queryKey[0]),

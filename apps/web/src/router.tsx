@@ -4,15 +4,14 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import type { ComponentType } from 'react';
 import { loadedAgain } from './api/service-responds.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
-import { parseDatasetSearch } from './datasets/dataset-search.ts';
-import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
+import { parseDatasetSearch, parseDatasetsSearch } from './datasets/dataset-search.ts';
 import { parseImportSearch } from './hub-import/hub-source.ts';
 import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
 import { Shell } from './shell/shell.tsx';
 import { ErrorView } from './ui/error-view.tsx';
 import { LinkAnchor } from './ui/layout/links.tsx';
 import { Page } from './ui/layout/page.tsx';
-import { PageSkeleton } from './ui/layout/page-skeleton.tsx';
+import { PageSkeleton } from './ui/query-state.tsx';
 import { oneOf, type RawSearch, searchParser, text } from './ui/search-params.ts';
 
 const rootRoute = createRootRoute({ component: Shell });

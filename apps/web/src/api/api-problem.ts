@@ -58,6 +58,15 @@ export async function fetchOk(path: string, signal?: AbortSignal): Promise<Respo
     if (signal?.aborted === true) throw cause;
     throw new ConnectionLost('The service does not respond.', { cause });
   });
+  return await accepted(response);
+}
+
+/**
+ * A response that is no error.
+ *
+ * @throws as `fetchOk`
+ */
+export async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response;
   throw refusal(await response.json().catch(() => undefined), response);
 }
@@ -76,10 +85,7 @@ function refusal(body: unknown, response: Response): ApiProblem | ConnectionLost
 const UNKNOWN = 'unknown';
 
 /** The problem of an error response. A proxy in between may answer with something else. */
-export function toProblem(
-  body: unknown,
-  response: Pick<Response, 'status' | 'statusText' | 'headers'>,
-): Problem {
+function toProblem(body: unknown, response: Response): Problem {
   if (typeof body === 'object' && body !== null && 'code' in body && 'detail' in body) return body as Problem;
   return {
     type: 'about:blank',

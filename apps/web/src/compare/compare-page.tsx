@@ -6,8 +6,8 @@ import { nameOf, olderFirst, type Run, runQuery, useRecentRuns } from '../runs/q
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { PageSkeleton } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';

@@ -8,7 +8,7 @@ import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { IconArrowsExchange, IconDownload } from '../ui/icons.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageSkeleton } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';

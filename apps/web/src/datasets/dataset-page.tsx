@@ -1,16 +1,18 @@
-import { Alert, Group, Spoiler } from '@mantine/core';
+import { Alert, Group, Spoiler, Stack } from '@mantine/core';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
-import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
-import { Page } from '../ui/layout/page.tsx';
-import { PageTabs } from '../ui/layout/page-tabs.tsx';
-import { QueryState } from '../ui/query-state.tsx';
-import { SourceBadge } from '../ui/source-badge.tsx';
-import { CopyText } from '../ui/text/copy-action.tsx';
-import { formatCount, formatCountOf } from '../ui/text/formats.ts';
+import { NameValues } from '../ui/layout/name-values.tsx';
+import { Page, PageTabs } from '../ui/layout/page.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { isShown, QueryState } from '../ui/query-state.tsx';
+import { SourceBadge, sourceName } from '../ui/source-badge.tsx';
+import { CopyText, JsonText } from '../ui/text/copy-action.tsx';
+import { formatCount, formatCountOf, formatTime } from '../ui/text/formats.ts';
+import { plainText } from '../ui/text/pretty-json.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { DatasetActions } from './actions/dataset-actions.tsx';
@@ -24,9 +26,8 @@ const route = getRouteApi('/datasets/$id');
 
 const RunsTab = lazy(loadedAgain(() => import('./runs-tab.tsx')));
 const OverviewTab = lazy(loadedAgain(() => import('./overview/overview-tab.tsx')));
-const ProvenanceTab = lazy(loadedAgain(() => import('./provenance-tab.tsx')));
 const HistoryTab = lazy(loadedAgain(() => import('./versions/history-tab.tsx')));
-const DiffTab = lazy(loadedAgain(() => import('./diff/diff-tab.tsx')));
+const DiffTab = lazy(loadedAgain(() => import('./diff/diff-view.tsx')));
 
 /** One dataset. */
 export default function DatasetPage() {
@@ -105,6 +106,12 @@ function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
 }
 
 function Facts({ dataset }: { readonly dataset: Dataset }) {
+  const { id, handle, version_hash } = dataset;
+  const copied = [
+    ['hash', version_hash, 12, 'version hash'] as const,
+    ['id', id, 8, 'dataset id'] as const,
+    ...(handle === null ? [] : [['handle', handle, undefined, 'handle'] as const]),
+  ];
   return (
     <Group gap={10} mt={4}>
       <SourceBadge schema={dataset.schema} />
@@ -112,20 +119,47 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
       <span>{formatCountOf(dataset.item_count, 'item')}</span>
       <span>{formatCountOf(dataset.section_count, 'section')}</span>
       {dataset.asset_count > 0 && <span>{formatCountOf(dataset.asset_count, 'file')}</span>}
-      <Group gap={4} wrap="nowrap">
-        hash
-        <CopyText text={dataset.version_hash} length={12} label="version hash" />
-      </Group>
-      <Group gap={4} wrap="nowrap">
-        id
-        <CopyText text={dataset.id} length={8} label="dataset id" />
-      </Group>
-      {dataset.handle !== null && (
-        <Group gap={4} wrap="nowrap">
-          handle
-          <CopyText text={dataset.handle} label="handle" />
+      {copied.map(([name, text, length, label]) => (
+        <Group key={name} gap={4} wrap="nowrap">
+          {name}
+          <CopyText text={text} length={length} label={label} />
         </Group>
-      )}
+      ))}
     </Group>
+  );
+}
+
+/** `trust_remote_code` as `Trust remote code`. */
+const inWords = (name: string): string =>
+  (name.slice(0, 1).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+
+/** Where a dataset came from: its source, and the whole schema. */
+function ProvenanceTab({ dataset }: { readonly dataset: Dataset }) {
+  const schema = dataset.schema as JsonObject;
+  const config = getMember(schema, 'config');
+  const facts: readonly (readonly [string, string])[] = [
+    ['Source', sourceName(schema)],
+    ...(isJsonObject(config)
+      ? Object.entries(config)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => [inWords(name), plainText(value, 400)] as const)
+      : []),
+    ['Version hash', dataset.version_hash],
+    ['Added', formatTime(dataset.created_at)],
+    ['Changed', formatTime(dataset.updated_at)],
+  ];
+  return (
+    <Stack>
+      <NameValues rows={facts} variant="vertical" />
+      {dataset.notes !== null && (
+        <Part title="Notes">
+          <pre className="pre">{dataset.notes}</pre>
+        </Part>
+      )}
+      <details>
+        <summary>All of it, as JSON</summary>
+        <JsonText value={schema} label="schema" />
+      </details>
+    </Stack>
   );
 }

@@ -1,16 +1,10 @@
-import {
-  type MetaFilters,
-  metaFiltersOf,
-  oneOf,
-  type RawSearch,
-  searchParser,
-  text,
-} from '../ui/search-params.ts';
+import { REQUEST_VALUES } from '@svc/client';
+import { oneOf, searchParser, text, withMetaFilters } from '../ui/search-params.ts';
 
 export const CHANGES = ['changed', 'added', 'removed'] as const;
 
 /** What the address of a dataset's page states. */
-export type DatasetSearch = ReturnType<typeof parseNamed> & MetaFilters;
+export type DatasetSearch = ReturnType<typeof parseDatasetSearch>;
 
 const parseNamed = searchParser({
   columns: text,
@@ -39,13 +33,24 @@ const parseNamed = searchParser({
   only: oneOf(...CHANGES),
 });
 
-/** Reads the address of a dataset's page: also filters of the metadata, which have names of their own. */
-export const parseDatasetSearch = (search: RawSearch): DatasetSearch => ({
-  ...parseNamed(search),
-  ...metaFiltersOf(search),
-});
+export const parseDatasetSearch = withMetaFilters(parseNamed);
 
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Whether a text is the hash of an item. */
 export const isItemHash = (text: string): boolean => HASH.test(text);
+
+const { source, sort } = REQUEST_VALUES['/datasets'];
+
+export const SOURCES = source;
+
+/** What the address of the list of datasets states. */
+export type DatasetsSearch = ReturnType<typeof parseDatasetsSearch>;
+
+export const parseDatasetsSearch = searchParser({
+  q: text,
+  source: oneOf(...SOURCES),
+  version_hash: text,
+  sort: oneOf(...sort),
+  cursor: text,
+});

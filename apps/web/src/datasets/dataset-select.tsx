@@ -5,16 +5,13 @@ import { useState } from 'react';
 import { get } from '../api/api.ts';
 import { isRefusal } from '../api/api-problem.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
+import type { Dataset } from './items/item-windows.ts';
 import { datasetQuery } from './queries.ts';
 
 const TYPING_MS = 300;
 const SHOWN = 50;
 
-interface Choice {
-  readonly id: string;
-  readonly name: string;
-  readonly item_count: number;
-}
+type Choice = Pick<Dataset, 'id' | 'name' | 'item_count'>;
 
 /** Chooses one of any number of datasets: the service searches for what is typed. */
 export function DatasetSelect({

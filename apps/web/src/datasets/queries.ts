@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import type { Field } from '../ui/form/fields.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
-import { BY_CURSOR } from '../ui/more-button.tsx';
+import { BY_CURSOR } from '../ui/layout/pager.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { type Dataset, readItem, type VersionOf } from './items/item-windows.ts';
 import { type Overview, readOverview } from './overview/read-overview.ts';
@@ -81,7 +81,8 @@ export function changeText(change: Version['change']): string {
 
 const route = getRouteApi('/datasets/$id');
 
-interface Changed {
+/** What the service says of a change. */
+export interface Changed {
   readonly version: number;
   readonly change?: Version['change'];
 }

@@ -16,6 +16,11 @@ export const parseImportSearch = searchParser({
   revision: text,
 });
 
+/** A slice of a dataset of the hub. The token stays in the memory of the page. */
+export interface HubSource extends ImportSearch {
+  readonly token?: string | undefined;
+}
+
 /** Parts of an address after the name of a dataset. */
 const PAGE =
   /\/datasets\/([\w.-]+(?:\/(?!(?:tree|viewer|blob|resolve)(?:\/|$))[\w.-]+)?)(?:\/(tree|viewer|blob|resolve)(?:\/([^?#]*))?)?/;

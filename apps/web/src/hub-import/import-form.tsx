@@ -1,14 +1,20 @@
-import { Group, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import type { BodyOf, ResponseOf } from '@svc/client';
+import { type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { send } from '../api/api.ts';
+import { JobProgress } from '../jobs/job-progress.tsx';
+import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/suggest-mapping.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { allSubsets, type ImportSearch, SUBSETS } from './hub-source.ts';
-import { ImportActions } from './import-actions.tsx';
-import { type HubPreview, type HubSource, useHubPreview } from './use-hub-preview.ts';
+import { allSubsets, type HubSource, type ImportSearch, SUBSETS } from './hub-source.ts';
 
 const route = getRouteApi('/import');
 
@@ -105,5 +111,134 @@ function SplitInput({
       onBlur={send}
       onKeyDown={(event) => event.key === 'Enter' && send()}
     />
+  );
+}
+
+type HubPreview = ResponseOf<'/datasets/hub/preview', 'post'>;
+
+const ROWS = 20;
+
+/** The preview of a slice of a hub dataset; with a mapping, also its first rows as items. */
+export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQueryResult<HubPreview> {
+  const { path, subset, split, revision, token } = source;
+  return useQuery({
+    queryKey: [
+      'hub-preview',
+      path,
+      mapping === null ? 'columns' : 'items',
+      subset,
+      split,
+      revision,
+      token,
+      mapping,
+    ],
+    queryFn: async ({ signal }) => {
+      const body = {
+        path: path ?? '',
+        subset,
+        split,
+        revision,
+        token,
+        limit: ROWS,
+        ...(mapping === null ? {} : { mapping }),
+      };
+      return await send('post', '/datasets/hub/preview', {}, body, signal);
+    },
+    enabled: path !== undefined,
+    staleTime: 5 * 60_000,
+    // what was there for the last slice or mapping stays until the next is there
+    placeholderData: (before, query) => (query?.queryKey[1] === path ? before : undefined),
+  });
+}
+
+type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
+
+/** Checks every row without storing anything, or imports them as a job. */
+function ImportActions({
+  source: { path, subset, subsets, split, revision, token },
+  mapping,
+}: {
+  readonly source: HubSource & { readonly path: string };
+  readonly mapping: Mapping | null;
+}) {
+  const [name, setName] = useState(path.split('/').at(-1) ?? path);
+  const bodyOf = (complete: Mapping): BodyOf<'/datasets/hub/import'> => ({
+    name,
+    config: { path, ...(subsets === undefined ? { subset } : { subsets }), split, revision, token },
+    mapping: complete,
+  });
+  const dryRun = useMutation({
+    mutationFn: async (complete: Mapping) => await send('post', '/datasets/hub/check', {}, bodyOf(complete)),
+  });
+  const start = useMutation({
+    mutationFn: async (complete: Mapping) => {
+      const headers = {
+        Prefer: 'respond-async',
+        'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-'),
+      };
+      const job = await send('post', '/datasets/hub/import', { header: headers }, bodyOf(complete));
+      return (job as { readonly id: string }).id;
+    },
+  });
+  const missing = mapping === null ? MISSING_PROMPT : name.trim() === '' ? 'Name the dataset.' : null;
+  const isReady = missing === null;
+  return (
+    <>
+      <TextInput
+        label="Name of the dataset"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+      />
+      <ActionBar missing={missing}>
+        <Button
+          disabled={!isReady || start.data !== undefined}
+          loading={start.isPending}
+          onClick={() => mapping !== null && start.mutate(mapping)}
+        >
+          Import
+        </Button>
+        <Button
+          variant="default"
+          disabled={!isReady}
+          loading={dryRun.isPending}
+          onClick={() => mapping !== null && dryRun.mutate(mapping)}
+        >
+          Check every row
+        </Button>
+      </ActionBar>
+      <InView state={`${dryRun.status} ${start.status}`}>
+        {dryRun.error !== null && <ErrorView error={dryRun.error} />}
+        {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
+        {start.error !== null && <ErrorView error={start.error} />}
+        {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
+      </InView>
+    </>
+  );
+}
+
+function DryRunResult({ result }: { readonly result: DryRun }) {
+  const { errors, errors_total: total } = result;
+  if (total === 0)
+    return (
+      <Alert
+        color="teal"
+        variant="light"
+        title={`${formatCountOf(result.item_count, 'item')}, no invalid row`}
+      >
+        {result.version_hash !== null && (
+          <CopyText text={result.version_hash} length={16} label="version hash" />
+        )}
+      </Alert>
+    );
+  return (
+    <Alert color="red" variant="light" title={`${formatCountOf(total, 'invalid row')}, counted from 0`}>
+      {errors.map(({ row, message }) => (
+        <div key={`${row} ${message}`} className="break">
+          {row === undefined ? '' : `Row ${row}: `}
+          {message}
+        </div>
+      ))}
+    </Alert>
   );
 }

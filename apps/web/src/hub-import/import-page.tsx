@@ -7,12 +7,11 @@ import { get } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageSkeleton } from '../ui/query-state.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { allSubsets, hubSourceOf, type ImportSearch, SUBSETS } from './hub-source.ts';
-import { ImportForm } from './import-form.tsx';
-import { useHubPreview } from './use-hub-preview.ts';
+import { ImportForm, useHubPreview } from './import-form.tsx';
 
 const route = getRouteApi('/import');
 

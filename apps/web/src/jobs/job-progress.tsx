@@ -2,15 +2,14 @@ import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { get } from '../api/api.ts';
+import { get, send } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
-import { send } from '../api/send.ts';
-import { useEvents } from '../api/use-events.ts';
+import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatBytes, formatCount, formatDuration } from '../ui/text/formats.ts';
+import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
+import { Stored } from '../upload/send-form.tsx';
 
 /** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
@@ -22,6 +21,12 @@ export function JobProgress({ id, onRetry }: { readonly id: string; readonly onR
   }, [isDone, queries]);
   if (error !== null) return <ErrorView error={error} />;
   if (job === undefined) return <Progress value={100} animated aria-label="Starting" />;
+  if (isDone && job.dataset_id !== null)
+    return (
+      <Stored id={job.dataset_id} title={`Stored ${formatCountOf(job.progress.rows_done, 'item')}`}>
+        <Dimmed>{progressText(job)}</Dimmed>
+      </Stored>
+    );
   const share = shareOf(job);
   const isActive = job.finished_at === null;
   return (
@@ -38,11 +43,6 @@ export function JobProgress({ id, onRetry }: { readonly id: string; readonly onR
       </Group>
       {isActive && <Progress value={share ?? 100} animated aria-label="Progress of the import" />}
       {job.error !== null && <ErrorView error={new ApiProblem(job.error)} onRetry={onRetry} />}
-      {isDone && job.dataset_id !== null && (
-        <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }}>
-          Open the dataset
-        </LinkAnchor>
-      )}
       {isActive && <CancelJob job={job} size="xs" />}
     </Stack>
   );

@@ -1,7 +1,6 @@
 import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { imageAddressOfCell } from '../ui/remote-images/image-address.ts';
-import { RemoteImage, ShowImages } from '../ui/remote-images/remote-image.tsx';
+import { imageAddressOfCell, RemoteImage, ShowImages } from '../ui/remote-images.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';

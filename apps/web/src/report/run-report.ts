@@ -4,7 +4,7 @@ import { readMeasures } from '../runs/charts/read-measures.ts';
 import { modelOf, nameOf, type Result, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
-import { binsOf } from '../ui/charts/histogram.tsx';
+import { binsOf } from '../ui/charts/interval-bar.tsx';
 import { groupScores } from '../ui/charts/score-bars.tsx';
 import {
   clampedInterval,

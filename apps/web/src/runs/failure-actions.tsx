@@ -2,7 +2,7 @@ import { Group, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { send } from '../api/send.ts';
+import { send } from '../api/api.ts';
 import { upload } from '../api/upload-body.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { MESSAGE_FIELD, useRefresh } from '../datasets/queries.ts';

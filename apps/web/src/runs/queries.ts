@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { get } from '../api/api.ts';
-import { useEvents } from '../api/use-events.ts';
+import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
 
 export type Run = ResponseOf<'/runs/{id}', 'get'>;

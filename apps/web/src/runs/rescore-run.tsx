@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
 import { useNavigate } from '@tanstack/react-router';
-import { send } from '../api/send.ts';
+import { send } from '../api/api.ts';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
 import { checkerFields } from './create/config-fields.ts';

@@ -2,13 +2,12 @@ import { Menu } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api/send.ts';
+import { send } from '../api/api.ts';
 import { ReportAction } from '../report/report-action.tsx';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { DeleteDialog } from '../ui/form/delete-dialog.tsx';
 import { Fields } from '../ui/form/fields.tsx';
-import { FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
+import { DeleteDialog, FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
 import {
   IconArrowsDiff,
   IconCopyPlus,
@@ -143,11 +142,9 @@ export function RunActions({ run }: { readonly run: Run }) {
       {dialog === 'delete' && (
         <DeleteDialog
           what="run"
+          id={run.id}
           name={nameOf(run)}
           warning={`This deletes the run with its ${formatCountOf(run.counts.done, 'result')}.`}
-          remove={() => send('delete', '/runs/{id}', params)}
-          list="/runs"
-          shownBy={['run', run.id]}
           onClose={close}
         />
       )}

@@ -9,7 +9,7 @@ import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { IconArrowsDiff, IconPlus } from '../ui/icons.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { BY_CURSOR, MoreButton } from '../ui/more-button.tsx';
+import { BY_CURSOR, MoreButton } from '../ui/layout/pager.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SavedViews } from '../ui/saved-views.tsx';
 import { SmallButton } from '../ui/small-button.tsx';

@@ -1,14 +1,5 @@
 import { REQUEST_VALUES } from '@svc/client';
-import {
-  type MetaFilters,
-  metaFiltersOf,
-  number,
-  oneOf,
-  type RawSearch,
-  searchParser,
-  text,
-  wholeNumber,
-} from '../ui/search-params.ts';
+import { number, oneOf, searchParser, text, wholeNumber, withMetaFilters } from '../ui/search-params.ts';
 
 export const RUN_STATUSES = REQUEST_VALUES['/runs'].status;
 
@@ -84,14 +75,10 @@ const parseNamed = searchParser({
   result: text,
 });
 
-/** What the address of a run's page states. */
-export type RunSearch = ReturnType<typeof parseNamed> & MetaFilters;
+export const parseRunSearch = withMetaFilters(parseNamed);
 
-/** Reads the address of a run's page: also filters of the metadata, which have names of their own. */
-export const parseRunSearch = (search: RawSearch): RunSearch => ({
-  ...parseNamed(search),
-  ...metaFiltersOf(search),
-});
+/** What the address of a run's page states. */
+export type RunSearch = ReturnType<typeof parseRunSearch>;
 
 /** Reads the address of the page for a new run: a dataset and its version, or the run to copy. */
 export const parseNewRunSearch = searchParser({ dataset: text, version: text, copy: text });

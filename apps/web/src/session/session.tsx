@@ -6,7 +6,7 @@ import { api, get } from '../api/api.ts';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageSkeleton } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 
 export type Session = ResponseOf<'/session', 'get'>;

@@ -1,38 +1,27 @@
 import { Center, Overlay, Text } from '@mantine/core';
+import { useWindowEvent } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 
 /** Lets a file be dropped on any page: the upload page opens it. */
 export function DropAnywhere() {
   const { setFiles } = useDroppedFiles();
   const navigate = useNavigate();
   const [isOver, setOver] = useState(false);
-  useEffect(() => {
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true;
-    const over = (event: DragEvent): void => {
-      if (!hasFiles(event)) return;
-      event.preventDefault();
-      setOver(true);
-    };
-    window.addEventListener('dragover', over, { signal });
-    window.addEventListener('dragleave', (event) => event.relatedTarget === null && setOver(false), {
-      signal,
-    });
-    window.addEventListener(
-      'drop',
-      (event) => {
-        if (!hasFiles(event)) return;
-        event.preventDefault();
-        setOver(false);
-        setFiles([...(event.dataTransfer?.files ?? [])]);
-        void navigate({ to: '/upload' });
-      },
-      { signal },
-    );
-    return () => leaving.abort();
-  }, [navigate, setFiles]);
+  const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true;
+  useWindowEvent('dragover', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setOver(true);
+  });
+  useWindowEvent('dragleave', (event) => event.relatedTarget === null && setOver(false));
+  useWindowEvent('drop', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setOver(false);
+    setFiles([...(event.dataTransfer?.files ?? [])]);
+    void navigate({ to: '/upload' });
+  });
   if (!isOver) return null;
   return (
     <Overlay fixed zIndex={500} backgroundOpacity={0.75}>

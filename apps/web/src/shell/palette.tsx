@@ -15,6 +15,7 @@ import { PAGES } from './pages.ts';
 const TYPING_MS = 200;
 const SHOWN = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The page of a dataset or a run. */
 const OPEN = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
 
 interface Choice {
@@ -71,13 +72,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         .slice(0, SHOWN)
         .map((run) => ({ value: `/runs/${run.id}`, label: nameOf(run) })),
     ],
-    [
-      'Items',
-      items.found.map(({ datasetId, datasetName, hash, label }) => ({
-        value: `/datasets/${datasetId}?item=${hash}`,
-        label: `${label} (${datasetName})`,
-      })),
-    ],
+    ['Items', items.found],
     [
       'By id',
       UUID.test(q)
@@ -162,19 +157,10 @@ const AT_A_TIME = 6;
 const ITEMS_EACH = 3;
 /** With so many found, the rest is not looked through. */
 const ENOUGH = 6;
-const ID_IN_PATH = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
-
-/** An item with this id or hash. */
-interface FoundItem {
-  readonly datasetId: string;
-  readonly datasetName: string;
-  readonly hash: string;
-  readonly label: string;
-}
 
 /** The items that were found, and in how many of all datasets they were looked for. */
 interface Search {
-  readonly found: readonly FoundItem[];
+  readonly found: readonly Choice[];
   readonly looked: number;
   readonly total: number;
 }
@@ -205,7 +191,7 @@ async function findItems(
   onProgress: (search: Search) => void,
 ): Promise<Search> {
   const isHash = isItemHash(text);
-  const findIn = async (id: string, known?: string): Promise<readonly FoundItem[]> => {
+  const findIn = async (id: string, known?: string): Promise<readonly Choice[]> => {
     const by = isHash ? { item_hash: text } : { item_id: text };
     const query = { ...by, limit: ITEMS_EACH, assets: 'link' as const };
     const { data } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
@@ -213,13 +199,11 @@ async function findItems(
     const name = known ?? (await get('/datasets/{id}', { path: { id } }, signal)).name;
     // equal items have one address
     return [...new Set(data.map(({ item_hash }) => item_hash))].map((hash) => ({
-      datasetId: id,
-      datasetName: name,
-      hash,
-      label: `Item ${isHash ? hash.slice(0, 12) : text}`,
+      value: `/datasets/${id}?item=${hash}`,
+      label: `Item ${isHash ? hash.slice(0, 12) : text} (${name})`,
     }));
   };
-  const [, kind, id] = ID_IN_PATH.exec(path) ?? [];
+  const [, kind, id] = OPEN.exec(path) ?? [];
   const open =
     id === undefined || kind === 'datasets'
       ? id

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { get } from '../api/api.ts';
 import { consoleName } from '../brand.ts';
-import { WaysIn } from '../datasets/list/empty-datasets.tsx';
+import { WaysIn } from '../datasets/list/ways-in.tsx';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run, runsQuery } from '../runs/queries.ts';
 import { scoreText } from '../runs/run-facts.ts';

@@ -3,7 +3,7 @@ import type { ResponseOf } from '@svc/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { get } from '../api/api.ts';
 import { runsQuery } from '../runs/queries.ts';
-import { Sparkline } from '../ui/charts/sparkline.tsx';
+import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';

@@ -1,20 +1,21 @@
-import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
+import { Anchor, Badge, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api/api.ts';
 import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
-import { Sparkline } from '../ui/charts/sparkline.tsx';
+import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
+import { Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
+import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { Installation, Limits, statusQuery } from './installation.tsx';
-import { parseMetrics, ratesOf, type Totals, totalsOf, withLook } from './rates.ts';
-import { StatusNumbers } from './status-numbers.tsx';
+import { parseMetrics, ratesOf, type Sample, sumOf, type Totals, totalsOf, withLook } from './rates.ts';
 
 const REFRESH_MS = 5000;
 
@@ -154,3 +155,103 @@ function RateCharts({ looks }: { readonly looks: readonly Totals[] }) {
 }
 
 const rateText = (rate: number): string => (rate >= 100 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1));
+
+/** What the metrics of a process say: rates since the last look, and totals since its start. */
+function StatusNumbers({
+  samples,
+  looks,
+}: {
+  readonly samples: readonly Sample[];
+  /** Up to this one. */
+  readonly looks: readonly Totals[];
+}) {
+  const now = looks.at(-1) ?? totalsOf(samples, 0);
+  const before = looks.at(-2) ?? now;
+  const requests = now.requests - before.requests;
+  const elapsedS = (now.atMs - before.atMs) / 1000;
+  const [startedAtS] = samples.flatMap(({ name, value }) =>
+    name === 'process_start_time_seconds' ? [value] : [],
+  );
+  const totalOf = (metric: string): string => formatCount(sumOf(samples, metric));
+  return (
+    <Stack>
+      <Facts
+        columns={5}
+        facts={[
+          [
+            'Version',
+            samples.find(({ name }) => name === 'svc_build_info')?.labels['version'] ?? '–',
+            startedAtS === undefined ? '' : `up for ${formatDuration(Date.now() - 1000 * startedAtS)}`,
+          ],
+          [
+            'Requests',
+            elapsedS > 0 ? `${(requests / elapsedS).toFixed(1)} per second` : '–',
+            `${formatCount(now.requests)} since the start`,
+          ],
+          [
+            'Server errors',
+            requests <= 0 ? '–' : formatPercent((now.errors - before.errors) / requests),
+            `${formatCount(now.errors)} since the start`,
+          ],
+          [
+            'Mean response',
+            requests <= 0 ? '–' : formatDuration((1000 * (now.seconds - before.seconds)) / requests),
+            `${totalOf('svc_http_requests_in_progress')} requests in progress`,
+          ],
+          ['Imported items', totalOf('svc_dataset_import_items_total'), 'since the start'],
+          [
+            'Requests to models',
+            totalOf('svc_provider_requests_total'),
+            `${totalOf('svc_provider_tokens_total')} tokens since the start`,
+          ],
+          ['Requests to the hub', totalOf('svc_hub_requests_total'), 'since the start'],
+          ['Results of runs', totalOf('svc_run_items_total'), 'since the start'],
+        ]}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+        <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
+        <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
+        <Counts
+          title="Requests to models"
+          samples={samples}
+          name="svc_provider_requests_total"
+          label="outcome"
+        />
+        <Counts title="Responses" samples={samples} name="svc_http_requests_total" label="status_code" />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+function Counts({
+  title,
+  samples,
+  name,
+  label,
+}: {
+  readonly title: string;
+  readonly samples: readonly Sample[];
+  readonly name: string;
+  readonly label: string;
+}) {
+  const groups = Map.groupBy(
+    samples.filter((sample) => sample.name === name),
+    ({ labels }) => labels[label] ?? '',
+  );
+  if (groups.size === 0) return null;
+  return (
+    <Part title={title}>
+      <NameValues
+        w="100%"
+        hasCounts
+        verticalSpacing={3}
+        rows={[...groups]
+          .sort(([a], [b]) => a.localeCompare(b))
+          .map(([group, members]) => [
+            group,
+            formatCount(members.reduce((sum, { value }) => sum + value, 0)),
+          ])}
+      />
+    </Part>
+  );
+}

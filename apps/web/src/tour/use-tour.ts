@@ -7,12 +7,7 @@ interface TourState {
 }
 
 /** The tour of this browser. It can be dismissed for good, and taken again from the settings. */
-export function useTour(): {
-  readonly state: TourState;
-  readonly go: (step: number) => void;
-  readonly end: (status: 'dismissed' | 'completed') => void;
-  readonly restart: () => void;
-} {
+export function useTour() {
   const [state, setState] = useLocalStorage<TourState>({
     key: 'svc.tour',
     defaultValue: { status: 'new', step: 0 },
@@ -20,8 +15,12 @@ export function useTour(): {
   });
   return {
     state,
-    go: (step) => setState({ status: 'active', step }),
-    end: (status) => setState({ status, step: state.step }),
+    go: (step: number) => setState({ status: 'active', step }),
+    end: (status: 'dismissed' | 'completed') => setState({ status, step: state.step }),
     restart: () => setState({ status: 'new', step: 0 }),
   };
 }
+
+/** Whether the user of this browser has switched telemetry on; only they can. The browser keeps it. */
+export const useTelemetryConsent = () =>
+  useLocalStorage({ key: 'svc.telemetry', defaultValue: false, getInitialValueInEffect: false });

@@ -1,7 +1,9 @@
-import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Pill, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
 import { IconSearch, IconX } from './icons.tsx';
+import { pointerName } from './pointer-of.ts';
+import { metaFilters } from './search-params.ts';
 
 /** The filters of a list, with a button that takes all of them away. */
 export function Clearable({
@@ -77,7 +79,6 @@ export function TypedFilter({
   onChange,
   isWide = false,
   suggestions,
-  onFocus,
 }: {
   readonly label: string;
   readonly value: string | undefined;
@@ -85,7 +86,6 @@ export function TypedFilter({
   readonly isWide?: boolean;
   /** Values that exist. */
   readonly suggestions?: readonly string[];
-  readonly onFocus?: () => void;
 }) {
   const [text, setText] = useState(value ?? '');
   const sent = useRef(value);
@@ -106,7 +106,6 @@ export function TypedFilter({
     size: 'xs',
     w: isWide ? 240 : 120,
     value: text,
-    onFocus,
   } as const;
   const type = (typed: string): void => {
     setText(typed);
@@ -121,4 +120,32 @@ export function TypedFilter({
   ) : (
     <Autocomplete {...field} data={suggestions} limit={50} onChange={type} />
   );
+}
+
+/** A filter that an address states: the name of its parameter, and what it says. */
+type StatedFilter = readonly [name: string, text: string];
+
+/** The filters of the metadata, as pills say them. */
+export const metaPills = (search: object): readonly StatedFilter[] =>
+  metaFilters(search).map(([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`]);
+
+/** Filters in words, each with a button that takes it away. */
+export function FilterPills({
+  stated,
+  onRemove,
+}: {
+  readonly stated: readonly StatedFilter[];
+  readonly onRemove: (name: string) => void;
+}) {
+  return stated.map(([name, text]) => (
+    <Pill
+      key={name}
+      size="md"
+      withRemoveButton
+      removeButtonProps={{ 'aria-label': `Remove the filter ${text}`, 'aria-hidden': false, tabIndex: 0 }}
+      onRemove={() => onRemove(name)}
+    >
+      <span dir="auto">{text}</span>
+    </Pill>
+  ));
 }

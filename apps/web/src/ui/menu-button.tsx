@@ -8,19 +8,16 @@ export function MenuButton({
   label,
   icon,
   isPending = false,
-  isLasting = false,
   children,
 }: {
   readonly label: string;
   readonly icon: ReactNode;
   readonly isPending?: boolean;
-  /** Whether it stays open after a choice. */
-  readonly isLasting?: boolean;
   readonly children: ReactNode;
 }) {
   return (
     // in the page, so that its landmarks contain the entries
-    <Menu position="bottom-end" closeOnItemClick={!isLasting} withinPortal={false}>
+    <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
         <SmallButton leftSection={icon} rightSection={<IconChevronDown size={14} />} loading={isPending}>
           {label}

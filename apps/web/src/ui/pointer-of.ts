@@ -1,10 +1,7 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 
-/** The JSON Pointer that has these steps. */
-export const pointerOf = (...steps: readonly string[]): string =>
-  steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
-const stepsOf = (pointer: string): readonly string[] =>
+/** The steps of a JSON Pointer. */
+export const stepsOf = (pointer: string): readonly string[] =>
   pointer
     .split('/')
     .slice(1)
@@ -30,7 +27,7 @@ export function leavesOf(
   depth = 1,
 ): readonly (readonly [string, JsonValue])[] {
   return Object.entries(object).flatMap(([name, value]) => {
-    const pointer = before + pointerOf(name);
+    const pointer = before + jsonPointer([name]);
     return isJsonObject(value) && Object.keys(value).length > 0 && depth < MAX_DEPTH
       ? leavesOf(value, pointer, depth + 1)
       : [[pointer, value] as const];
@@ -44,6 +41,6 @@ export function withValueAt(object: JsonObject, pointer: string, value: JsonValu
   const inner = getMember(object, step);
   return {
     ...object,
-    [step]: withValueAt(inner !== undefined && isJsonObject(inner) ? inner : {}, pointerOf(...rest), value),
+    [step]: withValueAt(inner !== undefined && isJsonObject(inner) ? inner : {}, jsonPointer(rest), value),
   };
 }

@@ -43,21 +43,25 @@ export const oneOf =
     words.find((word) => word === stated);
 
 /** Values that the metadata of items must have, by `meta.` and a JSON Pointer into it, as the API takes them. */
-export interface MetaFilters {
+interface MetaFilters {
   readonly [name: `meta.${string}`]: string | undefined;
 }
 
 /** Values of metadata that one list can be filtered by. */
 const MAX_META = 8;
 
-/** The filters of the metadata in an address. */
-export const metaFiltersOf = (search: RawSearch): MetaFilters =>
-  Object.fromEntries(
-    Object.entries(search)
-      .filter(([name]) => name.startsWith('meta.'))
-      .slice(0, MAX_META)
-      .map(([name, stated]) => [name, text(stated)]),
-  );
+/** The parser of an address that also states filters of the metadata, which have names of their own. */
+export const withMetaFilters =
+  <Named>(parse: (search: RawSearch) => Named) =>
+  (search: RawSearch): Named & MetaFilters => ({
+    ...parse(search),
+    ...Object.fromEntries(
+      Object.entries(search)
+        .filter(([name]) => name.startsWith('meta.'))
+        .slice(0, MAX_META)
+        .map(([name, stated]) => [name, text(stated)]),
+    ),
+  });
 
 /** The values that the metadata must have. */
 export const metaFilters = (search: object): readonly (readonly [`meta.${string}`, string])[] =>

@@ -6,55 +6,36 @@ const KEPT_WINDOWS = 20;
 const KEPT_MS = 60_000;
 
 /** Where a page of a list begins, and how many rows it has at most: as the API takes it. */
-export type PlacedPage = ({ readonly cursor: string } | { readonly offset: number }) & {
+type PlacedPage = ({ readonly cursor: string } | { readonly offset: number }) & {
   readonly limit: number;
 };
 
-/** A page as the API returns it. */
-interface PageOf<Row> {
+/** A page as the API returns it, and rows that are read, kept and dropped as a whole. */
+export interface Window<Row> {
   readonly data: readonly Row[];
   readonly meta: { readonly next_cursor: string | null; readonly total_items: number };
-}
-
-/** Rows that are read, kept and dropped as a whole. */
-export interface Window<Row> {
-  readonly rows: readonly Row[];
-  /** Cursor of the next window; null at the end. */
-  readonly nextCursor: string | null;
-  /** Rows of the whole list. */
-  readonly total: number;
-}
-
-export interface Windows<Row> {
-  /** Rows of the whole list; undefined until the first answer. */
-  readonly total: number | undefined;
-  readonly isPending: boolean;
-  readonly error: unknown;
-  readonly at: (index: number) => Row | undefined;
-  /** All rows in memory, with their places in the list. */
-  readonly rows: () => readonly (readonly [index: number, row: Row])[];
-  readonly onRange: (first: number, last: number) => void;
-  /** Reads what is visible again. */
-  readonly refresh: () => Promise<void>;
 }
 
 /**
  * A list of any length in windows around what is visible, each of which is read from its place.
  *
- * @param key what the list depends on; the same object as long as that is the same
+ * @param key what the list depends on
  * @param size rows of a window
  * @param read reads a page. It may end early where rows are large, so that a window takes several
  */
 export function useWindows<Row>({
-  key,
+  key: of,
   size,
   read,
 }: {
   readonly key: readonly unknown[];
   readonly size: number;
-  readonly read: (page: PlacedPage, signal: AbortSignal) => Promise<PageOf<Row>>;
-}): Windows<Row> {
+  readonly read: (page: PlacedPage, signal: AbortSignal) => Promise<Window<Row>>;
+}) {
   const queries = useQueryClient();
+  const stated = JSON.stringify(of);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
+  const key = useMemo(() => of, [stated]);
   const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
   // the windows that said it may have been dropped
   const known = useMemo(() => ({ of: key, total: undefined as number | undefined }), [key]);
@@ -66,13 +47,13 @@ export function useWindows<Row>({
       queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Window<Row>> => {
         const rows: Row[] = [];
         // continuing costs less than starting at a position
-        let cursor = queries.getQueryData<Window<Row>>([...key, window - 1])?.nextCursor ?? undefined;
+        let cursor = queries.getQueryData<Window<Row>>([...key, window - 1])?.meta.next_cursor ?? undefined;
         for (;;) {
           const start = cursor === undefined ? { offset: window * size + rows.length } : { cursor };
           const { data, meta } = await read({ ...start, limit: size - rows.length }, signal);
           rows.push(...data);
           if (meta.next_cursor === null || rows.length >= size || data.length === 0)
-            return { rows, nextCursor: meta.next_cursor, total: meta.total_items };
+            return { data: rows, meta };
           cursor = meta.next_cursor;
         }
       },
@@ -80,7 +61,7 @@ export function useWindows<Row>({
       staleTime: Number.POSITIVE_INFINITY,
     })),
   });
-  known.total = visible.findLast(({ data }) => data !== undefined)?.data?.total ?? known.total;
+  known.total = visible.findLast(({ data }) => data !== undefined)?.data?.meta.total_items ?? known.total;
 
   useEffect(() => {
     const isFar = (window: unknown): boolean =>
@@ -93,17 +74,65 @@ export function useWindows<Row>({
   }, [queries, key, first, last]);
 
   return {
+    /** Rows of the whole list; undefined until the first answer. */
     total: known.total,
-    isPending: visible.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
     error: visible.find(({ error }) => error !== null)?.error ?? null,
-    at: (index) => queries.getQueryData<Window<Row>>([...key, Math.floor(index / size)])?.rows[index % size],
+    at: (index: number) =>
+      queries.getQueryData<Window<Row>>([...key, Math.floor(index / size)])?.data[index % size],
+    /** All rows in memory, with their places in the list. */
     rows: () =>
       queries
         .getQueriesData<Window<Row>>({ queryKey: key })
         .flatMap(([queryKey, window]) =>
-          (window?.rows ?? []).map((row, at) => [Number(queryKey.at(-1)) * size + at, row] as const),
+          (window?.data ?? []).map((row, at) => [Number(queryKey.at(-1)) * size + at, row] as const),
         ),
+    /** Reads what is visible again. */
     refresh: useCallback(() => queries.invalidateQueries({ queryKey: key }), [queries, key]),
     onRange: useCallback((shown: number, end: number) => setRange([shown, end]), []),
   };
+}
+
+/**
+ * The chosen row of a list that is read in part. The address names it by a key, which means the same row in any order and
+ * under any filter; a row that is not read yet is chosen as soon as it is.
+ */
+export function useChosenRow({
+  keyAt,
+  indexOf,
+  chosen,
+  onChoose,
+}: {
+  /** Key of a row; undefined until it is read. */
+  readonly keyAt: (index: number) => string | undefined;
+  /** The row with a key, if it is read. */
+  readonly indexOf: (key: string) => number | undefined;
+  /** Key that the address names. */
+  readonly chosen: string | undefined;
+  readonly onChoose: (key: string) => void;
+}): {
+  readonly selected: number | undefined;
+  readonly select: (index: number) => void;
+} {
+  const [awaited, setAwaited] = useState<number>();
+  // rows may have the same key, and the chosen one may be dropped
+  const [last, setLast] = useState<{ readonly index: number; readonly key: string }>();
+  const select = (index: number): void => {
+    const key = keyAt(index);
+    setAwaited(key === undefined ? index : undefined);
+    if (key === undefined) return;
+    setLast({ index, key });
+    onChoose(key);
+  };
+  const isRead = awaited !== undefined && keyAt(awaited) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the row has been read
+  useEffect(() => {
+    if (isRead && awaited !== undefined) select(awaited);
+  }, [isRead, awaited]);
+  const found = (): number | undefined => {
+    if (chosen === undefined) return undefined;
+    const { index, key } = last ?? {};
+    const isLast = index !== undefined && key === chosen && (keyAt(index) ?? key) === key;
+    return isLast ? index : indexOf(chosen);
+  };
+  return { selected: awaited ?? found(), select };
 }

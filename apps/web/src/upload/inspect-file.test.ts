@@ -43,3 +43,16 @@ it('lists the first hundred errors, and counts all', async () => {
   const { errors, errorsTotal } = (await inspect('items.jsonl', `${GOOD}\n${'[]\n'.repeat(250)}`)) as Found;
   expect([errors.length, errorsTotal, errors.at(-1)?.line]).toEqual([100, 250, 101]);
 });
+
+it('compares what it read of a package with its manifest', async () => {
+  const manifest = { format: 'svc-pkg', hash_spec: 'svc-jcs-sha256-1', version_hash: '0'.repeat(64) };
+  const bytes = await makePackage({
+    'manifest.json': JSON.stringify(manifest),
+    'sections/a.jsonl': GOOD,
+  });
+  const { errors, items } = (await inspect('other.pkg.zip', new Uint8Array(bytes))) as Found;
+  expect(items).toBe(1);
+  expect(errors.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^The items have the version hash \w+; the manifest states "0+"/),
+  ]);
+});

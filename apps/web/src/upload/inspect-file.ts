@@ -11,12 +11,33 @@ import {
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import {
   checkPackage,
+  type FoundVersion,
   openPackage,
   PackageError,
-  type PackageReader,
   readPackageItems,
 } from '@svc/pkg-format';
-import type { FileKind, FileProblem, Inspection } from './inspect-types.ts';
+
+/** An error of a file, with its place in it. */
+type FileProblem = SourceLocation & { readonly message: string };
+
+/** What a file is, as its beginning tells. */
+type FileKind = 'package' | 'items' | 'table';
+
+/** What the worker found out about a file. */
+export type Inspection =
+  | { readonly state: 'reading'; readonly kind: FileKind; readonly items: number }
+  | {
+      readonly state: 'read';
+      readonly kind: FileKind;
+      readonly items: number;
+      readonly sections: FoundVersion['sections'];
+      /** The first items, as exact JSON text. */
+      readonly first: readonly string[];
+      /** Null for a table, which has no items before it is mapped, and with errors. */
+      readonly versionHash: string | null;
+      readonly errors: readonly FileProblem[];
+      readonly errorsTotal: number;
+    };
 
 const FIRST_ITEMS = 20;
 const REPORT_MS = 100;
@@ -54,7 +75,7 @@ async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Insp
   try {
     await using pkg = await openPackage(file);
     for (const section of pkg.sections) yield* found.read(section.name, readPackageItems(pkg, section));
-    found.check(pkg);
+    await pkg.verify(found.version);
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
     // a package counts what is read of it towards its limits
@@ -67,8 +88,7 @@ async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Insp
 /** Counts, hashes and the first items of what was read. */
 class Findings {
   readonly #kind: FileKind;
-  readonly #sections: { readonly name: string; readonly items: number }[] = [];
-  readonly #hashes: Uint8Array[] = [];
+  readonly #sections: FoundVersion['sections'][number][] = [];
   readonly #first: string[] = [];
   readonly #errors: FileProblem[] = [];
   #errorsTotal = 0;
@@ -91,19 +111,12 @@ class Findings {
       reportedAt = performance.now();
       yield { state: 'reading', kind: this.#kind, items: this.#items };
     }
-    this.#sections.push({ name, items: count });
-    this.#hashes.push(hasher.digest());
+    this.#sections.push({ name, itemCount: count, sectionHash: hasher.digest() });
   }
 
-  /** A manifest that states another hash is an error. */
-  check({ manifest }: PackageReader): void {
-    const stated = manifest?.['version_hash'];
-    if (manifest?.['hash_spec'] !== 'svc-jcs-sha256-1' || typeof stated !== 'string') return;
-    if (stated !== versionHash(this.#hashes))
-      this.#add({
-        message: 'The items do not have the version hash that the manifest states.',
-        file: 'manifest.json',
-      });
+  get version(): FoundVersion {
+    const sections = this.#sections;
+    return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
   }
 
   get hasErrors(): boolean {
@@ -114,12 +127,8 @@ class Findings {
     const message = error instanceof Error ? error.message : String(error);
     const location: SourceLocation | undefined =
       error instanceof JsonlError || error instanceof PackageError ? error.location : undefined;
-    this.#add({ message, ...location });
-  }
-
-  #add(problem: FileProblem): void {
     this.#errorsTotal += 1;
-    if (this.#errors.length < MAX_ERRORS) this.#errors.push(problem);
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push({ message, ...location });
   }
 
   end(): Inspection {
@@ -129,7 +138,7 @@ class Findings {
       items: this.#items,
       sections: this.#sections,
       first: this.#first,
-      versionHash: this.hasErrors || this.#kind === 'table' ? null : versionHash(this.#hashes),
+      versionHash: this.hasErrors || this.#kind === 'table' ? null : this.version.versionHash,
       errors: this.#errors,
       errorsTotal: this.#errorsTotal,
     };

@@ -1,13 +1,14 @@
 import { Alert, Button, Group, Progress, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
 import { type Field, Fields } from '../ui/form/fields.tsx';
-import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
+import { LeaveDialog } from '../ui/form/form-dialog.tsx';
 import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatBytes, formatCountOf } from '../ui/text/formats.ts';
-import { type Uploaded, useUpload } from './use-upload.ts';
+import { type UploadedDataset, useUpload } from './use-upload.ts';
 
 const FIELDS: readonly Field[] = [
   {
@@ -47,19 +48,19 @@ export function SendForm({
 }) {
   const form = useForm({ initialValues: { name: '', handle: '' } });
   const { name, handle } = form.values;
-  const { upload, start, cancel } = useUpload();
-  const isRunning = upload.state === 'sending' || upload.state === 'storing';
+  const { start, cancel, status, sent, stored, error } = useUpload();
+  const isRunning = status === 'pending';
   return (
     <>
       <Fields form={form} fields={FIELDS} />
       <ActionBar missing={missing}>
         <Button
           variant={isRefused ? 'default' : 'filled'}
-          disabled={missing !== null || isRunning || upload.state === 'stored'}
-          loading={upload.state === 'storing'}
+          disabled={missing !== null || isRunning || stored !== undefined}
+          loading={isRunning && sent === undefined}
           onClick={() => start({ files, name, handle: handle.trim(), mapping, convert })}
         >
-          {upload.state === 'failed'
+          {error !== null
             ? 'Try again'
             : isRefused
               ? 'Upload anyway'
@@ -81,52 +82,69 @@ export function SendForm({
           onLeave={cancel}
         />
       )}
-      {upload.state !== 'idle' && (
-        <InView state={upload.state}>
-          {upload.state === 'sending' && (
+      {status !== 'idle' && (
+        <InView state={`${status} ${sent === undefined}`}>
+          {sent !== undefined && (
             <Stack gap={4} role="status">
               <Progress
-                value={upload.totalBytes === 0 ? 0 : (100 * upload.sentBytes) / upload.totalBytes}
+                value={sent.total === 0 ? 0 : (100 * sent.bytes) / sent.total}
                 aria-label="Progress of the upload"
               />
-              {formatBytes(upload.sentBytes)} of {formatBytes(upload.totalBytes)}
+              {formatBytes(sent.bytes)} of {formatBytes(sent.total)}
             </Stack>
           )}
-          {upload.state === 'failed' && <ErrorView error={upload.error} />}
-          {upload.state === 'stored' && <Stored dataset={upload.dataset} expectedHash={expectedHash} />}
+          {error !== null && <ErrorView error={error} />}
+          {stored !== undefined && <Uploaded dataset={stored} expectedHash={expectedHash} />}
         </InView>
       )}
     </>
   );
 }
 
-function Stored({
-  dataset,
+function Uploaded({
+  dataset: { id, item_count, version_hash },
   expectedHash,
 }: {
-  readonly dataset: Uploaded;
+  readonly dataset: UploadedDataset;
   readonly expectedHash: string | null;
 }) {
-  const isEqual = expectedHash === null || expectedHash === dataset.version_hash;
+  const isEqual = expectedHash === null || expectedHash === version_hash;
   return (
-    <Alert
-      color={isEqual ? 'teal' : 'red'}
-      variant="light"
-      role="status"
+    <Stored
+      id={id}
+      isWrong={!isEqual}
       title={
-        isEqual
-          ? `Stored ${formatCountOf(dataset.item_count, 'item')}`
-          : 'The service computed another version hash'
+        isEqual ? `Stored ${formatCountOf(item_count, 'item')}` : 'The service computed another version hash'
       }
     >
+      <CopyText text={version_hash} length={16} label="version hash" />
+      {expectedHash !== null && isEqual && 'The hash is the one that the browser computed.'}
+    </Stored>
+  );
+}
+
+/** What was stored, and what can be done with it. */
+export function Stored({
+  id,
+  title,
+  isWrong = false,
+  children,
+}: {
+  /** Of the dataset. */
+  readonly id: string;
+  readonly title: string;
+  readonly isWrong?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Alert color={isWrong ? 'red' : 'teal'} variant="light" role="status" title={title}>
       <Stack gap={6}>
-        <CopyText text={dataset.version_hash} length={16} label="version hash" />
-        {expectedHash !== null && isEqual && 'The hash is the one that the browser computed.'}
+        {children}
         <Group>
-          <LinkAnchor to="/datasets/$id" params={{ id: dataset.id }}>
+          <LinkAnchor to="/datasets/$id" params={{ id }}>
             Open the dataset
           </LinkAnchor>
-          <LinkAnchor to="/runs/new" search={{ dataset: dataset.id }}>
+          <LinkAnchor to="/runs/new" search={{ dataset: id }}>
             Run it
           </LinkAnchor>
         </Group>

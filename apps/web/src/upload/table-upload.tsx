@@ -1,15 +1,20 @@
 import { Alert, Stack } from '@mantine/core';
-import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
+import type { Paths } from '@svc/client';
+import { type ReactNode, useEffect, useState } from 'react';
+import { MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/suggest-mapping.ts';
-import { isShown } from '../ui/is-shown.ts';
-import { QueryState } from '../ui/query-state.tsx';
+import { isShown, QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { SendForm } from './send-form.tsx';
 import { type UploadPreview, useUploadPreview } from './use-upload.ts';
 
-const FORMATS: Readonly<Record<string, string>> = {
+type FileFormat = NonNullable<
+  Paths['/datasets/upload']['post']['requestBody']['content']['multipart/form-data']['format']
+>;
+
+const FORMATS: Readonly<Record<FileFormat, string>> = {
   csv: 'CSV',
   tsv: 'TSV',
   jsonl: 'JSON Lines',
@@ -21,35 +26,50 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** A table: its first rows, the mapping of its columns with the items that it makes, and the upload. */
 export function TableUpload({ files }: { readonly files: readonly File[] }) {
   const preview = useUploadPreview(files);
+  const [mapping, setMapping] = useState<string | null>(null);
   if (!isShown(preview)) return <QueryState query={preview} />;
-  if (preview.data.kind === 'legacy_package') return <LegacyUpload files={files} />;
-  return <MappedTable files={files} preview={preview.data} />;
-}
-
-function MappedTable({
-  files,
-  preview,
-}: {
-  readonly files: readonly File[];
-  readonly preview: UploadPreview;
-}) {
-  const mapping = useMappingDraft(preview);
-  const mapped = useUploadPreview(files, textOf(mapping.settled));
+  const { kind, format, num_rows } = preview.data;
+  if (kind === 'legacy_package') return <LegacyUpload files={files} />;
   return (
     <Stack>
       <Dimmed>
-        {FORMATS[preview.format ?? ''] ?? preview.format}
-        {preview.num_rows === null ? '' : `, ${formatCountOf(preview.num_rows, 'row')}`}
+        {FORMATS[format as FileFormat] ?? format}
+        {num_rows === null ? '' : `, ${formatCountOf(num_rows, 'row')}`}
       </Dimmed>
-      <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
+      <MappedTable files={files} preview={preview.data} onMapping={setMapping}>
         <SendForm
           files={files}
-          mapping={textOf(mapping.shown)}
+          mapping={mapping ?? undefined}
           expectedHash={null}
-          missing={mapping.shown === null ? MISSING_PROMPT : null}
+          missing={mapping === null ? MISSING_PROMPT : null}
         />
-      </MappingPanes>
+      </MappedTable>
     </Stack>
+  );
+}
+
+/** The mapping of the columns of a table, with the items that it makes. */
+export function MappedTable({
+  files,
+  preview,
+  onMapping,
+  children,
+}: {
+  readonly files: readonly File[];
+  readonly preview: UploadPreview;
+  /** Receives the mapping as JSON text; null while the prompt is not mapped. */
+  readonly onMapping: (mapping: string | null) => void;
+  readonly children?: ReactNode;
+}) {
+  const mapping = useMappingDraft(preview);
+  const [shown, settled] = [mapping.shown, mapping.settled].map((one) => one && JSON.stringify(one));
+  const mapped = useUploadPreview(files, settled ?? undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
+  useEffect(() => onMapping(shown ?? null), [shown]);
+  return (
+    <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
+      {children}
+    </MappingPanes>
   );
 }
 
@@ -64,6 +84,3 @@ function LegacyUpload({ files }: { readonly files: readonly File[] }) {
     </Stack>
   );
 }
-
-const textOf = (mapping: Mapping | null): string | undefined =>
-  mapping === null ? undefined : JSON.stringify(mapping);

@@ -1,13 +1,18 @@
-import { Button, Card, FileButton, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Card, FileButton, Grid, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { useEffect, useState } from 'react';
+import { ItemPreview } from '../mapping/mapping-panes.tsx';
 import { useDroppedFiles } from '../shell/drop-anywhere.tsx';
+import { Places } from '../ui/error-view.tsx';
 import { IconFile, IconUpload } from '../ui/icons.tsx';
+import { NameValues } from '../ui/layout/name-values.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageSkeleton } from '../ui/query-state.tsx';
+import { CopyText } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatBytes } from '../ui/text/formats.ts';
-import type { Inspection } from './inspect-types.ts';
-import { ItemsUpload } from './items-upload.tsx';
+import { formatBytes, formatCount } from '../ui/text/formats.ts';
+import type { Inspection } from './inspect-file.ts';
+import { SendForm } from './send-form.tsx';
 import { TableUpload } from './table-upload.tsx';
 
 /** Uploads files: they are opened in the browser before anything is sent, and tables are mapped. */
@@ -84,4 +89,67 @@ function useInspection(file: File | undefined): Inspection | null {
     return () => worker.terminate();
   }, [file]);
   return inspection;
+}
+
+/** A package or a file of items: what the browser found in it, and the upload. */
+function ItemsUpload({
+  files,
+  inspection,
+}: {
+  readonly files: readonly File[];
+  readonly inspection: Inspection;
+}) {
+  if (inspection.state === 'reading')
+    return (
+      <Text role="status">
+        <Loader size="xs" mr="xs" />
+        Reading: {formatCount(inspection.items)} items so far
+      </Text>
+    );
+  const { errors, errorsTotal, sections, items, versionHash, first } = inspection;
+  const isSingle = files.length === 1;
+  return (
+    <Grid gap="lg">
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Stack>
+          {errors.length > 0 && (
+            <Alert color="red" variant="light" title="The service would refuse this file" role="alert">
+              <Places errors={errors} total={errorsTotal} />
+            </Alert>
+          )}
+          {isSingle && versionHash !== null && (
+            <NameValues
+              rows={[
+                ['Items', formatCount(items)],
+                ['Sections', sectionsText(sections)],
+                ['Version hash', <CopyText key="hash" text={versionHash} length={16} label="version hash" />],
+              ]}
+            />
+          )}
+          <SendForm
+            files={files}
+            expectedHash={isSingle ? versionHash : null}
+            isRefused={errors.length > 0}
+          />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 6 }}>
+        <Title order={2} size="h5" mb="xs">
+          First items
+        </Title>
+        <ItemPreview rows={first.map((text, row): JsonObject => ({ row, item: parseJson(text) }))} />
+      </Grid.Col>
+    </Grid>
+  );
+}
+
+const MAX_SECTIONS = 20;
+
+/** Names of sections with their counts; of many, the first ones. */
+function sectionsText(sections: Extract<Inspection, { readonly state: 'read' }>['sections']): string {
+  const names = sections
+    .slice(0, MAX_SECTIONS)
+    .map(({ name, itemCount }) => `${name} (${formatCount(itemCount)})`);
+  const others = sections.length - names.length;
+  return `${names.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;
 }

@@ -2,12 +2,10 @@ import { Code, Popover, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../../api/api.ts';
-import { send } from '../../api/send.ts';
+import { api, send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
-import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
+import { DeleteDialog, FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
 import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { ExportMenu } from '../../ui/menu-button.tsx';
@@ -83,11 +81,9 @@ export function DatasetActions({
       {dialog === 'delete' && (
         <DeleteDialog
           what="dataset"
+          id={dataset.id}
           name={dataset.name}
           warning={`This deletes ${formatCountOf(dataset.item_count, 'item')} and all runs of this dataset.`}
-          remove={() => send('delete', '/datasets/{id}', { path: { id: dataset.id } })}
-          list="/datasets"
-          shownBy={['dataset', dataset.id]}
           onClose={close}
         />
       )}

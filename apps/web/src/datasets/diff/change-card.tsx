@@ -3,21 +3,17 @@ import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { get } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { stepsOf } from '../../ui/pointer-of.ts';
+import { PageSkeleton } from '../../ui/query-state.tsx';
 import { DiffedText } from '../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { questionOf } from '../items/item-reading.ts';
 import { ItemViewer } from '../items/item-viewer.tsx';
-
-/** One side of a diff. */
-export interface Side {
-  readonly id: string;
-  readonly version: string;
-}
+import type { VersionOf } from '../items/item-windows.ts';
+import { itemQuery } from '../queries.ts';
 
 type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][number];
 type Changed = Extract<Difference, { readonly change: 'changed' }>;
@@ -32,8 +28,8 @@ export function ChangeCard({
   to,
 }: {
   readonly difference: Difference;
-  readonly from: Side;
-  readonly to: Side;
+  readonly from: VersionOf;
+  readonly to: VersionOf;
 }) {
   if (difference.change !== 'changed')
     return <PlacedCard difference={difference} of={difference.to === null ? from : to} />;
@@ -97,18 +93,11 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
 }
 
 /** An item that is only on one side: read when it is in view. */
-function PlacedCard({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
+function PlacedCard({ difference, of }: { readonly difference: Placed; readonly of: VersionOf }) {
   const { ref, inViewport } = useInViewport();
-  const { item_hash, from, to } = difference;
-  const section = (to ?? from)?.section;
-  const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
-  const found = useQuery({
-    queryKey: ['item-by-hash', of, item_hash],
-    queryFn: ({ signal }) => get('/datasets/{id}/items', { path: { id: of.id }, query }, signal),
-    enabled: inViewport,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const item = found.data?.data[0]?.item;
+  const { item_hash } = difference;
+  const found = useQuery({ ...itemQuery(of, item_hash), enabled: inViewport });
+  const item = found.data?.item;
   return (
     <Card component="li" ref={ref} withBorder padding="sm">
       <Heading
@@ -125,7 +114,8 @@ function PlacedCard({ difference, of }: { readonly difference: Placed; readonly 
   );
 }
 
-function placeText(difference: Difference): string {
+/** Where a difference is, which tells it from others of its kind. */
+export function placeText(difference: Difference): string {
   if (difference.change === 'changed') {
     const { section, order_index, other_order_index } = difference;
     return order_index === other_order_index
@@ -138,11 +128,4 @@ function placeText(difference: Difference): string {
 }
 
 /** The path of a member in words. */
-function nameOf(pointer: string): string {
-  if (pointer === '') return 'whole item';
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join(' › ');
-}
+const nameOf = (pointer: string): string => (pointer === '' ? 'whole item' : stepsOf(pointer).join(' › '));

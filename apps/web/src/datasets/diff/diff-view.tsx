@@ -1,16 +1,19 @@
-import { SegmentedControl, Stack } from '@mantine/core';
+import { Group, SegmentedControl, Stack } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/api.ts';
-import { isShown } from '../../ui/is-shown.ts';
-import { BY_CURSOR, MoreButton } from '../../ui/more-button.tsx';
-import { QueryState } from '../../ui/query-state.tsx';
+import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { CHANGES, type DatasetSearch } from '../dataset-search.ts';
-import { ChangeCard, type Side } from './change-card.tsx';
+import { DatasetSelect } from '../dataset-select.tsx';
+import type { Dataset, VersionOf } from '../items/item-windows.ts';
+import { datasetQuery } from '../queries.ts';
+import { VersionSelect } from '../versions/version-select.tsx';
+import { ChangeCard, placeText } from './change-card.tsx';
 
 type Diff = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
 
@@ -18,18 +21,58 @@ const route = getRouteApi('/datasets/$id');
 
 const PAGE = 50;
 
+/** What another dataset, or a version of it, adds, removes and changes. */
+export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
+  const { other, to } = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
+  const found = useQuery(datasetQuery(other ?? null, to));
+  const chosen = found.data;
+  return (
+    <Stack>
+      <Group align="flex-end">
+        <DatasetSelect
+          label="Other dataset"
+          placeholder="Choose a dataset"
+          w={480}
+          maw="100%"
+          value={other ?? null}
+          without={dataset.id}
+          onChange={(value) =>
+            void navigate({
+              resetScroll: false,
+              search: ({ version }) => ({ version, tab: 'diff', other: value ?? undefined }),
+            })
+          }
+        />
+        <VersionSelect
+          label="Its version"
+          id={other ?? null}
+          value={to ?? null}
+          onChange={(value) => change({ to: value ?? undefined })}
+        />
+      </Group>
+      {other !== undefined && <QueryState query={found} />}
+      {chosen !== undefined && <DiffView from={dataset} to={chosen} />}
+    </Stack>
+  );
+}
+
 /** What a dataset or version has other than another: counts by kind, and each difference with its texts. */
-export function DiffView({ from, to }: { readonly from: Side; readonly to: Side }) {
+export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: VersionOf }) {
   const { only } = route.useSearch();
   const change = useChangeSearch<DatasetSearch>(route);
   const found = useInfiniteQuery({
-    queryKey: ['diff', from, to, only],
+    queryKey: ['diff', from.id, from.version, to.id, to.version, only],
     queryFn: ({ signal, pageParam }) =>
       get(
         '/datasets/{id}/diff/{other_id}',
         {
           path: { id: from.id, other_id: to.id },
-          query: { version: from.version, other_version: to.version, only, limit: PAGE, cursor: pageParam },
+          query: {
+            ...{ version: String(from.version), other_version: String(to.version) },
+            ...{ only, limit: PAGE, cursor: pageParam },
+          },
         },
         signal,
       ),
@@ -60,7 +103,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
       <Stack component="ul" className="plain-list" gap="sm" aria-label="Differences">
         {differences.map((difference) => (
           <ChangeCard
-            key={JSON.stringify(placesOf(difference))}
+            key={`${difference.change} ${placeText(difference)}`}
             difference={difference}
             from={from}
             to={to}
@@ -81,11 +124,4 @@ function summaryOf({ counts, sections }: Diff): string {
     totalOf(counts) === 0 ? `No item differs: ${same}.` : `${same}.`,
     ...(orders.length > 0 ? [`The order has changed in ${orders.join(', ')}.`] : []),
   ].join(' ');
-}
-
-/** What tells a difference from others. */
-function placesOf(difference: Diff['data'][number]): readonly unknown[] {
-  if (difference.change !== 'changed') return [difference.change, difference.from, difference.to];
-  const { section, order_index, other_order_index } = difference;
-  return ['changed', section, order_index, other_order_index];
 }

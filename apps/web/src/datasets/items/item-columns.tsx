@@ -1,4 +1,4 @@
-import { binsOf } from '../../ui/charts/histogram.tsx';
+import { binsOf } from '../../ui/charts/interval-bar.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
@@ -7,7 +7,7 @@ import type { DatasetSearch } from '../dataset-search.ts';
 import { type ItemSummary, PROMPT } from './item-windows.ts';
 
 /** How the list of items is edited in its cells. */
-export interface CellEdits {
+interface CellEdits {
   /** The text of a cell that was typed; undefined without one. */
   readonly typed: (item: ItemSummary, key: string) => string | undefined;
   readonly onType: (item: ItemSummary, key: string, text: string) => void;

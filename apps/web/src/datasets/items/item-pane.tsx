@@ -1,41 +1,24 @@
-import { Button, CloseButton, Group, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { IconPencil, IconTrash } from '../../ui/icons.tsx';
-import { isShown } from '../../ui/is-shown.ts';
-import { QueryState } from '../../ui/query-state.tsx';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
 import { isItemHash } from '../dataset-search.ts';
 import { itemQuery } from '../queries.ts';
-import { ItemEditor } from './edit/item-editor.tsx';
-import { RemoveItems } from './edit/remove-item.tsx';
-import { GoneItem } from './gone-item.tsx';
+import { RemoveItems } from './edit/chosen-items.tsx';
+import { ItemEditor, useCurrentItem } from './edit/item-editor.tsx';
 import { ItemViewer } from './item-viewer.tsx';
-import { type Dataset, type ListedItem, positionIn } from './item-windows.ts';
+import { type Dataset, type ListedItem, positionIn, readItem } from './item-windows.ts';
 
 /** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane({
-  onClose,
-  ...item
-}: Parameters<typeof ItemContent>[0] & { readonly onClose: () => void }) {
-  return (
-    <>
-      <CloseButton
-        className="wide-only"
-        aria-label="Close the item"
-        m="xs"
-        style={{ float: 'inline-end' }}
-        onClick={onClose}
-      />
-      <ItemContent {...item} />
-    </>
-  );
-}
-
-function ItemContent({
   dataset,
   item: chosen,
   place,
@@ -141,4 +124,85 @@ function Changeable({
       )}
     </>
   );
+}
+
+/** Versions in which an item is looked for at most: the newest; earlier ones than the shown one come first. */
+const MAX_LOOKED = 100;
+const AT_A_TIME = 6;
+
+interface Before {
+  readonly listed: ListedItem;
+  /** The version nearest to the shown one that has the item. */
+  readonly version: number;
+  /** The one after it. */
+  readonly next: number;
+}
+
+/** Says what became of an item that the shown version does not have: what it is now, or since when it is gone. */
+function GoneItem({ dataset, hash }: { readonly dataset: Dataset; readonly hash: string }) {
+  const before = useBefore(dataset, hash);
+  const now = useCurrentItem(dataset, before.data?.listed);
+  if (before.data === null)
+    return (
+      <Text p="md" size="sm">
+        No version of the dataset that was looked at has this item.
+      </Text>
+    );
+  if (before.data === undefined || now.data === undefined)
+    return <QueryState query={before.data === undefined ? before : now} rows={3} />;
+  const { listed, version, next } = before.data;
+  const id = getMember((listed.item ?? {}) as JsonObject, 'id') ?? null;
+  const linkTo = (text: string, search: { readonly item: string; readonly version: string }) => (
+    <LinkAnchor to="/datasets/$id" params={{ id: dataset.id }} search={search} size="sm">
+      {text}
+    </LinkAnchor>
+  );
+  const shown = String(dataset.version);
+  return (
+    <Stack gap="xs" p="md" role="status">
+      <Text size="sm">
+        {version > dataset.version
+          ? `This version does not have the item yet: version ${version} has it.`
+          : now.data !== null
+            ? `The item was changed in version ${next}.`
+            : id === null
+              ? `The item was changed or removed in version ${next}; it has no id that would tell which.`
+              : `The item was removed in version ${next}.`}
+      </Text>
+      <Group gap="md">
+        {now.data !== null &&
+          linkTo(`${plainText(id, 60)} in version ${shown}`, { item: now.data.item_hash, version: shown })}
+        {linkTo(`The item in version ${version}`, { item: hash, version: String(version) })}
+      </Group>
+    </Stack>
+  );
+}
+
+/** The item in another version; null if none has it. */
+function useBefore({ id, version }: Dataset, hash: string) {
+  return useQuery({
+    queryKey: ['item-before', { id, version }, hash],
+    queryFn: async ({ signal }): Promise<Before | null> => {
+      const listed = await get(
+        '/datasets/{id}/versions',
+        { path: { id }, query: { limit: MAX_LOOKED } },
+        signal,
+      );
+      const versions = listed.data.map((one) => one.version);
+      const nearest = [
+        ...versions.filter((one) => one < version),
+        ...versions.filter((one) => one > version).reverse(),
+      ];
+      for (let from = 0; from < nearest.length; from += AT_A_TIME) {
+        const some = nearest.slice(from, from + AT_A_TIME);
+        const found = await Promise.all(some.map((one) => readItem({ id, version: one }, hash, signal)));
+        const at = found.findIndex((one) => one !== null);
+        const [item, of] = [found[at], some[at]];
+        if (item == null || of === undefined) continue;
+        return { listed: item, version: of, next: versions[versions.indexOf(of) - 1] ?? of };
+      }
+      return null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 }

@@ -3,17 +3,14 @@ import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { IconCheck } from '../../ui/icons.tsx';
 import { Part } from '../../ui/layout/part.tsx';
-import { imageAddress } from '../../ui/remote-images/image-address.ts';
-import { ShowImages } from '../../ui/remote-images/remote-image.tsx';
-import { CopyText } from '../../ui/text/copy-action.tsx';
+import { imageAddress, ShowImages } from '../../ui/remote-images.tsx';
+import { CopyText, JsonText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { RichText, Value } from '../../ui/text/rich-text.tsx';
 import { AssetList, remoteImageOf } from './asset-list.tsx';
 import { assetsOf, choicesOf, inputOf, messagesOf, otherInputsOf, tagsOf, without } from './item-reading.ts';
-import { Members, Tools } from './members.tsx';
-import { Messages } from './messages.tsx';
+import { Members, Messages, Tools } from './messages.tsx';
 
 /** What the viewer shows by name. The exact JSON has everything. */
 const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets', 'tags'];

@@ -2,8 +2,10 @@ import type { ResponseOf } from '@svc/client';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { get } from '../../api/api.ts';
 import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
+import { metaQuery } from '../../ui/search-params.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { isItemHash } from '../dataset-search.ts';
+import { useWindows } from '../../ui/use-windows.ts';
+import { type DatasetSearch, isItemHash } from '../dataset-search.ts';
 import { thumbnailOf } from './asset-list.tsx';
 import { assetsOf, inputOf, questionOf, tagsOf } from './item-reading.ts';
 
@@ -11,17 +13,9 @@ export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][numbe
 export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
 
 /** A version of a dataset: what is read of it stays the same while the dataset changes. */
-export type VersionOf = Pick<Dataset, 'id' | 'version'>;
-
-/** Which items of a dataset are listed. */
-export interface ItemFilters {
-  readonly section?: string | undefined;
-  readonly type?: string | undefined;
-  readonly tag?: string | undefined;
-  readonly q?: string | undefined;
-  readonly expected?: string | undefined;
-  /** Values of the metadata. */
-  readonly [name: `meta.${string}`]: string | undefined;
+export interface VersionOf extends Pick<Dataset, 'id'> {
+  /** Number or beginning of a hash. */
+  readonly version: number | string;
 }
 
 /** What the list keeps of an item. The whole item is read when it is opened. */
@@ -119,4 +113,55 @@ function typedAs(before: JsonValue | undefined, text: string): JsonValue {
   return typeof before === 'number' && text.trim() !== '' && Number.isFinite(Number(text))
     ? parseJson(text)
     : text;
+}
+
+const WINDOW_ITEMS = 50;
+
+/** The items of a dataset that the filters of an address choose. */
+export function useItems(dataset: Dataset, search: DatasetSearch) {
+  const { id, version, sections, section_count } = dataset;
+  const { section, type, tag, q, expected } = search;
+  const filters = { section, type, tag, q, expected, ...metaQuery(search) };
+  const windows = useWindows<ItemSummary>({
+    key: ['items', id, version, filters],
+    size: WINDOW_ITEMS,
+    read: async (page, signal) => {
+      const query = { ...filters, ...page, version: String(version), assets: 'link' as const };
+      const { data, meta } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
+      return { data: data.map((item) => summaryOf(item, id)), meta };
+    },
+  });
+  const placeOf = ({ section, orderIndex }: ItemSummary): string | undefined =>
+    positionIn(dataset, { section, order_index: orderIndex });
+  // without any other filter, the row of a position is known before it is read
+  const isWhole =
+    JSON.stringify(filters) === JSON.stringify({ section }) && sections.length === section_count;
+  const listed = sections.filter(({ name }) => section === undefined || name === section);
+  return {
+    ...windows,
+    /** All rows in memory. */
+    rows: () => windows.rows().map(([, row]) => row),
+    /** Position of a row in the dataset, `<section order>-<item order>`; undefined until the row is read. */
+    positionOf: (index: number): string | undefined => {
+      const item = windows.at(index);
+      return item && placeOf(item);
+    },
+    /** The row of the item with a hash, or at a position, where it is known. */
+    indexOf: (item: string): number | undefined => {
+      const isHash = isItemHash(item);
+      if (isWhole && !isHash) return indexAt(listed, item);
+      return windows.rows().find(([, row]) => (isHash ? row.hash : placeOf(row)) === item)?.[0];
+    },
+  };
+}
+
+/** The number of the item at a position in the sections together. */
+function indexAt(sections: Dataset['sections'], position: string): number | undefined {
+  const [section = -1, item = -1] = position.split('-').map(Number);
+  let before = 0;
+  for (const { order_index, item_count } of sections) {
+    if (order_index === section) return item < item_count ? before + item : undefined;
+    before += item_count;
+  }
+  return undefined;
 }

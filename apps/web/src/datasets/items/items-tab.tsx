@@ -1,10 +1,10 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, CloseButton, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi, type ShouldBlockFn } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { LeaveDialog } from '../../ui/form/leave-dialog.tsx';
+import { LeaveDialog } from '../../ui/form/form-dialog.tsx';
 import { IconPencil } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
@@ -15,16 +15,15 @@ import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
-import { useChosenRow } from '../../ui/use-chosen-row.ts';
+import { useChosenRow } from '../../ui/use-windows.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
-import { itemQuery, overviewQuery } from '../queries.ts';
-import { ChangeError } from '../versions/change-error.tsx';
-import { ChosenItems, itemKey, useItemChanges } from './edit/chosen-items.tsx';
+import { itemQuery, overviewQuery, useChange } from '../queries.ts';
+import { ChangeError } from '../versions/change-dialog.tsx';
+import { ChosenItems, changeItems, itemKey } from './edit/chosen-items.tsx';
 import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
-import { type Dataset, type ItemSummary, positionIn, withTexts } from './item-windows.ts';
-import { useItems } from './use-items.ts';
+import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from './item-windows.ts';
 
 const route = getRouteApi('/datasets/$id');
 
@@ -101,7 +100,6 @@ export function ItemsTab({
       {items.error !== null && <ErrorView error={items.error} />}
       <Panes
         label="Item"
-        isWide
         isOpen={item !== undefined}
         onClose={() => change({ item: undefined })}
         list={
@@ -129,14 +127,22 @@ export function ItemsTab({
         }
         entry={
           item !== undefined && (
-            <ItemPane
-              dataset={dataset}
-              item={item}
-              // of equal items, the one that was chosen
-              place={(selected === undefined ? undefined : items.positionOf(selected)) ?? item}
-              isNewest={isNewest}
-              onClose={() => change({ item: undefined })}
-            />
+            <>
+              <CloseButton
+                className="wide-only"
+                aria-label="Close the item"
+                m="xs"
+                style={{ float: 'inline-end' }}
+                onClick={() => change({ item: undefined })}
+              />
+              <ItemPane
+                dataset={dataset}
+                item={item}
+                // of equal items, the one that was chosen
+                place={(selected === undefined ? undefined : items.positionOf(selected)) ?? item}
+                isNewest={isNewest}
+              />
+            </>
           )
         }
       />
@@ -148,14 +154,15 @@ export function ItemsTab({
 function useCellEdits(dataset: Dataset) {
   const [isEditing, setEditing] = useState(false);
   const [typed, setTyped] = useState<Readonly<Record<string, Readonly<Record<string, string>>>>>({});
-  const { edit } = useItemChanges(dataset);
+  const change = useChange();
   const keys = Object.keys(typed);
   const stop = (): void => {
     setTyped({});
     setEditing(false);
   };
   const save = useMutation({
-    mutationFn: () => edit(keys, (item, key) => withTexts(item, typed[key] ?? {}), ''),
+    mutationFn: () =>
+      change(changeItems(dataset, keys, (item, key) => withTexts(item, typed[key] ?? {}), '')),
     onSuccess: stop,
   });
   const edits = useMemo(
@@ -179,18 +186,11 @@ function useCellEdits(dataset: Dataset) {
       </Button>
       {save.error !== null && <ChangeError dataset={dataset} error={save.error} />}
       <LeaveDialog
-        title="Leave what you typed?"
-        action="Discard it and leave"
         text="The cells are not saved yet. If you leave the list, what you typed is lost."
-        isLost={isElsewhere}
+        parameters={['tab', 'version']}
         onLeave={stop}
       />
     </Group>
   );
   return { edits: isEditing ? edits : undefined, bar, toggle: () => (isEditing ? stop() : setEditing(true)) };
 }
-
-/** Whether a navigation leaves the list. */
-const isElsewhere: ShouldBlockFn = ({ current, next }) =>
-  current.pathname !== next.pathname ||
-  ['tab', 'version'].some((name) => Reflect.get(current.search, name) !== Reflect.get(next.search, name));

@@ -1,9 +1,10 @@
 import { Badge, Box, Group } from '@mantine/core';
-import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { NameValues } from '../../ui/layout/name-values.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { prettyJson } from '../../ui/text/pretty-json.ts';
-import { RichText } from '../../ui/text/rich-text.tsx';
+import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { Plain, RichText, Value } from '../../ui/text/rich-text.tsx';
 import { FileView } from './asset-list.tsx';
 import type { Message, MessagePart, ToolCall } from './item-reading.ts';
 
@@ -78,4 +79,32 @@ function argumentsText(stated: JsonValue): string {
   } catch {
     return stated;
   }
+}
+
+/** The members of an object as a table of names and values. */
+export function Members({ value }: { readonly value: JsonObject }) {
+  return (
+    <NameValues
+      variant="vertical"
+      rows={Object.entries(value).map(([name, one]) => [
+        name,
+        typeof one === 'string' ? <Plain key={name} text={one} /> : <Value key={name} value={one} />,
+      ])}
+    />
+  );
+}
+
+/** The tools that a model may call, each with its declaration. */
+export function Tools({ tools }: { readonly tools: readonly JsonValue[] }) {
+  return tools.map((tool, index) => {
+    const named = isJsonObject(tool) ? (getMember(tool, 'function') ?? tool) : tool;
+    const name = isJsonObject(named) ? plainText(getMember(named, 'name'), 200) : '';
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: tools have an order, and names that may be the same
+      <details key={index}>
+        <summary>{name || `Tool ${index + 1}`}</summary>
+        <pre className="pre">{prettyJson(tool)}</pre>
+      </details>
+    );
+  });
 }

@@ -1,18 +1,25 @@
 import { Group } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
 import { IconCloudDownload, IconUpload } from '../../ui/icons.tsx';
-import { LinkButton } from '../../ui/layout/links.tsx';
+import { LinkAnchor, LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
-import { type DatasetsSearch, SOURCES } from './datasets-search.ts';
-import { DatasetsTable } from './datasets-table.tsx';
-import { EmptyDatasets } from './empty-datasets.tsx';
+import { SourceBadge } from '../../ui/source-badge.tsx';
+import { DataTable } from '../../ui/table/data-table.tsx';
+import type { Column } from '../../ui/table/table-model.ts';
+import { Age } from '../../ui/text/age.tsx';
+import { CopyText } from '../../ui/text/copy-action.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
+import { firstLine, formatCount, formatScore } from '../../ui/text/formats.ts';
+import { type DatasetsSearch, SOURCES } from '../dataset-search.ts';
+import { WaysIn } from './ways-in.tsx';
 
 const route = getRouteApi('/datasets');
 
@@ -33,11 +40,15 @@ export default function DatasetsPage() {
   });
   const change = (changes: DatasetsSearch): void =>
     void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changes }) });
-  const { q, source, version_hash, sort, cursor } = search;
+  const { q, source, version_hash, sort = '-created', cursor } = search;
   const isFiltered = q !== undefined || source !== undefined || version_hash !== undefined;
   const total = found.data?.meta.total_items ?? 0;
   if (found.data !== undefined && total === 0 && !isFiltered && !found.isPlaceholderData)
-    return <EmptyDatasets />;
+    return (
+      <Page title="Datasets" subtitle="There is nothing here yet.">
+        <WaysIn />
+      </Page>
+    );
   return (
     <Page
       title="Datasets"
@@ -77,7 +88,17 @@ export default function DatasetsPage() {
       <QueryState query={found} />
       {found.data !== undefined && (
         <>
-          <DatasetsTable datasets={found.data.data} sort={sort} onSort={(next) => change({ sort: next })} />
+          <DataTable
+            label="Table of datasets"
+            columns={COLUMNS}
+            rows={found.data.data}
+            keyOf={({ id }) => id}
+            view={{ sort }}
+            onView={(view) => change({ sort: view.sort as DatasetsSearch['sort'] })}
+            onOpen={(_, row) => row && void navigate({ to: '/datasets/$id', params: { id: row.id } })}
+            isTall
+            fills
+          />
           <Pager
             total={total}
             what="dataset"
@@ -90,3 +111,84 @@ export default function DatasetsPage() {
     </Page>
   );
 }
+
+type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
+
+const COLUMNS: readonly Column<Summary>[] = [
+  {
+    key: 'name',
+    label: 'Name',
+    size: 240,
+    share: 3,
+    wraps: true,
+    isSorted: true,
+    cell: ({ id, name, description }) => (
+      <>
+        <Link to="/datasets/$id" params={{ id }} className="row-link">
+          {name}
+        </Link>
+        {description !== null && (
+          <Dimmed size="xs" lineClamp={1}>
+            {firstLine(description)}
+          </Dimmed>
+        )}
+      </>
+    ),
+  },
+  {
+    key: 'items',
+    label: 'Items',
+    size: 80,
+    isNumber: true,
+    isSorted: true,
+    cell: ({ item_count }) => formatCount(item_count),
+  },
+  {
+    label: 'Last score',
+    size: 90,
+    isNumber: true,
+    cell: ({ last_run: run }) =>
+      run === null ? (
+        '–'
+      ) : (
+        <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
+          {formatScore(run.score)}
+        </LinkAnchor>
+      ),
+  },
+  {
+    label: 'Sections',
+    size: 80,
+    isNumber: true,
+    isOptional: true,
+    cell: ({ section_count }) => formatCount(section_count),
+  },
+  {
+    label: 'Files',
+    size: 60,
+    isNumber: true,
+    isOptional: true,
+    cell: ({ asset_count }) => (asset_count === 0 ? '–' : formatCount(asset_count)),
+  },
+  {
+    label: 'Source',
+    size: 160,
+    share: 1,
+    wraps: true,
+    isOptional: true,
+    cell: ({ schema }) => <SourceBadge schema={schema} />,
+  },
+  {
+    label: 'Hash',
+    size: 130,
+    isOptional: true,
+    cell: ({ version_hash }) => <CopyText text={version_hash} length={10} label="version hash" />,
+  },
+  {
+    key: 'created',
+    label: 'Added',
+    size: 110,
+    isSorted: true,
+    cell: ({ created_at }) => <Age since={created_at} />,
+  },
+];

@@ -1,30 +1,9 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { linesOf } from '../../api/lines-of.ts';
+import { linesOf } from '../../api/streams.ts';
 import { leavesOf } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { choicesOf, messagesOf, tagsOf } from '../items/item-reading.ts';
 import type { VersionOf } from '../items/item-windows.ts';
-
-/** Counts and lengths of the items that were read. */
-export interface Overview {
-  readonly items: number;
-  /** Whether these are all items. */
-  readonly isWhole: boolean;
-  readonly types: ReadonlyMap<string, number>;
-  readonly tags: ReadonlyMap<string, number>;
-  /** Characters. */
-  readonly promptLengths: readonly number[];
-  readonly targetLengths: readonly number[];
-  readonly choiceCounts: readonly number[];
-  /** Ids of the first items. */
-  readonly ids: readonly string[];
-  /** Pointers into the metadata of the items. */
-  readonly metaKeys: readonly string[];
-  /** Those whose values are few and short, so that results can be sliced by them. */
-  readonly slicingKeys: readonly string[];
-  /** How often each value occurs, by the key of its column in the list of items, if the values are few or numbers. */
-  readonly values: ReadonlyMap<string, ReadonlyMap<string, number>>;
-}
 
 /** Where reading stops without being asked for more. */
 const FIRST_ITEMS = 5_000;
@@ -62,12 +41,14 @@ export async function readOverview(
 class Counts {
   items = 0;
   readBytes = 0;
-  readonly #types = new Map<string, number>();
-  readonly #tags = new Map<string, number>();
-  readonly #promptLengths: number[] = [];
-  readonly #targetLengths: number[] = [];
-  readonly #choiceCounts: number[] = [];
-  readonly #ids: string[] = [];
+  readonly types = new Map<string, number>();
+  readonly tags = new Map<string, number>();
+  /** Characters. */
+  readonly promptLengths: number[] = [];
+  readonly targetLengths: number[] = [];
+  readonly choiceCounts: number[] = [];
+  /** Of the first items. */
+  readonly ids: string[] = [];
   /** How often each value occurs, by pointer; null if they are too many or too long. */
   readonly #metaValues = new Map<string, Map<string, number> | null>();
   readonly #answers = new Map<string, number>();
@@ -77,22 +58,22 @@ class Counts {
     this.items += 1;
     this.readBytes += line.length;
     if (!isJsonObject(item)) return;
-    increment(this.#types, textOrJson(getMember(item, 'type')) || 'freeform');
-    for (const tag of tagsOf(item)) increment(this.#tags, tag);
+    increment(this.types, textOrJson(getMember(item, 'type')) || 'freeform');
+    for (const tag of tagsOf(item)) increment(this.tags, tag);
     const id = textOrJson(getMember(item, 'id'));
-    if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
+    if (id !== '' && this.ids.length < MAX_IDS) this.ids.push(id);
     const meta = getMember(item, 'meta');
     if (meta !== undefined && isJsonObject(meta))
       for (const [pointer, value] of leavesOf(meta)) this.#addValue(pointer, value);
-    this.#promptLengths.push(lengthOf(item));
+    this.promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null) {
       const text = textOrJson(answer);
-      this.#targetLengths.push(text.length);
+      this.targetLengths.push(text.length);
       if (text.length < MAX_VALUE) increment(this.#answers, text);
     }
     const { length } = choicesOf(item);
-    if (length > 0) this.#choiceCounts.push(length);
+    if (length > 0) this.choiceCounts.push(length);
   }
 
   #addValue(key: string, value: JsonValue): void {
@@ -105,35 +86,37 @@ class Counts {
     this.#metaValues.set(key, isSliced || isNumber(text) ? values : null);
   }
 
-  end(isWhole: boolean): Overview {
+  /** @param isWhole whether these are all items */
+  end(isWhole: boolean) {
+    const values = [...this.#metaValues];
     return {
-      items: this.items,
+      ...this,
       isWhole,
-      types: this.#types,
-      tags: this.#tags,
-      promptLengths: this.#promptLengths,
-      targetLengths: this.#targetLengths,
-      choiceCounts: this.#choiceCounts,
-      ids: this.#ids,
-      metaKeys: [...this.#metaValues.keys()],
-      slicingKeys: [...this.#metaValues].flatMap(([key, values]) =>
-        values === null || values.size > MAX_SLICES ? [] : [key],
+      /** Pointers into the metadata of the items. */
+      metaKeys: values.map(([pointer]) => pointer),
+      /** Those whose values are few and short, so that results can be sliced by them. */
+      slicingKeys: values.flatMap(([pointer, counts]) =>
+        counts === null || counts.size > MAX_SLICES ? [] : [pointer],
       ),
-      values: new Map(
+      /** How often each value occurs, by the key of its column in the list of items, if the values are few or numbers. */
+      values: new Map<string, ReadonlyMap<string, number>>(
         [
-          ['type', this.#types] as const,
-          ['tags', this.#tags] as const,
+          ['type', this.types] as const,
+          ['tags', this.tags] as const,
           ['answer', this.#answers] as const,
-          ...[...this.#metaValues].map(([pointer, values]) => [`meta.${pointer}`, values] as const),
-        ].flatMap(([key, values]) =>
-          values !== null && (values.size <= MAX_SLICES || [...values.keys()].every(isNumber))
-            ? [[key, values] as const]
+          ...values.map(([pointer, counts]) => [`meta.${pointer}`, counts] as const),
+        ].flatMap(([key, counts]) =>
+          counts !== null && (counts.size <= MAX_SLICES || [...counts.keys()].every(isNumber))
+            ? [[key, counts] as const]
             : [],
         ),
       ),
     };
   }
 }
+
+/** Counts and lengths of the items that were read. */
+export type Overview = ReturnType<Counts['end']>;
 
 /** Whether a value is a number, or an index of them. */
 const isNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);

@@ -1,28 +1,31 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { send } from '../../api/send.ts';
+import { send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { IconArrowLeft } from '../../ui/icons.tsx';
-import { isShown } from '../../ui/is-shown.ts';
-import { MoreButton } from '../../ui/more-button.tsx';
-import { QueryState } from '../../ui/query-state.tsx';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { useNotify } from '../../ui/layout/notices.tsx';
+import { MoreButton } from '../../ui/layout/pager.tsx';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
+import { sourceDetails } from '../../ui/source-badge.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
+import type { Column } from '../../ui/table/table-model.ts';
+import { Age } from '../../ui/text/age.tsx';
+import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { MESSAGE_FIELD, useChange, type Version, versionsQuery } from '../queries.ts';
-import { ChangeError } from './change-error.tsx';
-import { DeleteVersion } from './delete-version.tsx';
-import { versionColumns } from './version-columns.tsx';
+import { changeText, useRefresh, type Version, versionsQuery } from '../queries.ts';
+import { ChangeDialog, onlyOn } from './change-dialog.tsx';
 import { VersionSelect } from './version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
@@ -37,12 +40,15 @@ export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
   );
 }
 
+const ACTS = ['restore', 'delete'] as const;
+type Act = (typeof ACTS)[number];
+const ACT_NAMES: Readonly<Record<Act, string>> = { restore: 'Restore', delete: 'Delete' };
+
 function History({ newest }: { readonly newest: Dataset }) {
   const found = useInfiniteQuery(versionsQuery(newest.id));
   const change = useChangeSearch<DatasetSearch>(route);
-  const canEdit = useCan('editor');
-  const canDelete = useCan('admin');
-  const [asked, setAsked] = useState<{ readonly what: 'restore' | 'delete'; readonly version: Version }>();
+  const can = { restore: useCan('editor'), delete: useCan('admin') };
+  const [asked, setAsked] = useState<{ readonly act: Act; readonly version: Version }>();
   const [chosen, setChosen] = useState<readonly number[]>([]);
   if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const versions = found.data.pages.flatMap(({ data }) => data);
@@ -61,12 +67,9 @@ function History({ newest }: { readonly newest: Dataset }) {
       <DataTable
         label="Table of versions"
         columns={versionColumns({
-          id: newest.id,
-          versions,
-          newest: newest.version,
+          ...{ newest, versions, acts: ACTS.filter((act) => can[act]) },
           onCompare: compare,
-          onRestore: canEdit ? (version) => setAsked({ what: 'restore', version }) : undefined,
-          onDelete: canDelete ? (version) => setAsked({ what: 'delete', version }) : undefined,
+          onAct: (act, version) => setAsked({ act, version }),
         })}
         rows={versions}
         keyOf={({ version }) => String(version)}
@@ -81,10 +84,10 @@ function History({ newest }: { readonly newest: Dataset }) {
         fills
       />
       <MoreButton query={found}>Older versions</MoreButton>
-      {asked?.what === 'restore' && (
+      {asked?.act === 'restore' && (
         <RestoreVersion newest={newest} version={asked.version} onClose={() => setAsked(undefined)} />
       )}
-      {asked?.what === 'delete' && (
+      {asked?.act === 'delete' && (
         <DeleteVersion id={newest.id} version={asked.version} onClose={() => setAsked(undefined)} />
       )}
     </Stack>
@@ -111,22 +114,17 @@ function TwoVersions({
         >
           All versions
         </SmallButton>
-        <VersionSelect
-          label="From version"
-          size="xs"
-          w={130}
-          id={newest.id}
-          value={from}
-          onChange={(version) => change({ from: version ?? newestNumber })}
-        />
-        <VersionSelect
-          label="To version"
-          size="xs"
-          w={130}
-          id={newest.id}
-          value={to ?? null}
-          onChange={(version) => change({ to: version ?? newestNumber })}
-        />
+        {(['from', 'to'] as const).map((end) => (
+          <VersionSelect
+            key={end}
+            label={end === 'from' ? 'From version' : 'To version'}
+            size="xs"
+            w={130}
+            id={newest.id}
+            value={(end === 'from' ? from : to) ?? null}
+            onChange={(version) => change({ [end]: version ?? newestNumber })}
+          />
+        ))}
         {from === to && <Dimmed>Both are the same version.</Dimmed>}
       </Group>
       <DiffView from={{ id: newest.id, version: from }} to={{ id: newest.id, version: to ?? newestNumber }} />
@@ -137,37 +135,210 @@ function TwoVersions({
 /** Makes the content of an old version the newest one, after a confirmation. */
 function RestoreVersion({
   newest,
-  version,
+  version: { version, item_count },
   onClose,
 }: {
   readonly newest: Dataset;
   readonly version: Version;
   readonly onClose: () => void;
 }) {
-  const change = useChange();
-  const form = useForm({ initialValues: { message: `Restore version ${version.version}` } });
-  const restore = (): Promise<void> =>
-    change(
-      send(
-        'post',
-        '/datasets/{id}/restore',
-        { path: { id: newest.id }, header: { 'If-Match': `"${newest.version_hash}"` } },
-        { version: version.version, message: form.values.message || null },
-      ),
-    );
   return (
-    <FormDialog
-      title={`Restore version ${version.version}`}
+    <ChangeDialog
+      dataset={newest}
+      title={`Restore version ${version}`}
       action="Restore"
-      submit={restore}
+      message={`Restore version ${version}`}
+      make={(message) =>
+        send('post', '/datasets/{id}/restore', onlyOn(newest), { version, message: message || null })
+      }
       onClose={onClose}
-      showError={(error) => <ChangeError dataset={newest} error={error} />}
     >
       <Text size="sm">
-        Its {formatCount(version.item_count)} items become the next version of the dataset. Version{' '}
-        {newest.version} stays in the history.
+        Its {formatCount(item_count)} items become the next version of the dataset. Version {newest.version}{' '}
+        stays in the history.
       </Text>
-      <Fields form={form} fields={[MESSAGE_FIELD]} />
+    </ChangeDialog>
+  );
+}
+
+/** Deletes an old version, after a confirmation that also covers its runs. */
+function DeleteVersion({
+  id,
+  version: { version, run_count },
+  onClose,
+}: {
+  readonly id: string;
+  readonly version: Version;
+  readonly onClose: () => void;
+}) {
+  const notify = useNotify();
+  const refresh = useRefresh();
+  const form = useForm({ initialValues: { withRuns: false } });
+  const remove = async (): Promise<void> => {
+    const query = form.values.withRuns ? { runs: 'delete' as const } : {};
+    await send('delete', '/datasets/{id}/versions/{version}', {
+      path: { id, version: String(version) },
+      query,
+    });
+    await refresh();
+    notify(`Deleted version ${version}.`);
+  };
+  return (
+    <FormDialog
+      title={`Delete version ${version}`}
+      action="Delete for good"
+      isDangerous
+      isReady={run_count === 0 || form.values.withRuns}
+      submit={remove}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        What only this version holds is removed from the database. The other versions stay. It cannot be
+        undone.
+      </Text>
+      {run_count > 0 && (
+        <Fields
+          form={form}
+          fields={[
+            {
+              name: 'withRuns',
+              kind: 'checkbox',
+              label: `Delete its ${run_count === 1 ? 'run' : `${formatCount(run_count)} runs`} too`,
+            },
+          ]}
+        />
+      )}
     </FormDialog>
   );
+}
+
+/** What was done, in words. */
+const SOURCES: Readonly<Record<Version['source'], string>> = {
+  upload: 'uploaded',
+  hub: 'imported from the hub',
+  append: 'items added',
+  upsert: 'items added or replaced',
+  edit: 'items edited',
+  restore: 'restored',
+  replace: 'replaced as a whole',
+};
+
+/** The columns of the history. What the session may not do is absent. */
+function versionColumns({
+  newest: { id, version: newest },
+  versions,
+  acts,
+  onCompare,
+  onAct,
+}: {
+  readonly newest: Dataset;
+  /** Newest first. */
+  readonly versions: readonly Version[];
+  readonly acts: readonly Act[];
+  readonly onCompare: (from: number, to: number) => void;
+  readonly onAct: (act: Act, version: Version) => void;
+}): readonly Column<Version>[] {
+  const before = new Map(versions.map(({ version }, at) => [version, versions[at + 1]?.version]));
+  return [
+    {
+      label: 'Version',
+      size: 110,
+      cell: ({ version }) => (
+        <Group gap={6} wrap="nowrap">
+          <LinkAnchor
+            to="/datasets/$id"
+            params={{ id }}
+            search={{ version: version === newest ? undefined : String(version) }}
+            size="sm"
+            aria-label={`Items of version ${version}`}
+          >
+            {version}
+          </LinkAnchor>
+          {version === newest && (
+            <Badge size="sm" variant="light" className="whole">
+              newest
+            </Badge>
+          )}
+        </Group>
+      ),
+    },
+    {
+      label: 'What was done',
+      size: 220,
+      share: 3,
+      wraps: true,
+      cell: ({ message, source, schema }) => (
+        <>
+          <Text size="sm" dir="auto">
+            {message ?? SOURCES[source]}
+          </Text>
+          {message !== null && <Dimmed size="xs">{SOURCES[source]}</Dimmed>}
+          <Dimmed size="xs">{sourceDetails(schema)}</Dimmed>
+        </>
+      ),
+    },
+    {
+      label: 'Changes',
+      size: 160,
+      share: 1,
+      wraps: true,
+      cell: ({ version, change }) => {
+        const previous = before.get(version);
+        return previous === undefined ? (
+          <Dimmed>{version === 1 ? 'the first version' : changeText(change)}</Dimmed>
+        ) : (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            px={0}
+            aria-label={`Changes of version ${version}: ${changeText(change)}`}
+            onClick={() => onCompare(previous, version)}
+          >
+            {changeText(change)}
+          </Button>
+        );
+      },
+    },
+    { label: 'Items', size: 80, isNumber: true, cell: ({ item_count }) => formatCount(item_count) },
+    {
+      label: 'Runs',
+      size: 60,
+      isNumber: true,
+      cell: ({ run_count }) => (run_count === 0 ? '–' : formatCount(run_count)),
+    },
+    { label: 'By', size: 90, isOptional: true, cell: ({ author }) => author ?? '–' },
+    { label: 'When', size: 110, cell: ({ created_at }) => <Age since={created_at} /> },
+    {
+      label: 'Hash',
+      size: 110,
+      isOptional: true,
+      cell: ({ version, version_hash }) => (
+        <CopyText text={version_hash} length={8} label={`hash of version ${version}`} />
+      ),
+    },
+    ...(acts.length === 0
+      ? []
+      : [
+          {
+            label: 'Actions',
+            size: 150,
+            cell: (version: Version) =>
+              version.version !== newest && (
+                <Group gap={4} wrap="nowrap">
+                  {acts.map((act) => (
+                    <Button
+                      key={act}
+                      size="compact-xs"
+                      variant="default"
+                      aria-label={`${ACT_NAMES[act]} version ${version.version}`}
+                      onClick={() => onAct(act, version)}
+                    >
+                      {ACT_NAMES[act]}
+                    </Button>
+                  ))}
+                </Group>
+              ),
+          },
+        ]),
+  ];
 }

@@ -1,4 +1,4 @@
-import { linesOf } from '../../api/lines-of.ts';
+import { linesOf } from '../../api/streams.ts';
 import type { Result } from '../queries.ts';
 import { outputTokensOf } from '../results/listed-result.ts';
 

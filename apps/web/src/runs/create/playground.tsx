@@ -12,14 +12,13 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { get } from '../../api/api.ts';
-import { send } from '../../api/send.ts';
+import { get, send } from '../../api/api.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Folded, Part } from '../../ui/layout/part.tsx';
+import { JsonText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
-import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { RichText, Value } from '../../ui/text/rich-text.tsx';
 import { nameOf, runsQuery } from '../queries.ts';

@@ -6,7 +6,7 @@ import { get } from '../../api/api.ts';
 import { COLORS } from '../../ui/charts/chart-style.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
-import { BY_CURSOR, MoreButton } from '../../ui/more-button.tsx';
+import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
-import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
-import { pointerName, pointerOf, valueAt } from '../../ui/pointer-of.ts';
+import { pointerName, valueAt } from '../../ui/pointer-of.ts';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { ItemId, Tags } from '../../ui/text/item-id.tsx';
@@ -97,7 +97,7 @@ export const metaKey = (pointer: string): string => `meta.${pointer.replaceAll(/
 export function metaPointerOf(key: string): string | undefined {
   if (!key.startsWith('meta.')) return undefined;
   const stated = key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%');
-  return stated.startsWith('/') ? stated : pointerOf(stated);
+  return stated.startsWith('/') ? stated : jsonPointer([stated]);
 }
 
 /** The name that the service has for the order by a column; undefined where it has none. */

@@ -1,7 +1,6 @@
 import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { FilterPills, metaPills } from '../../ui/filter-pills.tsx';
-import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
+import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
 import { IconChevronDown, IconFilter } from '../../ui/icons.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { SmallButton } from '../../ui/small-button.tsx';

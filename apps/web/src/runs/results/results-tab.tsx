@@ -12,7 +12,7 @@ import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
-import { useChosenRow } from '../../ui/use-chosen-row.ts';
+import { useChosenRow } from '../../ui/use-windows.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { FailureGroups } from './failure-groups.tsx';
@@ -93,7 +93,6 @@ export function ResultsTab({ run }: { readonly run: Run }) {
       {results.error !== null && <ErrorView error={results.error} onRetry={() => void results.refresh()} />}
       <Panes
         label="Result"
-        isWide
         isOpen={search.result !== undefined}
         onClose={() => filter({})}
         list={

@@ -1,3 +1,5 @@
+import { Group, Text } from '@mantine/core';
+import { Dimmed } from '../text/dimmed.ts';
 import { clampedInterval } from '../text/formats.ts';
 import { COLORS } from './chart-style.ts';
 
@@ -64,4 +66,85 @@ export function ScoreBar({
       )}
     </svg>
   );
+}
+
+const [LINE_WIDTH, LINE_HEIGHT] = [240, 36] as const;
+
+/** How a number has changed, as a line with its newest and its highest value. */
+export function Sparkline({
+  title,
+  values,
+  format,
+}: {
+  readonly title: string;
+  readonly values: readonly number[];
+  readonly format: (value: number) => string;
+}) {
+  const most = Math.max(...values, 0);
+  const step = LINE_WIDTH / Math.max(1, values.length - 1);
+  const points = values
+    .map(
+      (value, at) =>
+        `${(at * step).toFixed(1)},${(LINE_HEIGHT - 2 - (value / (most || 1)) * (LINE_HEIGHT - 4)).toFixed(1)}`,
+    )
+    .join(' ');
+  const numbers = values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, peak ${format(most)}`;
+  return (
+    <figure className="chart">
+      <Group component="figcaption" justify="space-between" gap="xs" maw={LINE_WIDTH}>
+        <Dimmed span size="xs">
+          {title}
+        </Dimmed>
+        <Text span size="xs" className="numbers">
+          {numbers}
+        </Text>
+      </Group>
+      <svg
+        viewBox={`0 0 ${LINE_WIDTH} ${LINE_HEIGHT}`}
+        width={LINE_WIDTH}
+        height={LINE_HEIGHT}
+        aria-hidden="true"
+        display="block"
+      >
+        <line x1={0} x2={LINE_WIDTH} y1={LINE_HEIGHT - 1} y2={LINE_HEIGHT - 1} stroke={COLORS.grid} />
+        <polyline points={points} fill="none" stroke={COLORS.bar} strokeWidth={1.5} />
+      </svg>
+    </figure>
+  );
+}
+
+/** One bar of a histogram. */
+interface Bin {
+  readonly label: string;
+  readonly count: number;
+}
+
+const MAX_BINS = 20;
+
+/** Sorts values into at most twenty bins of equal width; a few different whole numbers get a bin each. */
+export function binsOf(values: readonly number[], format: (value: number) => string): readonly Bin[] {
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let isWhole = true;
+  for (const value of values) {
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+    isWhole &&= Number.isInteger(value);
+  }
+  if (values.length === 0) return [];
+  if (least === most) return [{ label: format(least), count: values.length }];
+  // a bin of whole numbers has a whole number of them
+  const span = isWhole ? most - least + 1 : most - least;
+  const wanted = Math.min(MAX_BINS, Math.ceil(Math.sqrt(values.length)) + 1);
+  const width = isWhole ? Math.ceil(span / wanted) : span / wanted;
+  const size = isWhole ? Math.ceil(span / width) : wanted;
+  const counts = new Array<number>(size).fill(0);
+  for (const value of values) {
+    const at = Math.min(size - 1, Math.floor((value - least) / width));
+    counts[at] = (counts[at] ?? 0) + 1;
+  }
+  return counts.map((count, at) => {
+    const [from, to] = [least + at * width, least + (at + 1) * width - (isWhole ? 1 : 0)];
+    return { label: from === to ? format(from) : `${format(from)} – ${format(to)}`, count };
+  });
 }

@@ -16,6 +16,7 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ChangeEvent, ReactNode } from 'react';
+import { ApiProblem } from '../../api/api-problem.ts';
 
 /** A field of a form: where its value is, and how it is edited. */
 export interface Field<Values = unknown> {
@@ -65,19 +66,17 @@ export interface Field<Values = unknown> {
 export function Fields<Values extends object>({
   form,
   fields,
-  disabled,
   ...rest
 }: {
   readonly form: UseFormReturnType<Values>;
   readonly fields: readonly Field<NoInfer<Values>>[];
-  readonly disabled?: boolean;
 } & Pick<SimpleGridProps, 'cols'>) {
   const shown = fields.filter(({ isShown }) => isShown?.(form.values) ?? true);
   const rare = shown.filter(({ isRare }) => isRare);
   const grid = (some: typeof shown) => (
     <SimpleGrid cols={1} spacing="sm" verticalSpacing="sm" {...rest}>
       {some.map((field) => (
-        <FieldInput key={field.name} form={form} field={field} disabled={disabled} />
+        <FieldInput key={field.name} form={form} field={field} />
       ))}
     </SimpleGrid>
   );
@@ -98,11 +97,9 @@ const LINES = { autosize: true, minRows: 2, maxRows: 8 } as const;
 function FieldInput<Values extends object>({
   form,
   field,
-  disabled,
 }: {
   readonly form: UseFormReturnType<Values>;
   readonly field: Field<Values>;
-  readonly disabled: boolean | undefined;
 }) {
   const { name, kind = 'text', isShown, isOptional = false, isFirst, pointer, data, isRare, ...more } = field;
   const { reads, unit, on, off, ...rest } = more;
@@ -127,7 +124,6 @@ function FieldInput<Values extends object>({
       onChange: (typed: unknown) => onChange(typeof typed === 'number' ? Math.round(typed * unit) : typed),
     }),
     ...(isFirst === true && { 'data-autofocus': true }),
-    ...(disabled === true && { disabled }),
   };
   const choices = [...(data ?? [])];
   switch (kind) {
@@ -195,4 +191,28 @@ export function More({
       </Collapse>
     </>
   );
+}
+
+/** The errors of a response by the field that each is about; what is about no field is left out. */
+export function fieldErrors(
+  error: unknown,
+  fields: readonly Pick<Field, 'name' | 'pointer'>[],
+): Record<string, string> {
+  const errors = error instanceof ApiProblem ? (error.problem.errors ?? []) : [];
+  return Object.fromEntries(
+    errors.flatMap(({ path, message }) => {
+      const field = fields
+        .filter(
+          ({ pointer }) => pointer !== undefined && (path === pointer || path?.startsWith(`${pointer}/`)),
+        )
+        .sort((a, b) => (b.pointer?.length ?? 0) - (a.pointer?.length ?? 0))[0];
+      return field === undefined ? [] : [[field.name, withoutPointer(message, path ?? '')]];
+    }),
+  );
+}
+
+/** A message of the service may begin with the pointer, or its end, which people do not know. */
+function withoutPointer(message: string, path: string): string {
+  const [start = ''] = message.split(' must ', 1);
+  return start.startsWith('/') && path.endsWith(start) ? `This${message.slice(start.length)}` : message;
 }

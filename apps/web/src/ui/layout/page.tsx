@@ -1,4 +1,4 @@
-import { Box, Group, Stack, Title } from '@mantine/core';
+import { Box, Group, Stack, Tabs, Title } from '@mantine/core';
 import {
   createContext,
   lazy,
@@ -12,6 +12,7 @@ import {
 } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { consoleName } from '../../brand.ts';
+import { PageSkeleton } from '../query-state.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts } from '../text/rich-text.tsx';
 import { keepPlace } from '../visits.ts';
@@ -74,6 +75,34 @@ export function Page({
       </Group>
       <SwitchedTexts value={count}>{children}</SwitchedTexts>
     </Stack>
+  );
+}
+
+/** The tabs of a page. Only the open one is in the page; its code may still load. */
+export function PageTabs<Key extends string>({
+  tabs,
+  open,
+  onOpen,
+}: {
+  readonly tabs: readonly (readonly [key: Key, label: string, content: ReactNode])[];
+  readonly open: Key;
+  readonly onOpen: (key: Key) => void;
+}) {
+  return (
+    <Tabs value={open} keepMounted={false} onChange={(key) => key !== null && onOpen(key as Key)}>
+      <Tabs.List className="tabs-in-a-line">
+        {tabs.map(([key, label]) => (
+          <Tabs.Tab key={key} value={key}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabs.map(([key, , content]) => (
+        <Tabs.Panel key={key} value={key} pt={8}>
+          <Suspense fallback={<PageSkeleton />}>{content}</Suspense>
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 

@@ -1,5 +1,6 @@
-import { Button, Group } from '@mantine/core';
+import { Button, type ButtonProps, Group } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { IconChevronLeft, IconChevronRight } from '../icons.tsx';
 import { SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
@@ -48,3 +49,37 @@ export function Pager({
     </Group>
   );
 }
+
+/** Reads the next page of a list; nothing if there is none. */
+export function MoreButton({
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  children,
+  ...rest
+}: Pick<ButtonProps, 'size'> & {
+  readonly query: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => Promise<unknown>;
+  };
+  readonly children: ReactNode;
+}) {
+  if (!hasNextPage) return null;
+  return (
+    <Button
+      variant="default"
+      w="fit-content"
+      loading={isFetchingNextPage}
+      onClick={() => void fetchNextPage()}
+      {...rest}
+    >
+      {children}
+    </Button>
+  );
+}
+
+/** What `useInfiniteQuery` needs to read the pages of a list of the API one after the other. */
+export const BY_CURSOR = {
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ meta }: { readonly meta: { readonly next_cursor: string | null } }) =>
+    meta.next_cursor ?? undefined,
+};

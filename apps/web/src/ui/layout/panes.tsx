@@ -1,16 +1,11 @@
 import { Button } from '@mantine/core';
-import { useDrag, useLocalStorage } from '@mantine/hooks';
-import { type CSSProperties, type ReactNode, useRef } from 'react';
+import { useLocalStorage, useSplitter } from '@mantine/hooks';
+import type { CSSProperties, ReactNode } from 'react';
 import { IconArrowLeft } from '../icons.tsx';
 
-/** The share of the width that the list has, in per cent. */
-const [LEAST, MOST, STEP] = [20, 80, 2] as const;
-
-const bounded = (share: number): number => Math.round(Math.min(MOST, Math.max(LEAST, share)));
-
 /**
- * A list next to the entry that is open, with a border that is dragged. Both fill the window. Where there is no room for
- * both, the entry takes the place of the list.
+ * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the
+ * list has all the room; where there is no room for both, the entry takes the place of the list.
  */
 export function Panes({
   list,
@@ -18,7 +13,6 @@ export function Panes({
   isOpen,
   onClose,
   label,
-  isWide = false,
 }: {
   readonly list: ReactNode;
   readonly entry: ReactNode;
@@ -26,41 +20,25 @@ export function Panes({
   readonly onClose: () => void;
   /** Names the entry for screen readers, such as "Item". */
   readonly label: string;
-  /** Whether the list takes all the room while nothing is open. */
-  readonly isWide?: boolean;
 }) {
+  // in per cent of the width
   const [share, setShare] = useLocalStorage({ key: 'svc-list-share', defaultValue: 45 });
-  const frame = useRef<HTMLDivElement>(null);
-  const drag = useDrag<HTMLDivElement>(
-    ({ event }) => {
-      const { left = 0, width = 1 } = frame.current?.getBoundingClientRect() ?? {};
-      setShare(bounded((100 * (event.clientX - left)) / width));
-    },
-    { axis: 'x' },
-  );
-  const by = { ArrowLeft: -STEP, ArrowRight: STEP, Home: -100, End: 100 } as const;
+  const { ref, getHandleProps } = useSplitter({
+    panels: [{ defaultSize: 45, min: 20, max: 80 }, { defaultSize: 55 }],
+    sizes: [share, 100 - share],
+    onSizeChange: ([next]) => setShare(Number(next)),
+    step: 2,
+  });
   return (
     <div
-      ref={frame}
+      ref={ref}
       className="panes fills"
       data-open={isOpen}
-      data-wide={isWide}
-      style={{ '--list-share': `${bounded(share)}%` } as CSSProperties}
+      style={{ '--list-share': `${share}%` } as CSSProperties}
     >
       <div className="pane">{list}</div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a rule does not move */}
-      <div
-        ref={drag.ref}
-        className="panes-border"
-        role="separator"
-        aria-orientation="vertical"
-        aria-label="Width of the list"
-        aria-valuenow={bounded(share)}
-        aria-valuemin={LEAST}
-        aria-valuemax={MOST}
-        tabIndex={0}
-        onKeyDown={({ key }) => key in by && setShare(bounded(share + by[key as keyof typeof by]))}
-      />
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is a separator by these properties */}
+      <div {...getHandleProps({ index: 0 })} className="panes-border" aria-label="Width of the list" />
       <section className="pane" aria-label={label} tabIndex={0}>
         <Button
           className="narrow-only"

@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '../icons.tsx';
-import { SmallButton } from '../small-button.tsx';
+import { IconButton, SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';
@@ -11,6 +11,8 @@ const MAX_LISTED = 60;
 
 /** Pixels that a step adds to a column's width. */
 const STEP = 40;
+
+const STEP_BUTTON = { size: 24, variant: 'subtle', color: 'gray' } as const;
 
 /** Chooses, orders and resizes the columns of a table without dragging. */
 export function ColumnsMenu({
@@ -56,6 +58,16 @@ export function ColumnsMenu({
             const isShown = shown.includes(key);
             const width = widths[key] ?? size;
             const resize = (next: number): void => onView({ widths: widthsText({ ...widths, [key]: next }) });
+            const steps = [
+              [`Move ${label} up`, <IconArrowUp key="up" size={14} />, () => show(moved(shown, key, -1))],
+              [
+                `Move ${label} down`,
+                <IconArrowDown key="down" size={14} />,
+                () => show(moved(shown, key, 1)),
+              ],
+              [`Make ${label} narrower`, '−', () => resize(width - STEP)],
+              [`Make ${label} wider`, '+', () => resize(width + STEP)],
+            ] as const;
             return (
               <Group component="li" key={key} gap={8} mih={30} wrap="nowrap" justify="space-between">
                 <Checkbox
@@ -66,18 +78,11 @@ export function ColumnsMenu({
                 />
                 {isShown && (
                   <Group gap={2} wrap="nowrap">
-                    <Act label={`Move ${label} up`} onClick={() => show(moved(shown, key, -1))}>
-                      <IconArrowUp size={14} />
-                    </Act>
-                    <Act label={`Move ${label} down`} onClick={() => show(moved(shown, key, 1))}>
-                      <IconArrowDown size={14} />
-                    </Act>
-                    <Act label={`Make ${label} narrower`} onClick={() => resize(width - STEP)}>
-                      −
-                    </Act>
-                    <Act label={`Make ${label} wider`} onClick={() => resize(width + STEP)}>
-                      +
-                    </Act>
+                    {steps.map(([name, icon, take]) => (
+                      <IconButton key={name} label={name} {...STEP_BUTTON} onClick={take}>
+                        {icon}
+                      </IconButton>
+                    ))}
                   </Group>
                 )}
               </Group>
@@ -98,21 +103,5 @@ export function ColumnsMenu({
         </Button>
       </Popover.Dropdown>
     </Popover>
-  );
-}
-
-function Act({
-  label,
-  onClick,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: React.ReactNode;
-}) {
-  return (
-    <ActionIcon size={24} variant="subtle" color="gray" aria-label={label} title={label} onClick={onClick}>
-      {children}
-    </ActionIcon>
   );
 }

@@ -16,12 +16,6 @@ export interface ColumnsView {
   readonly sort?: string | undefined;
 }
 
-/** The same, read. */
-interface ReadView {
-  readonly shown: readonly string[];
-  readonly widths: Readonly<Record<string, number>>;
-}
-
 const [MIN_WIDTH, MAX_WIDTH] = [40, 2_000] as const;
 
 /** Reads a view; keys that no column has are left out. */
@@ -29,7 +23,7 @@ export function readView(
   { columns, widths }: ColumnsView,
   all: readonly ViewColumn[],
   defaults: readonly string[],
-): ReadView {
+): { readonly shown: readonly string[]; readonly widths: Readonly<Record<string, number>> } {
   const known = (list: string | undefined): readonly string[] => [
     ...new Set((list ?? '').split(',').filter((key) => all.some((column) => column.key === key))),
   ];
@@ -85,13 +79,9 @@ export function shareWidths(
   );
 }
 
-/** The keys with one of them moved by some places. */
-export function moved(keys: readonly string[], key: string, by: -1 | 1): readonly string[] {
-  const at = keys.indexOf(key);
-  const to = at + by;
-  if (at === -1 || to < 0 || to >= keys.length) return keys;
-  return keys.with(at, keys[to] ?? '').with(to, key);
-}
+/** The keys with one of them a place before or after. */
+export const moved = (keys: readonly string[], key: string, by: -1 | 1): readonly string[] =>
+  movedTo(keys, key, keys[keys.indexOf(key) + by] ?? '');
 
 /** The keys with one of them at the place of another. */
 export function movedTo(keys: readonly string[], key: string, other: string): readonly string[] {

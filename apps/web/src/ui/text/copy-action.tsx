@@ -1,6 +1,8 @@
-import { ActionIcon, Code, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Code, Group, Tooltip } from '@mantine/core';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { IconCheck, IconCopy } from '../icons.tsx';
+import { prettyJson } from './pretty-json.ts';
 
 const SHOWN_MS = 1_000;
 
@@ -66,5 +68,24 @@ export function CopyText({
       </Code>
       <CopyAction text={text} label={`Copy ${label}`} />
     </Group>
+  );
+}
+
+/** Characters of a JSON text that are laid out; a copy has all of them. */
+const MAX_SHOWN = 200_000;
+
+/** A value as exact JSON, which can be copied. */
+export function JsonText({ value, label }: { readonly value: JsonValue; readonly label: string }) {
+  const text = prettyJson(value);
+  return (
+    <Box pos="relative">
+      <CopyAction text={text} label={`Copy ${label}`} isInCorner />
+      <pre className="pre">{text.slice(0, MAX_SHOWN)}</pre>
+      {text.length > MAX_SHOWN && (
+        <em>
+          The first {MAX_SHOWN} characters of {text.length}.
+        </em>
+      )}
+    </Box>
   );
 }

@@ -1,4 +1,4 @@
-import { type Change, diffWordsWithSpace } from 'diff';
+import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
 
 /** Longer texts are shown without marking what differs: finding it takes more than linear time. */
@@ -34,33 +34,22 @@ export function DiffedText({
     () => (before.length + after.length <= MAX_DIFFED ? diffWordsWithSpace(before, after) : null),
     [before, after],
   );
+  const other = side === 'added' ? 'removed' : 'added';
+  const Tag = side === 'added' ? 'ins' : 'del';
+  let offset = 0;
   return (
     <pre className="pre" dir="auto">
-      {pieces === null ? text : <Marked pieces={pieces} side={side} />}
+      {pieces
+        ?.filter((piece) => !piece[other])
+        .map((piece) => {
+          offset += piece.value.length;
+          if (!piece[side]) return piece.value;
+          return (
+            <Tag key={offset} className={`diff-${side}`}>
+              {piece.value}
+            </Tag>
+          );
+        }) ?? text}
     </pre>
   );
-}
-
-/** One side of a difference: what both have, and what only this side has, marked. */
-function Marked({
-  pieces,
-  side,
-}: {
-  readonly pieces: readonly Change[];
-  readonly side: 'added' | 'removed';
-}) {
-  const other = side === 'added' ? 'removed' : 'added';
-  let offset = 0;
-  return pieces
-    .filter((piece) => !piece[other])
-    .map((piece) => {
-      offset += piece.value.length;
-      if (!piece[side]) return piece.value;
-      const Tag = side === 'added' ? 'ins' : 'del';
-      return (
-        <Tag key={offset} className={`diff-${side}`}>
-          {piece.value}
-        </Tag>
-      );
-    });
 }

@@ -1,16 +1,15 @@
 import { FileInput, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { upload } from '../../../api/upload-body.ts';
 import { ITEM_TYPES } from '../../../mapping/mapping-fields.ts';
-import { MappingPanes } from '../../../mapping/mapping-panes.tsx';
-import { useMappingDraft } from '../../../mapping/suggest-mapping.ts';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
-import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { QueryState } from '../../../ui/query-state.tsx';
-import { type UploadPreview, useUploadPreview } from '../../../upload/use-upload.ts';
-import { MESSAGE_FIELD, useChange } from '../../queries.ts';
+import { MappedTable } from '../../../upload/table-upload.tsx';
+import { useUploadPreview } from '../../../upload/use-upload.ts';
+import type { Changed } from '../../queries.ts';
+import { ChangeDialog } from '../../versions/change-dialog.tsx';
 import type { Dataset } from '../item-windows.ts';
 
 const EMPTY = {
@@ -22,7 +21,6 @@ const EMPTY = {
   table: '',
   lines: '',
   section: '',
-  message: '',
 };
 
 const WAYS = [
@@ -39,7 +37,6 @@ export function AppendItems({
   readonly dataset: Dataset;
   readonly onClose: () => void;
 }) {
-  const change = useChange();
   const names = dataset.sections.map(({ name }) => name);
   const [way, setWay] = useState<(typeof WAYS)[number]['value']>('form');
   const [file, setFile] = useState<File | null>(null);
@@ -47,11 +44,9 @@ export function AppendItems({
   const form = useForm({
     initialValues: { ...EMPTY, section: names.length === 1 ? (names[0] ?? '') : '' },
   });
-  const { section, message, prompt, table, lines } = form.values;
-  const pasted = useMemo(
-    () => (table.trim() === '' ? null : new File([table], 'pasted.csv', { lastModified: 0 })),
-    [table],
-  );
+  const { section, prompt, table, lines } = form.values;
+  // another file, which has another time, for each text
+  const pasted = useMemo(() => (table.trim() === '' ? null : new File([table], 'pasted.csv')), [table]);
   const sent =
     way === 'form'
       ? prompt.trim() === ''
@@ -60,22 +55,22 @@ export function AppendItems({
       : way === 'csv'
         ? (file ?? pasted)
         : (file ?? (lines.trim() === '' ? null : new File([lines], 'pasted.jsonl')));
-  const append = async (): Promise<void> => {
-    if (sent === null) return;
+  const append = (message: string): Promise<Changed> => {
     const query = { mode: 'append' as const, ...(section !== '' && { section }) };
     const typed = { message, mapping: way === 'csv' ? (mapping ?? undefined) : undefined };
     const params = { path: { id: dataset.id }, query };
-    const response = upload('/datasets/{id}/items', { files: [sent], ...typed }, params);
+    const files = sent === null ? [] : [sent];
     // a job is made on request only
-    await change(response as Promise<Exclude<Awaited<typeof response>, { readonly kind: string }>>);
+    return upload('/datasets/{id}/items', { files, ...typed }, params) as Promise<Changed>;
   };
   return (
-    <FormDialog
+    <ChangeDialog
+      dataset={dataset}
       title="Add items"
       action="Add"
       size={way === 'csv' && sent !== null ? 'min(1200px, 94vw)' : 'xl'}
       isReady={sent !== null && (way !== 'csv' || mapping !== null)}
-      submit={append}
+      make={append}
       onClose={onClose}
     >
       <Text size="sm">They go to the end of their section, as the next version of the dataset.</Text>
@@ -103,7 +98,7 @@ export function AppendItems({
         />
       )}
       {way === 'csv' && sent !== null && (
-        <MappedTable key={`${sent.name} ${sent.size}`} file={sent} onMapping={setMapping} />
+        <PreviewedTable key={`${sent.name} ${sent.size}`} files={[sent]} onMapping={setMapping} />
       )}
       <Fields
         form={form}
@@ -114,10 +109,9 @@ export function AppendItems({
             description: 'A new name makes a new section',
             data: names,
           },
-          MESSAGE_FIELD,
         ]}
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 
@@ -133,36 +127,13 @@ function itemOf({ id, prompt, answer, type, tags }: typeof EMPTY): JsonObject {
 }
 
 /** The mapping of the columns of a table, as on the page that uploads one. */
-function MappedTable({
-  file,
+function PreviewedTable({
+  files,
   onMapping,
-}: {
-  readonly file: File;
-  /** Receives the mapping as JSON text; null while the prompt is not mapped. */
-  readonly onMapping: (mapping: string | null) => void;
-}) {
-  const preview = useUploadPreview([file]);
+}: Pick<Parameters<typeof MappedTable>[0], 'files' | 'onMapping'>) {
+  const preview = useUploadPreview(files);
   if (preview.data === undefined) return <QueryState query={preview} rows={3} />;
-  return <Mapped file={file} preview={preview.data} onMapping={onMapping} />;
-}
-
-function Mapped({
-  file,
-  preview,
-  onMapping,
-}: {
-  readonly file: File;
-  readonly preview: UploadPreview;
-  readonly onMapping: (mapping: string | null) => void;
-}) {
-  const mapping = useMappingDraft(preview);
-  const textOf = (stated: typeof mapping.shown): string | null =>
-    stated === null ? null : JSON.stringify(stated);
-  const mapped = useUploadPreview([file], textOf(mapping.settled) ?? undefined);
-  const shown = textOf(mapping.shown);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
-  useEffect(() => onMapping(shown), [shown]);
-  return <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error} />;
+  return <MappedTable files={files} preview={preview.data} onMapping={onMapping} />;
 }
 
 const ITEM_FIELDS: readonly Field[] = [

@@ -2,16 +2,13 @@ import { Button, Group, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { send } from '../../../api/send.ts';
 import { CopyItems } from '../../../runs/failure-actions.tsx';
 import { Fields } from '../../../ui/form/fields.tsx';
-import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';
-import { MESSAGE_FIELD, useChange } from '../../queries.ts';
-import { ChangeError } from '../../versions/change-error.tsx';
+import type { Changed } from '../../queries.ts';
+import { ChangeDialog, editItems } from '../../versions/change-dialog.tsx';
 import { tagsOf } from '../item-reading.ts';
-import { type Dataset, type ItemSummary, readItem } from '../item-windows.ts';
-import { RemoveItems } from './remove-item.tsx';
+import { type Dataset, type ItemSummary, type ListedItem, readItem } from '../item-windows.ts';
 
 /** Names an item of a list: its hash and section. */
 export const itemKey = ({ hash, section }: Pick<ItemSummary, 'hash' | 'section'>): string =>
@@ -25,37 +22,33 @@ const named = (key: string): { readonly item_hash: string; readonly section: str
 /** Items that are read at the same time. */
 const AT_ONCE = 20;
 
-/** Reads and changes whole items, as the next version of a dataset. */
-export function useItemChanges(dataset: Dataset) {
-  const change = useChange();
-  const read = async (keys: readonly string[]): Promise<readonly (readonly [string, JsonObject])[]> => {
-    const found: (readonly [string, JsonObject])[] = [];
-    for (let from = 0; from < keys.length; from += AT_ONCE) {
-      const some = keys.slice(from, from + AT_ONCE).map(async (key) => {
-        const listed = await readItem(dataset, named(key).item_hash, undefined);
-        if (listed?.item == null) throw new Error('An item was changed or removed in the meantime.');
-        return [key, listed.item as JsonObject] as const;
-      });
-      found.push(...(await Promise.all(some)));
-    }
-    return found;
-  };
-  const edit = async (
-    keys: readonly string[],
-    edited: (item: JsonObject, key: string) => JsonObject,
-    message: string,
-  ): Promise<void> => {
-    const edits = (await read(keys)).map(([key, item]) => ({ ...named(key), item: edited(item, key) }));
-    await change(
-      send(
-        'patch',
-        '/datasets/{id}/items',
-        { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-        { edits, message: message || null },
-      ),
-    );
-  };
-  return { read, edit };
+/** Reads whole items by their keys. */
+async function readItems(
+  dataset: Dataset,
+  keys: readonly string[],
+): Promise<readonly (readonly [key: string, item: JsonObject])[]> {
+  const found: (readonly [string, JsonObject])[] = [];
+  for (let from = 0; from < keys.length; from += AT_ONCE) {
+    const some = keys.slice(from, from + AT_ONCE).map(async (key) => {
+      const listed = await readItem(dataset, named(key).item_hash, undefined);
+      if (listed?.item == null) throw new Error('An item was changed or removed in the meantime.');
+      return [key, listed.item as JsonObject] as const;
+    });
+    found.push(...(await Promise.all(some)));
+  }
+  return found;
+}
+
+/** Reads items by their keys, and changes them as the next version of the dataset. */
+export async function changeItems(
+  dataset: Dataset,
+  keys: readonly string[],
+  edited: (item: JsonObject, key: string) => JsonObject,
+  message: string,
+): Promise<Changed> {
+  const items = await readItems(dataset, keys);
+  const edits = items.map(([key, item]) => ({ ...named(key), item: edited(item, key) }));
+  return await editItems(dataset, edits, message);
 }
 
 /** What can be done with the items that are chosen in a list. */
@@ -72,7 +65,6 @@ export function ChosenItems({
   readonly isNewest: boolean;
   readonly onDone: () => void;
 }) {
-  const { read } = useItemChanges(dataset);
   const [dialog, setDialog] = useState<'tag' | 'remove' | 'copy' | null>(null);
   const close = (): void => setDialog(null);
   const act = (name: 'tag' | 'remove' | 'copy', label: string) => (
@@ -92,41 +84,45 @@ export function ChosenItems({
         Choose none
       </Button>
       {dialog === 'tag' && <TagItems {...{ dataset, chosen, onDone }} onClose={close} />}
-      {dialog === 'remove' && <RemoveItems dataset={dataset} items={chosen.map(named)} onClose={close} />}
+      {dialog === 'remove' && (
+        <RemoveItems dataset={dataset} items={chosen.map(named)} onDone={onDone} onClose={close} />
+      )}
       {dialog === 'copy' && (
-        <CopyItems items={async () => (await read(chosen)).map(([, item]) => item)} onClose={close} />
+        <CopyItems
+          items={async () => (await readItems(dataset, chosen)).map(([, item]) => item)}
+          onClose={close}
+        />
       )}
     </Group>
   );
 }
 
-interface DialogProps {
+function TagItems({
+  dataset,
+  chosen,
+  onDone,
+  onClose,
+}: {
   readonly dataset: Dataset;
   readonly chosen: readonly string[];
   readonly onDone: () => void;
   readonly onClose: () => void;
-}
-
-function TagItems({ dataset, chosen, onDone, onClose }: DialogProps) {
-  const { edit } = useItemChanges(dataset);
-  const form = useForm({ initialValues: { tags: [] as string[], message: '' } });
-  const { tags, message } = form.values;
-  const save = async (): Promise<void> => {
-    await edit(
-      chosen,
-      (item) => ({ ...item, tags: [...new Set([...tagsOf(item), ...tags])] }),
-      message || `tagged ${tags.join(', ')}`,
-    );
-    onDone();
-  };
+}) {
+  const form = useForm({ initialValues: { tags: [] as string[] } });
+  const { tags } = form.values;
+  const tagged = (item: JsonObject): JsonObject => ({
+    ...item,
+    tags: [...new Set([...tagsOf(item), ...tags])],
+  });
   return (
-    <FormDialog
+    <ChangeDialog
+      dataset={dataset}
       title={`Tag ${formatCountOf(chosen.length, 'item')}`}
       action="Tag"
       isReady={tags.length > 0}
-      submit={save}
+      make={(message) => changeItems(dataset, chosen, tagged, message || `tagged ${tags.join(', ')}`)}
+      onChanged={onDone}
       onClose={onClose}
-      showError={(error) => <ChangeError dataset={dataset} error={error} />}
     >
       <Fields
         form={form}
@@ -138,9 +134,44 @@ function TagItems({ dataset, chosen, onDone, onClose }: DialogProps) {
             description: 'Added to those they have',
             isFirst: true,
           },
-          MESSAGE_FIELD,
         ]}
       />
-    </FormDialog>
+    </ChangeDialog>
+  );
+}
+
+/** Removes items from the newest version, after a confirmation. Older versions keep them. */
+export function RemoveItems({
+  dataset,
+  items,
+  position,
+  onDone,
+  onClose,
+}: {
+  readonly dataset: Dataset;
+  readonly items: readonly Pick<ListedItem, 'item_hash' | 'section'>[];
+  /** Where the item was that is open; the one that is there afterwards opens. */
+  readonly position?: string | undefined;
+  readonly onDone?: () => void;
+  readonly onClose: () => void;
+}) {
+  const [what, them] =
+    items.length === 1 ? ['the item', 'it'] : [formatCountOf(items.length, 'item'), 'them'];
+  const removed = items.map(({ item_hash, section }) => ({ item_hash, section, remove: true as const }));
+  return (
+    <ChangeDialog
+      dataset={dataset}
+      title={`Remove ${what}`}
+      action="Remove"
+      isDangerous
+      make={(message) => editItems(dataset, removed, message)}
+      position={position}
+      onChanged={onDone}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The next version of the dataset does not have {them}. Older versions keep {them}.
+      </Text>
+    </ChangeDialog>
   );
 }

@@ -2,19 +2,15 @@ import { Alert, Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import type { ShouldBlockFn } from '@tanstack/react-router';
 import { useState } from 'react';
 import { get } from '../../../api/api.ts';
-import { fieldErrors } from '../../../api/field-errors.ts';
-import { send } from '../../../api/send.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { type Field, Fields } from '../../../ui/form/fields.tsx';
-import { FormBody } from '../../../ui/form/form-body.tsx';
-import { LeaveDialog } from '../../../ui/form/leave-dialog.tsx';
-import { JsonText } from '../../../ui/text/json-text.tsx';
+import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
+import { FormBody, LeaveDialog } from '../../../ui/form/form-dialog.tsx';
+import { JsonText } from '../../../ui/text/copy-action.tsx';
 import { textOrJson } from '../../../ui/text/pretty-json.ts';
 import { MESSAGE_FIELD, useChange } from '../../queries.ts';
-import { ChangeError } from '../../versions/change-error.tsx';
+import { ChangeError, editItems } from '../../versions/change-dialog.tsx';
 import { type Dataset, type ListedItem, positionIn, type VersionOf } from '../item-windows.ts';
 import {
   editedItem,
@@ -69,15 +65,7 @@ export function ItemEditor({
     if (edited === null || current == null) throw new Refused();
     const edit = { item_hash: current.item_hash, section: current.section, item: edited };
     try {
-      await change(
-        send(
-          'patch',
-          '/datasets/{id}/items',
-          { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
-          { edits: [edit], message: values.message || null },
-        ),
-        positionIn(dataset, current),
-      );
+      await change(editItems(dataset, [edit], values.message), positionIn(dataset, current));
     } catch (error) {
       const errors = fieldErrors(error, fields);
       form.setErrors(errors);
@@ -118,23 +106,14 @@ export function ItemEditor({
       </FormBody>
       {isTyped && (
         <LeaveDialog
-          title="Leave what you typed?"
-          action="Discard it and leave"
           text="The item is not saved yet. If you leave it, what you typed is lost."
-          isLost={isElsewhere}
+          parameters={['item', 'tab', 'version']}
           onLeave={onClose}
         />
       )}
     </Box>
   );
 }
-
-/** Whether a navigation closes the item. */
-const isElsewhere: ShouldBlockFn = ({ current, next }) =>
-  current.pathname !== next.pathname ||
-  ['item', 'tab', 'version'].some(
-    (name) => Reflect.get(current.search, name) !== Reflect.get(next.search, name),
-  );
 
 const TEXTS = ['prompt', 'answer', 'meta', 'json', 'message'] as const;
 

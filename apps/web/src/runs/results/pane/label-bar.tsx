@@ -2,7 +2,7 @@ import { Button, Group, Kbd, Pill, TagsInput, Text, Textarea } from '@mantine/co
 import { useHotkeys, useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../../../api/send.ts';
+import { send } from '../../../api/api.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
@@ -182,7 +182,7 @@ function useLabel(run: Run, result: ListedResult) {
         return { ...one, labels: label.updated_at === null ? others : [label, ...others] };
       };
       queries.setQueriesData<Window<ListedResult>>({ queryKey: ['results', run.id] }, (before) =>
-        before === undefined ? before : { ...before, rows: before.rows.map(changed) },
+        before === undefined ? before : { ...before, data: before.data.map(changed) },
       );
       queries.setQueriesData<ListedResult | null>({ queryKey: ['result', run.id] }, (before) =>
         before == null ? before : changed(before),

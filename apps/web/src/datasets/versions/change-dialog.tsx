@@ -1,15 +1,66 @@
 import { Alert, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { Paths } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { get } from '../../api/api.ts';
+import { get, send } from '../../api/api.ts';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { Fields } from '../../ui/form/fields.tsx';
+import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { changeText, useRefresh } from '../queries.ts';
+import { type Changed, changeText, MESSAGE_FIELD, useChange, useRefresh } from '../queries.ts';
 
 const route = getRouteApi('/datasets/$id');
+
+type Edits = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json']['edits'];
+
+/** What a change requires: that the dataset is as the page shows it. */
+export const onlyOn = ({ id, version_hash }: Dataset) => {
+  return { path: { id }, header: { 'If-Match': `"${version_hash}"` } };
+};
+
+/** Changes and removes items, as the next version of a dataset. */
+export const editItems = (dataset: Dataset, edits: Edits, message: string): Promise<Changed> =>
+  send('patch', '/datasets/{id}/items', onlyOn(dataset), { edits, message: message || null });
+
+/** A dialog that makes the next version of a dataset, with a message for its history. */
+export function ChangeDialog({
+  dataset,
+  message = '',
+  make,
+  position,
+  onChanged,
+  children,
+  ...dialog
+}: Omit<Parameters<typeof FormDialog>[0], 'submit' | 'showError'> & {
+  readonly dataset: Dataset;
+  /** What is proposed. */
+  readonly message?: string;
+  readonly make: (message: string) => Promise<Changed>;
+  /** Position of the item that is open afterwards; by default the same item stays. */
+  readonly position?: string | undefined;
+  readonly onChanged?: () => void;
+}) {
+  const change = useChange();
+  const form = useForm({ initialValues: { message } });
+  const submit = async (): Promise<void> => {
+    await change(make(form.values.message), position);
+    onChanged?.();
+  };
+  return (
+    <FormDialog
+      {...dialog}
+      submit={submit}
+      showError={(error) => <ChangeError dataset={dataset} error={error} />}
+    >
+      {children}
+      <Fields form={form} fields={[MESSAGE_FIELD]} />
+    </FormDialog>
+  );
+}
 
 /** Why a change was refused; if another person changed the dataset, who it was, and how to continue. */
 export function ChangeError({

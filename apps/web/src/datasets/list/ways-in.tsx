@@ -1,19 +1,14 @@
+import example from '@examples/capitals.pkg.zip?url';
 import { Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { upload } from '../../api/upload-body.ts';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { IconCloudDownload, IconPackage, IconUpload } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
-import { Page } from '../../ui/layout/page.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { useExample } from './use-example.ts';
-
-/** What the list shows before there is a dataset: three ways to get one. */
-export const EmptyDatasets = () => (
-  <Page title="Datasets" subtitle="There is nothing here yet.">
-    <WaysIn />
-  </Page>
-);
 
 /** The three ways to get a dataset. */
 export function WaysIn() {
@@ -79,4 +74,22 @@ function Way({
       </Stack>
     </Card>
   );
+}
+
+/** Uploads the example package, which is a file of the console, and opens it. */
+export function useExample(): UseMutationResult<unknown, Error, void> {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: async () => {
+      const archive = await (await fetch(example)).blob();
+      const file = new File([archive], 'capitals.pkg.zip');
+      return await upload('/datasets/upload', { files: [file] }, {});
+    },
+    onSuccess: async (dataset) => {
+      await queries.invalidateQueries({ queryKey: ['datasets'] });
+      if (dataset !== undefined && 'item_count' in dataset && 'id' in dataset)
+        await navigate({ to: '/datasets/$id', params: { id: dataset.id } });
+    },
+  });
 }

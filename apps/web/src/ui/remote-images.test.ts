@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { imageAddress, imageAddressOfCell } from './image-address.ts';
+import { imageAddress, imageAddressOfCell } from './remote-images.tsx';
 
 it.each([
   ['https://images.example/a.png', 'https://images.example/a.png'],

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { followEvents } from './use-events.ts';
+import { followEvents } from './streams.ts';
 
 /** A stream of events as a browser has it. */
 class Source extends EventTarget {
