@@ -262,6 +262,39 @@ describe('the console', () => {
     expect(faults).toEqual([]);
   });
 
+  it('offers in the palette what can be done with the open page, and where one has been', async () => {
+    const id = await own.upload([{ id: 1, inputs: { prompt: 'Here?' } }], 'Looked at');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
+    const { page, faults } = opened;
+    const heading = page.getByRole('heading', { name: 'Looked at', level: 1 });
+    await heading.waitFor();
+    const open = async (): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option', { name: 'Settings' }).waitFor();
+    };
+    const within = (group: string) =>
+      page.getByRole('group', { name: group }).getByRole('option').allTextContents();
+    await open();
+    expect(await within('To do')).toEqual(['Run this dataset']);
+    // its list is a part of the dialog, and ends within it
+    const [dialog, list] = await Promise.all([
+      page.getByRole('dialog', { name: 'Go to' }).boundingBox(),
+      page.getByRole('listbox', { name: 'Found' }).boundingBox(),
+    ]);
+    expect(list?.x).toBeGreaterThanOrEqual(dialog?.x ?? 0);
+    expect((list?.x ?? 0) + (list?.width ?? 9_999)).toBeLessThanOrEqual(
+      (dialog?.x ?? 0) + (dialog?.width ?? 0),
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'New run', level: 1 }).waitFor();
+    expect(page.url()).toContain(`dataset=${id}`);
+    await open();
+    expect((await within('Recent'))[0]).toBe('Looked at');
+    await page.keyboard.press('Enter');
+    await heading.waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('puts the focus on the heading after a click on a link', async () => {
     await using opened = await own.browser.open('/console/datasets', { key: KEYS.viewer });
     const { page, faults } = opened;

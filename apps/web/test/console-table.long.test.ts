@@ -30,7 +30,7 @@ const csv = [
       ['sums', 'books'][row % 2],
       row % 5,
       `https://example.org/${row}`,
-      `Grund ${row}`,
+      `Grund ${row}${row === 0 ? ' von vielen, die hier stehen' : ''}`,
     ].join(','),
   ),
 ].join('\n');
@@ -47,13 +47,23 @@ describe('a table of questions', () => {
       await mapping.getByRole('combobox', { name: field, exact: true }).click();
       await page.getByRole('option', { name: column, exact: true }).click();
     };
+    // of a row with a long text, all texts begin on one line
+    const cells = page.getByRole('region', { name: 'First rows' }).getByRole('row').nth(1).locator('td');
+    const tops = await cells.evaluateAll((all) =>
+      all.map(({ firstElementChild }) => firstElementChild?.getBoundingClientRect().top ?? 0),
+    );
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(3);
+    const heights = await cells.evaluateAll((all) =>
+      all.map(({ firstElementChild }) => firstElementChild?.getBoundingClientRect().height ?? 0),
+    );
+    expect(Math.max(...heights)).toBeGreaterThan(2 * Math.min(...heights));
     await choose('Prompt', 'frage');
     expect(await mapping.getByRole('combobox', { name: 'Answer', exact: true }).inputValue()).toBe('gold');
     expect(await mapping.getByRole('combobox', { name: 'Id', exact: true }).inputValue()).toBe('qid');
     await page.getByLabel(/^Keep \d other columns? as metadata/).waitFor();
     await page
       .getByRole('region', { name: 'Item preview' })
-      .getByRole('row', { name: 'rationale Grund 0' })
+      .getByRole('row', { name: /^rationale Grund 0/ })
       .waitFor();
     expect(await barriersOf(page)).toEqual([]);
     const isInWindow = async (locator: Locator): Promise<boolean> => {
@@ -81,7 +91,7 @@ describe('a table of questions', () => {
         topic: 'sums',
         difficulty: expect.anything(),
         source_url: 'https://example.org/0',
-        rationale: 'Grund 0',
+        rationale: expect.stringMatching(/^Grund 0 von/),
       },
     });
     await page.getByRole('button', { name: 'Choose another file' }).click();

@@ -296,8 +296,10 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('120 items, no invalid row').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
-    const next = page.getByRole('link', { name: 'Open the dataset' });
+    const card = page.getByRole('status').filter({ hasText: 'Stored 120 items' });
+    const next = card.getByRole('link', { name: 'Open the dataset' });
     await next.waitFor();
+    await card.getByRole('link', { name: 'Run it' }).waitFor();
     // the next step is in the window
     const box = await next.boundingBox();
     expect(box?.y).toBeGreaterThan(0);
@@ -317,9 +319,10 @@ describe('the console', () => {
     await page.getByRole('option', { name: 'All 3, each a section' }).click();
     await page.getByRole('region', { name: 'First rows' }).getByText('Of algebra?').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
-    await next.waitFor();
+    const opening = page.getByRole('link', { name: 'Open the dataset' });
+    await opening.waitFor();
     expect(await clicks()).toBe(3);
-    const all = new URL((await next.getAttribute('href')) ?? '', url).pathname.split('/').at(-1);
+    const all = new URL((await opening.getAttribute('href')) ?? '', url).pathname.split('/').at(-1);
     const imported = await fetch(`${url}/datasets/${all}`);
     expect(await imported.json()).toMatchObject({
       item_count: 3,
@@ -415,6 +418,57 @@ describe('the console', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').locator('del').first().waitFor();
     expect(faults).toEqual([]);
+  });
+
+  it.runIf(IS_LONG)('moves through every table with j and k, chooses with x, opens with Enter', async () => {
+    const lines = [1, 2].map((at) => JSON.stringify({ id: at, inputs: { prompt: `${at}?` } }));
+    const id = await upload({ 'sections/a.jsonl': lines.join('\n') }, 'Of two versions');
+    await fetch(`${url}/datasets/${id}/items`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ edits: [{ item_id: 2, item: { id: 2, inputs: { prompt: 'Two?' } } }] }),
+    });
+    await using opened = await browser.open('/console/datasets');
+    const { page, faults } = opened;
+    const tables = [
+      { path: '/console/datasets', name: 'Table of datasets', to: /\/datasets\/[0-9a-f-]{36}$/ },
+      { path: '/console/runs', name: 'Table of runs', to: /\/runs\/[0-9a-f-]{36}$/, chooses: true },
+      { path: '/console/jobs', name: 'Table of jobs', to: /\/datasets\/[0-9a-f-]{36}$/ },
+      { path: `/console/datasets/${id}`, name: 'Items', to: /item=/, chooses: true },
+      {
+        ...{ path: `/console/datasets/${id}?tab=history`, name: 'Table of versions' },
+        ...{ to: /[?&]version=1/, chooses: true },
+      },
+      { path: `/console/runs/${ids['run']}`, name: 'Results', to: /result=/ },
+      {
+        ...{ path: `/console/compare?runs=${ids['run']},${ids['otherRun']}`, name: 'Items that differ' },
+        ...{ to: /item=/ },
+      },
+    ];
+    for (const { path, name, to, chooses = false } of tables) {
+      await page.goto(url + path);
+      const rows = page.getByRole('grid', { name }).locator('tr[data-index]');
+      await rows.nth(1).waitFor();
+      for (const [key, row] of [
+        ['j', 0],
+        ['j', 1],
+        ['k', 0],
+        ['j', 1],
+      ] as const) {
+        await page.keyboard.press(key);
+        await expect
+          .poll(() => rows.evaluateAll((all) => all.findIndex((one) => 'current' in one.dataset)))
+          .toBe(row);
+      }
+      if (chooses) {
+        await page.keyboard.press('x');
+        await expect.poll(() => rows.nth(1).getByRole('checkbox').isChecked()).toBe(true);
+      }
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.url()).toMatch(to);
+    }
+    expect(faults).toEqual([]);
+    await fetch(`${url}/datasets/${id}`, { method: 'DELETE' });
   });
 
   it('runs nothing and requests nothing of a hostile dataset', async () => {
