@@ -467,6 +467,20 @@ describe('the console', () => {
       await page.keyboard.press('Enter');
       await expect.poll(() => page.url()).toMatch(to);
     }
+    // the border of an open row is moved by keys and by a drag, and stays there
+    await page.goto(`${url}/console/datasets/${id}?item=0-0`);
+    const border = page.getByRole('separator', { name: 'Width of the list' });
+    const share = async () => Number(await border.getAttribute('aria-valuenow'));
+    await border.press('ArrowRight');
+    await expect.poll(share).toBe(47);
+    const { x = 0, y = 0 } = (await border.boundingBox()) ?? {};
+    await page.mouse.move(x + 3, y + 100);
+    await page.mouse.down();
+    await page.mouse.move(x + 203, y + 100, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(share).toBeGreaterThan(60);
+    await page.reload();
+    await expect.poll(share).toBeGreaterThan(60);
     expect(faults).toEqual([]);
     await fetch(`${url}/datasets/${id}`, { method: 'DELETE' });
   });
