@@ -1,11 +1,11 @@
 import { Center, Overlay, Text } from '@mantine/core';
 import { useWindowEvent } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 
 /** Lets a file be dropped on any page: the upload page opens it. */
 export function DropAnywhere() {
-  const { setFiles } = useDroppedFiles();
+  const [, setFiles] = useDroppedFiles();
   const navigate = useNavigate();
   const [isOver, setOver] = useState(false);
   const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true;
@@ -34,19 +34,15 @@ export function DropAnywhere() {
   );
 }
 
-interface DroppedFiles {
-  readonly files: readonly File[];
-  readonly setFiles: (files: readonly File[]) => void;
-}
+/** The files that were dropped on any page until the upload page takes them, and how to change them. */
+const FilesContext = createContext<
+  readonly [files: readonly File[], setFiles: (files: readonly File[]) => void]
+>([[], () => undefined]);
 
-const FilesContext = createContext<DroppedFiles>({ files: [], setFiles: () => undefined });
+export const useDroppedFiles = () => useContext(FilesContext);
 
-/** Keeps the files that were dropped on any page until the upload page takes them. */
+/** Keeps them. */
 export function FilesProvider({ children }: { readonly children: ReactNode }) {
-  const [files, setFiles] = useState<readonly File[]>([]);
-  const value = useMemo(() => ({ files, setFiles }), [files]);
-  return <FilesContext.Provider value={value}>{children}</FilesContext.Provider>;
+  const state = useState<readonly File[]>([]);
+  return <FilesContext.Provider value={state}>{children}</FilesContext.Provider>;
 }
-
-/** The dropped files, and how to change them. */
-export const useDroppedFiles = (): DroppedFiles => useContext(FilesContext);

@@ -209,19 +209,20 @@ function StatusNumbers({
         ]}
       />
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
-        <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
-        <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
-        <Counts
-          title="Requests to models"
-          samples={samples}
-          name="svc_provider_requests_total"
-          label="outcome"
-        />
-        <Counts title="Responses" samples={samples} name="svc_http_requests_total" label="status_code" />
+        {COUNTS.map(([title, name, label]) => (
+          <Counts key={title} title={title} samples={samples} name={name} label={label} />
+        ))}
       </SimpleGrid>
     </Stack>
   );
 }
+
+const COUNTS = [
+  ['Runs', 'svc_runs_total', 'status'],
+  ['Imports', 'svc_dataset_imports_total', 'outcome'],
+  ['Requests to models', 'svc_provider_requests_total', 'outcome'],
+  ['Responses', 'svc_http_requests_total', 'status_code'],
+] as const;
 
 function Counts({
   title,

@@ -17,7 +17,7 @@ import { TableUpload } from './table-upload.tsx';
 
 /** Uploads files: they are opened in the browser before anything is sent, and tables are mapped. */
 export default function UploadPage() {
-  const { files: dropped, setFiles: setDropped } = useDroppedFiles();
+  const [dropped, setDropped] = useDroppedFiles();
   const [files, setFiles] = useState<readonly File[]>([]);
   useEffect(() => {
     if (dropped.length === 0) return;

@@ -91,27 +91,25 @@ function Changeable({
 }) {
   const [isRemoving, setRemoving] = useState(false);
   useHotkeys([['e', () => isCurrent && onEdit()]]);
+  const acts = [
+    ['Edit item', IconPencil, onEdit],
+    ['Remove item', IconTrash, () => setRemoving(true)],
+  ] as const;
   return (
     <>
       <Group gap="xs" px="md" pt="sm">
-        <Button
-          size="compact-xs"
-          variant="default"
-          disabled={!isCurrent}
-          leftSection={<IconPencil size={14} />}
-          onClick={onEdit}
-        >
-          Edit item
-        </Button>
-        <Button
-          size="compact-xs"
-          variant="default"
-          disabled={!isCurrent}
-          leftSection={<IconTrash size={14} />}
-          onClick={() => setRemoving(true)}
-        >
-          Remove item
-        </Button>
+        {acts.map(([label, Icon, act]) => (
+          <Button
+            key={label}
+            size="compact-xs"
+            variant="default"
+            disabled={!isCurrent}
+            leftSection={<Icon size={14} />}
+            onClick={act}
+          >
+            {label}
+          </Button>
+        ))}
       </Group>
       {children}
       {isRemoving && (

@@ -13,6 +13,12 @@ import { overviewQuery } from '../queries.ts';
 
 const route = getRouteApi('/datasets/$id');
 
+const HISTOGRAMS = [
+  ['Length of prompts, in characters', 'promptLengths'],
+  ['Length of answers, in characters', 'targetLengths'],
+  ['Number of choices', 'choiceCounts'],
+] as const;
+
 const roundText = (value: number): string => formatCount(Math.round(value));
 
 /** What is in a dataset: counts by section, type and tag, and the lengths of its texts. */
@@ -47,17 +53,9 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
             <CountBars title="Sections" counts={sections} onChoose={(section) => show({ section })} />
             <CountBars title="Types" counts={found.data.types} onChoose={(type) => show({ type })} />
             <CountBars title="Tags" counts={found.data.tags} onChoose={(tag) => show({ tag })} />
-            <Histogram
-              title="Length of prompts, in characters"
-              values={found.data.promptLengths}
-              format={roundText}
-            />
-            <Histogram
-              title="Length of answers, in characters"
-              values={found.data.targetLengths}
-              format={roundText}
-            />
-            <Histogram title="Number of choices" values={found.data.choiceCounts} format={roundText} />
+            {HISTOGRAMS.map(([title, name]) => (
+              <Histogram key={name} title={title} values={found.data[name]} format={roundText} />
+            ))}
           </SimpleGrid>
         </>
       )}
