@@ -49,6 +49,7 @@ describe('a table of questions', () => {
     };
     // of a row with a long text, all texts begin on one line
     const cells = page.getByRole('region', { name: 'First rows' }).getByRole('row').nth(1).locator('td');
+    await cells.first().waitFor();
     const tops = await cells.evaluateAll((all) =>
       all.map(({ firstElementChild }) => firstElementChild?.getBoundingClientRect().top ?? 0),
     );

@@ -462,7 +462,9 @@ describe('the console', () => {
       }
       if (chooses) {
         await page.keyboard.press('x');
-        await expect.poll(() => rows.nth(1).getByRole('checkbox').isChecked()).toBe(true);
+        await expect
+          .poll(async () => [name, await rows.nth(1).getByRole('checkbox').isChecked()])
+          .toEqual([name, true]);
       }
       await page.keyboard.press('Enter');
       await expect.poll(() => page.url()).toMatch(to);

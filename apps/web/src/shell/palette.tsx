@@ -86,10 +86,6 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const shown = groups.filter(([, choices]) => choices.length > 0);
   // Escape would close the list alone
   const list = useCombobox({ opened: true, onDropdownClose: onClose });
-  const { selectFirstOption } = list;
-  // Enter means the first one
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there are others
-  useEffect(() => void selectFirstOption(), [shown.map(([, { length }]) => length).join(), typed]);
   const go = (value: string): void => {
     onClose();
     const [to = '', query = ''] = (value.split('#')[0] ?? '').split('?');
@@ -123,6 +119,10 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             </Combobox.Group>
           ))}
         </Combobox.Options>
+        <FirstOption
+          of={`${shown.map(([, { length }]) => length)} ${typed}`}
+          select={list.selectFirstOption}
+        />
       </Combobox>
       <Dimmed size="xs" role="status">
         {items.isLooking
@@ -134,6 +134,13 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
       </Dimmed>
     </Modal>
   );
+}
+
+/** Marks the first option, which Enter means, whenever there are others. It follows them: then they are in the page. */
+function FirstOption({ of, select }: { readonly of: string; readonly select: () => void }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever there are others
+  useEffect(() => void select(), [of]);
+  return null;
 }
 
 /** What can be done with the dataset or run whose page is open. */

@@ -73,8 +73,9 @@ export function useGrid<Row>(
     keys: (): readonly string[] =>
       Array.from({ length: Math.min(count, MAX_CHOSEN) }, (_, index) => keyAt(index) ?? []).flat(),
     onKeyDown: (event: KeyboardEvent): void => {
-      // the controls in its cells handle theirs
-      if (event.target === event.currentTarget && press(event.key)) event.preventDefault();
+      // the controls in its cells handle theirs, and the page takes `x` from everywhere
+      const isOwn = event.target === event.currentTarget && event.key !== 'x';
+      if (isOwn && press(event.key)) event.preventDefault();
     },
   };
 }
