@@ -108,7 +108,7 @@ function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
 function Facts({ dataset }: { readonly dataset: Dataset }) {
   const { id, handle, version_hash } = dataset;
   const copied = [
-    ['hash', version_hash, 12, 'version hash'] as const,
+    ['hash', version_hash, 8, 'version hash'] as const,
     ['id', id, 8, 'dataset id'] as const,
     ...(handle === null ? [] : [['handle', handle, undefined, 'handle'] as const]),
   ];

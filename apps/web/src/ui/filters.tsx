@@ -104,7 +104,8 @@ export function TypedFilter({
     'aria-label': label,
     placeholder: label,
     size: 'xs',
-    w: isWide ? 240 : 120,
+    // a wide one gives way to the others in its line
+    ...(isWide ? { flex: '1 1 160px', maw: 240 } : { w: 120 }),
     value: text,
   } as const;
   const type = (typed: string): void => {

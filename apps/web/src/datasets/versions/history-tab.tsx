@@ -242,7 +242,7 @@ function versionColumns({
   return [
     {
       label: 'Version',
-      size: 110,
+      size: 100,
       cell: ({ version }) => (
         <Group gap={6} wrap="nowrap">
           <LinkAnchor
@@ -264,7 +264,7 @@ function versionColumns({
     },
     {
       label: 'What was done',
-      size: 220,
+      size: 140,
       share: 3,
       wraps: true,
       cell: ({ message, source, schema }) => (
@@ -279,7 +279,7 @@ function versionColumns({
     },
     {
       label: 'Changes',
-      size: 160,
+      size: 120,
       share: 1,
       wraps: true,
       cell: ({ version, change }) => {
@@ -299,11 +299,18 @@ function versionColumns({
         );
       },
     },
-    { label: 'Items', size: 80, isNumber: true, cell: ({ item_count }) => formatCount(item_count) },
+    {
+      label: 'Items',
+      size: 80,
+      isNumber: true,
+      isOptional: true,
+      cell: ({ item_count }) => formatCount(item_count),
+    },
     {
       label: 'Runs',
       size: 60,
       isNumber: true,
+      isOptional: true,
       cell: ({ run_count }) => (run_count === 0 ? '–' : formatCount(run_count)),
     },
     { label: 'By', size: 90, isOptional: true, cell: ({ author }) => author ?? '–' },
@@ -321,7 +328,7 @@ function versionColumns({
       : [
           {
             label: 'Actions',
-            size: 150,
+            size: 140,
             cell: (version: Version) =>
               version.version !== newest && (
                 <Group gap={4} wrap="nowrap">
