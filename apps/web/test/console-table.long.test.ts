@@ -30,7 +30,7 @@ const csv = [
       ['sums', 'books'][row % 2],
       row % 5,
       `https://example.org/${row}`,
-      `Grund ${row}${row === 0 ? ' von vielen, die hier stehen' : ''}`,
+      `Grund ${row}${row === 0 ? ' und noch einer'.repeat(6) : ''}`,
     ].join(','),
   ),
 ].join('\n');
@@ -92,7 +92,7 @@ describe('a table of questions', () => {
         topic: 'sums',
         difficulty: expect.anything(),
         source_url: 'https://example.org/0',
-        rationale: expect.stringMatching(/^Grund 0 von/),
+        rationale: expect.stringMatching(/^Grund 0 und/),
       },
     });
     await page.getByRole('button', { name: 'Choose another file' }).click();
