@@ -102,6 +102,10 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     `${API}/connections.test.ts`,
     'is not ready and still serves for SVC_DRAIN_DELAY_MS',
   ],
+  'idle connections leave file descriptors to requests': [
+    'packages/service/src/http/server/http-server.test.ts',
+    'keeps connections for another request while they leave file descriptors to all else',
+  ],
   'a mistake of an operator gets one sentence that says what to do': [
     'apps/standalone/test/operator-mistakes.test.ts',
     'wrong password',

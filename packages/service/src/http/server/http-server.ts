@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from '../../telemetry/create-logger.ts';
@@ -48,7 +49,11 @@ const CHECK_INTERVAL_MS = 1000;
  */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const server = createHttpServer(options);
-  const idle = idleConnections(server);
+  const connections = openConnections(server);
+  const mostKept = openFilesLimit() * KEPT_SHARE;
+  server.prependListener('request', (_request, response) => {
+    if (connections.size > mostKept) response.setHeader('Connection', 'close');
+  });
   await listen(server, options);
   const { address, family, port } = server.address() as AddressInfo;
   options.logger.log('server.start', { host: address, port, version: options.version });
@@ -62,7 +67,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     server.closeIdleConnections();
     // A busy connection becomes idle with its response, and would then be kept for another request.
     sweep = setInterval(() => server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-    idleTimer = setTimeout(idle.end, FIRST_BYTE_TIMEOUT_MS);
+    // Browsers and load balancers open connections in advance. Node counts them as busy, and would wait for them.
+    idleTimer = setTimeout(() => {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    }, FIRST_BYTE_TIMEOUT_MS);
   };
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -88,6 +96,22 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
  * request that is on its way meets a closed connection.
  */
 const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * The share of the file descriptors that connections may take and still be kept for another request: idle ones would leave
+ * none for uploads and the database. A client that reads so in a response sends no request that would meet a closed connection.
+ */
+const KEPT_SHARE = 1 / 8;
+
+/** How many file descriptors the process may have, where the system says so. */
+function openFilesLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
+}
 
 function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServerOptions): Server {
   const server = createServer(
@@ -159,19 +183,12 @@ function reasonOf(error: unknown, variables: HttpServerOptions['variables']): st
   }
 }
 
-/**
- * Tracks the connections of a server. `end` closes connections without a first byte: browsers and load balancers open
- * some in advance. Node counts them as busy, so a closing server would wait for them.
- */
-function idleConnections(server: Server): { end(): void } {
+/** The open connections of a server. */
+function openConnections(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
-  return {
-    end: () => {
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    },
-  };
+  return connections;
 }
