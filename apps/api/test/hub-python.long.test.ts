@@ -27,7 +27,7 @@ function missing(...libraries: readonly string[]): string | undefined {
       return true;
     }
   });
-  return absent.length === 0 ? undefined : `Python without ${absent.join(', ')}: see "Tests" in docs/hub.md`;
+  return absent.length === 0 ? undefined : `Python without ${absent.join(', ')}`;
 }
 
 const KEY = 'a-key-of-a-viewer-1';

@@ -143,7 +143,7 @@ const apiKeys: Variable<readonly ApiKey[]> = {
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
-    'comma-separated list of `role:key` or `role:key:name` with the roles viewer, editor and admin, keys of at least 16 characters without a colon or semicolon; `;expires=2027-01-01` ends one, `;handles=team-a-` limits it to datasets whose handle begins so; sent as `Authorization: Bearer <key>`',
+    'comma-separated list of `role:key` or `role:key:name`, with `;expires=2027-01-01` and `;handles=team-a-` for [limited keys](operations.md#keys); sent as `Authorization: Bearer <key>`',
   secret: true,
   parse: (value) => (value === undefined ? [] : parseKeyList(value)),
 };
@@ -238,7 +238,7 @@ const assetStore: Variable<S3Location | null> = {
   name: 'SVC_ASSET_STORE_URL',
   default: 'the database',
   description:
-    'bucket that keeps the bytes of new assets: `s3://bucket/prefix`, with `?endpoint=https://host` and `&region=name` for a server other than Amazon’s; credentials come from the variables and files of the AWS SDK',
+    'bucket that keeps the bytes of new assets: `s3://bucket/prefix`, with `?endpoint=https://host` and `&region=name` for a server other than Amazon’s',
   parse: (value) => (value === undefined ? null : parseS3Location(value)),
 };
 
@@ -275,7 +275,7 @@ export const VARIABLES = {
   databaseDirectUrl: postgresUrl(
     'DATABASE_DIRECT_URL',
     'DATABASE_URL',
-    'the same server without a pooler, for notifications and for the migrations of `npm start`; needed only where `DATABASE_URL` leads through a pooler in transaction mode',
+    'the same server without a pooler, for notifications and the migrations of `npm start`; needed only behind a pooler in transaction mode',
   ),
   distributed: oneOf(
     'SVC_DISTRIBUTED',
@@ -287,7 +287,7 @@ export const VARIABLES = {
     'SVC_DATABASE_POOL_SIZE',
     20,
     { min: 4, max: 1000 },
-    'connections to PostgreSQL per process, plus two for probes; imports, exports and searches hold at most a quarter each, searches no more than there are processors',
+    'connections to PostgreSQL per process, and two for probes; imports, exports and searches hold at most a quarter each, searches at most one per processor',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   assetStore,
@@ -378,7 +378,7 @@ export const VARIABLES = {
     'SVC_MAX_ARCHIVE_ENTRIES',
     100_000,
     { min: 1, max: 10_000_000 },
-    'entries of one archive; an export has one for each file and section and up to four others, so that one of some 99,990 files is the largest that an upload takes',
+    'entries of one archive; an export has one for each file and section, and up to four others',
   ),
   maxUncompressedBytes: bytes(
     'SVC_MAX_UNCOMPRESSED_BYTES',
@@ -389,7 +389,7 @@ export const VARIABLES = {
     'SVC_MAX_EXPANSION_RATIO',
     500,
     { min: 1, max: 1_000_000 },
-    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB, in which each file counts once; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB. Of tables in an archive, those are the bytes of the archive as it was sent. Exports stay below 200: a lower value can refuse them',
+    'bytes that come out over bytes that were sent: of an entry past 1 MiB, of an archive or a mapping past 64 MiB',
   ),
   maxRows: integer(
     'SVC_MAX_ROWS',

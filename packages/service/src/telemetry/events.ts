@@ -56,7 +56,7 @@ export const EVENTS = {
     level: 'warn',
     when: 'the process was started as root',
     fields: {
-      uid: 'the account it changes to: that of its database, or 0' as Count,
+      uid: 'the account it changes to: the owner of its database, or 0' as Count,
       reason: 'why it stays root' as OptionalText,
     },
   },
@@ -490,7 +490,7 @@ export const EVENTS = {
     when: 'a client sent results of a run',
     fields: {
       accepted: 'lines that were stored' as Count,
-      replaced: 'those of them that took the place of another one' as Count,
+      replaced: 'stored lines that replaced another one' as Count,
       rejected: 'lines that were not stored' as Count,
     },
   },
@@ -499,7 +499,7 @@ export const EVENTS = {
     when: 'a client sent scores of the results of a run',
     fields: {
       accepted: 'lines that were stored' as Count,
-      replaced: 'those of them that took the place of another score' as Count,
+      replaced: 'stored lines that replaced another score' as Count,
       rejected: 'lines that were not stored' as Count,
     },
   },
