@@ -1,10 +1,9 @@
 # syntax=docker/dockerfile:1
 
 # Four images from one file: docker build --target api|worker|cli|svc .
-ARG NODE_VERSION=24
 
 # What is built holds no machine code, so it is built once for all platforms, on the builder's own.
-FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /src
 ENV TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1
 # What is installed depends on the manifests alone, so that a change of the sources takes what was installed before.
@@ -45,7 +44,7 @@ ARG TARGETARCH
 RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/share/pnpm/store \
     node tools/deploy.mjs standalone /out/svc "$(echo "${TARGETARCH:-amd64}" | sed s/amd64/x64/)"
 
-FROM node:${NODE_VERSION}-bookworm-slim AS base
+FROM node:24-bookworm-slim AS base
 # GLIBC_TUNABLES: docs/deployment.md#memory
 ENV NODE_ENV=production \
     GLIBC_TUNABLES=glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576

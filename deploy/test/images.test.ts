@@ -18,7 +18,7 @@ const stages = new Map(
     .replaceAll(/^\s*#.*\n/gm, '')
     .replaceAll(/\\\n\s*/g, ' ')
     .split(/^(?=FROM )/m)
-    .slice(1)
+    .filter((text) => text.startsWith('FROM '))
     .map((text) => {
       const lines = text.split('\n').filter((line) => line.trim() !== '');
       const [, platform, from = '', name = ''] =
@@ -27,30 +27,52 @@ const stages = new Map(
     }),
 );
 
+/** Renovate pins images by it. */
+const DIGEST = '(?:@sha256:[0-9a-f]{64})?';
+
+describe('renovate.json', () => {
+  const renovate = JSON.parse(read('renovate.json'));
+
+  it('pins images and actions by digest', () => {
+    expect(renovate.extends).toEqual(
+      expect.arrayContaining(['docker:pinDigests', 'helpers:pinGitHubActionDigests']),
+    );
+  });
+
+  it('changes pnpm wherever it is named', () => {
+    const [{ managerFilePatterns, matchStrings }] = renovate.customManagers as [
+      { managerFilePatterns: readonly string[]; matchStrings: readonly string[] },
+    ];
+    const patterns = managerFilePatterns.map((pattern) => new RegExp(pattern.slice(1, -1)));
+    const naming = execFileSync('git', ['grep', '--name-only', '--extended-regexp', 'pnpm@[0-9]+\\.'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+      .trim()
+      .split('\n')
+      .filter((path) => !/(?:^pnpm-lock\.yaml|CHANGELOG\.md)$/.test(path));
+    expect(naming.length).toBeGreaterThan(6);
+    expect(naming.filter((path) => !patterns.some((pattern) => pattern.test(path)))).toEqual([]);
+    const named = [...naming, 'package.json'].flatMap((path) =>
+      matchStrings.flatMap((match) =>
+        [...read(path).matchAll(new RegExp(match, 'g'))].map(({ groups }) => groups?.['currentValue']),
+      ),
+    );
+    expect([...new Set(named)]).toEqual([manifest.devDependencies.pnpm]);
+  });
+});
+
 describe('Dockerfile', () => {
   it('has no fault that a linter finds', () => {
     expect(validate(read('Dockerfile'))).toEqual([]);
   });
 
-  it('uses the Node and the pnpm of this repository', () => {
-    expect(read('Dockerfile')).toMatch(
-      new RegExp(`^ARG NODE_VERSION=${manifest.devDependencies.node.split('.')[0]}$`, 'm'),
-    );
-    expect(read('Dockerfile').match(/pnpm@[\d.]+/g)).toEqual(
-      [1, 2].map(() => `pnpm@${manifest.devEngines.packageManager.version}`),
-    );
-    expect(manifest.devDependencies.pnpm).toBe(manifest.devEngines.packageManager.version);
-    const naming = [
-      'tools/deploy.mjs',
-      'tools/run.mjs',
-      '.devcontainer/devcontainer.json',
-      'examples/README.md',
-    ];
-    for (const path of [...naming, '.github/workflows/ci.yml', '.github/workflows/release.yml'])
-      expect(new Set(read(path).match(/pnpm@[\d.]+/g)), path).toEqual(
-        new Set([`pnpm@${manifest.devDependencies.pnpm}`]),
-      );
-    expect(`${manifest.devDependencies.node.split('.')[0]}\n`).toBe(read('.nvmrc'));
+  it('uses the Node of this repository', () => {
+    const [major] = manifest.devDependencies.node.split('.');
+    const bases = [...stages.values()].flatMap(({ from }) => /^node:.*/.exec(from) ?? []);
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toMatch(new RegExp(`^node:${major}-bookworm-slim${DIGEST}$`));
+    expect(read('.nvmrc')).toBe(`${major}\n`);
   });
 
   it('copies the manifest of every workspace package before it installs', () => {
@@ -204,7 +226,11 @@ describe('compose.yaml', () => {
       }
     }
     for (const [, { image }] of services)
-      expect(image).toMatch(/^(?:[\w./-]+:v?[\d.]+|\$\{SVC_IMAGE:-svc\}-\w+:\$\{SVC_VERSION:-dev\})$/);
+      expect(image).toMatch(
+        new RegExp(
+          `^(?:[\\w./-]+:v?[\\d.]+${DIGEST}|\\$\\{SVC_IMAGE:-svc\\}-\\w+:\\$\\{SVC_VERSION:-dev\\})$`,
+        ),
+      );
   });
 
   it('lets Prometheus find the processes, with their key', () => {
