@@ -96,7 +96,7 @@ beforeAll(async () => {
 
 /** Labels that Prometheus adds to every series, and labels whose values depend on requests. */
 const TARGET_LABELS = new Set(['job', 'instance']);
-const OPEN_LABELS = new Set(['path', 'method', 'status_code', 'version']);
+const OPEN_LABELS = new Set(['path', 'route', 'method', 'status_code', 'version']);
 
 describe('selectorsOf', () => {
   it.each([
