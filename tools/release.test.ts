@@ -37,7 +37,7 @@ async function copyOfRepository(): Promise<string> {
     encoding: 'utf8',
   });
   const isNeeded = (path: string): boolean =>
-    /^(?:packages|apps|prisma|bench|examples|tools|\.changeset)\/|^[^/]+$/.test(path);
+    /^(?:packages|apps|prisma|bench|examples|tools|deploy\/helm|\.changeset)\/|^[^/]+$/.test(path);
   for (const path of listed.split('\0').filter((one) => one !== '' && isNeeded(one))) {
     await cp(join(ROOT, path), join(folder, path)).catch(() => undefined); // deleted, and not committed yet
   }
@@ -91,6 +91,8 @@ describe('the next version', () => {
         if (name.startsWith('@svc/')) expect(range, name).toBe('workspace:^');
       }
     }
+    const chart = await readFile(join(folder, 'deploy/helm/svc/Chart.yaml'), 'utf8');
+    expect(chart.match(/(?<=ersion: "?)[\d.]+/g)).toEqual([after['apps/api'], after['apps/api']]);
     const api = `@svc/api@${after['apps/api']}`;
     const format = `@svc/pkg-format@${after['packages/pkg-format']}`;
     const notes = execFileSync(process.execPath, ['tools/release-notes.mjs', api, format], {

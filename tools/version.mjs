@@ -11,6 +11,14 @@ const changeset = join(root, 'node_modules/.bin/changeset');
 const { status } = spawnSync(changeset, ['version'], { cwd: root, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
+// The chart installs the images of the service's version.
+const { version } = JSON.parse(readFileSync(join(root, 'apps/api/package.json'), 'utf8'));
+const chart = join(root, 'deploy/helm/svc/Chart.yaml');
+writeFileSync(
+  chart,
+  readFileSync(chart, 'utf8').replaceAll(/^((?:appV|v)ersion: "?)[^"\n]+/gm, `$1${version}`),
+);
+
 // These name their versions, to the hub and in packages, also in browsers, which have no package.json.
 for (const name of ['hub-client', 'pkg-format']) {
   const folder = join(root, 'packages', name);

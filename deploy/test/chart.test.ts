@@ -145,6 +145,11 @@ describe('the chart', () => {
     expect(isValid(over(defaults, given))).toBe(false);
   });
 
+  it('has the version of the service', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'apps/api/package.json'), 'utf8'));
+    expect([chart['version'], chart['appVersion']]).toEqual([version, version]);
+  });
+
   it('asks for the secret', () => {
     expect(() => rendered({})).toThrow('secret must name a secret');
   });
