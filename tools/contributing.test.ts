@@ -82,6 +82,17 @@ it('the checker of CONTRIBUTING is one', async () => {
   expect(['It is Paris\n', 'Paris, I think'].map(passed)).toEqual([true, false]);
 });
 
+it('each package has its tests as `npm test`', () => {
+  const folders = ['packages', 'apps'].flatMap((parent) =>
+    readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
+  );
+  const lacking = [...folders, 'prisma'].filter((folder) => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    return !/^vitest run --root \S+ --project \S+ \S+$/.test(scripts.test);
+  });
+  expect(lacking, 'add the script `test` to their package.json').toEqual([]);
+});
+
 describe('the walks of CONTRIBUTING', () => {
   const walks = PAGE.slice(PAGE.indexOf('## Three walks'), PAGE.indexOf('## Code'))
     .split(/^(?=\*\*)/m)

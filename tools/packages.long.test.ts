@@ -69,12 +69,14 @@ it.each(names)('the tarball of %s is in order', async (name) => {
   expect(await problemsOf(pkg)).toEqual([]);
 });
 
-it('svc-pkg is small', async () => {
-  const { packages: installed, bytes } = await installSize('svc-pkg', packages);
-  console.log(`svc-pkg installs ${installed.length} packages of ${bytes} bytes`);
-  expect(installed.length, installed.join(' ')).toBeLessThanOrEqual(30);
-  // 13 MiB, with the checkers, RE2JS for their patterns, and the SDK of the tools for agents
-  expect(bytes).toBeLessThan(13_500_000);
+it.each(['svc-pkg', '@svc/observability'])('%s installs no more than its README says', async (name) => {
+  const folder = publishablePackages().find(({ manifest }) => manifest.name === name)?.folder ?? '';
+  const readme = await readFile(join(folder, 'README.md'), 'utf8');
+  const [, count, megabytes] = /(\d+) packages (?:and|of) ([\d.]+) MB/.exec(readme) ?? [];
+  const { packages: installed, bytes } = await installSize(name, packages);
+  console.log(`${name} installs ${installed.length} packages of ${bytes} bytes`);
+  expect(installed.length, installed.join(' ')).toBeLessThanOrEqual(Number(count));
+  expect(bytes).toBeLessThan(Number(megabytes) * 1.04e6);
 });
 
 describe('in an empty project', () => {
