@@ -16,8 +16,8 @@ import {
 import { openHub } from '@svc/service/flows';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
+import { leaveRoot, obstacleTo } from './embedded-postgres/process/postgres-account.ts';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.ts';
-import { leaveRoot, obstacleTo } from './leave-root.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 /** A deployed service has the console next to its own files, a clone where it is built. */

@@ -1,20 +1,45 @@
 import type { ChildProcess } from 'node:child_process';
-import type { FileHandle } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import type pg from 'pg';
 import { type Endpoint, freePort, SOCKET_PORT } from './connection/endpoint.ts';
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import { explain } from './explain.ts';
+import { EmbeddedPostgresError, explain } from './embedded-postgres-error.ts';
 import type { Layout } from './layout.ts';
 import { readPostmasterFile } from './ownership/postmaster.ts';
 import { takeServer } from './ownership/take-server.ts';
 import { pause } from './process/guard.ts';
-import { runToEnd } from './process/spawn-as.ts';
-import { openLog, readLogFrom } from './server-log.ts';
+import { type Account, runToEnd } from './process/spawn-as.ts';
 import type { ServerPlan } from './server-plan.ts';
-import { SERVER_SETTINGS } from './server-settings.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Settings of the embedded server, which serves one service on one machine.
+ * @see https://www.postgresql.org/docs/18/runtime-config.html
+ */
+const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  max_connections: '100',
+  shared_buffers: '256MB',
+  // an import writes gigabytes in one go: fewer checkpoints, fewer full pages in the log
+  max_wal_size: '2GB',
+  min_wal_size: '128MB',
+  checkpoint_timeout: '15min',
+  wal_compression: 'on',
+  // nothing replicates from it
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // compiling a plan takes longer than the statements of the service
+  jit: 'off',
+  // /dev/shm of a container is often 64 MB
+  enable_parallel_hash: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // rows and statements contain prompts and answers, which the log must not show
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+};
 
 /** A running server, and the connection that holds it for this process. */
 export interface StartedServer {
@@ -121,4 +146,36 @@ async function endOf(ended: Promise<void>, timeoutMs: number, signal?: AbortSign
   const either = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
   await Promise.race([ended, pause(timeoutMs, either)]);
   done.abort();
+}
+
+/**
+ * Opens the log of the server to append to it, and empties it first when it is large.
+ *
+ * @throws EmbeddedPostgresError
+ */
+async function openLog(layout: Layout, account: Account | null): Promise<FileHandle> {
+  const size = (await stat(layout.log).catch(() => null))?.size ?? 0;
+  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;
+  // Root must not follow a link that the account of the server has made. Windows has no such flag.
+  const flags = O_WRONLY | O_CREAT | O_APPEND | (constants.O_NOFOLLOW ?? 0);
+  try {
+    const log = await open(layout.log, size > MAX_LOG_BYTES ? flags | O_TRUNC : flags, 0o600);
+    const found = await log.stat();
+    if (!found.isFile() || found.nlink !== 1) {
+      await log.close();
+      throw new EmbeddedPostgresError(`${layout.log} is not a regular file: remove it.`);
+    }
+    if (account !== null) await log.chown(account.uid, account.gid);
+    return log;
+  } catch (cause) {
+    throw cause instanceof EmbeddedPostgresError
+      ? cause
+      : new EmbeddedPostgresError(explain(String(cause), layout), cause);
+  }
+}
+
+/** What the server has written since its log had `start` bytes; empty when the log cannot be read. */
+async function readLogFrom(layout: Layout, start: number): Promise<string> {
+  const bytes = await readFile(layout.log).catch(() => Buffer.alloc(0));
+  return bytes.subarray(start).toString('utf8');
 }

@@ -1,5 +1,7 @@
+import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
 import { type Account, runToEnd } from './spawn-as.ts';
 
@@ -58,4 +60,36 @@ async function createPostgresAccount(): Promise<Account> {
     );
   }
   return account;
+}
+
+/**
+ * Finds the first folder, on the path to the code or to the data, that an account cannot enter. A root process can
+ * continue as that account only without one.
+ *
+ * @returns null when there is none
+ */
+export async function obstacleTo(account: Account, dataDir: string): Promise<string | null> {
+  // what is loaded later, also by threads
+  const code = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store/package.json')];
+  return await firstBarredFolder(account, [...code, process.execPath, dataDir]);
+}
+
+/**
+ * Switches to another account, permanently and without capabilities. Bind ports below 1024 before.
+ *
+ * @param folders folders that the service writes to from now on; the account becomes their owner
+ */
+export function leaveRoot(account: Account, folders: readonly string[]): void {
+  for (const folder of folders) changeOwner(folder, account);
+  process.setgroups?.([account.gid]);
+  process.setgid?.(account.gid);
+  process.setuid?.(account.uid);
+}
+
+function changeOwner(path: string, account: Account): void {
+  const found = lstatSync(path);
+  // A file with another hard link elsewhere keeps its owner.
+  if (!found.isDirectory() && found.nlink !== 1) return;
+  lchownSync(path, account.uid, account.gid);
+  if (found.isDirectory()) for (const name of readdirSync(path)) changeOwner(join(path, name), account);
 }
