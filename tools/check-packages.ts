@@ -9,7 +9,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runStandalone } from '../apps/standalone/test/run-standalone.ts';
+import { runService } from '../apps/standalone/test/faults/run-service.ts';
 import { checkTypes, createConsumerProject } from './packages/consumer-project.ts';
 import { convertLegacyArchive } from './packages/convert-legacy-archive.ts';
 import { runEveryCommand } from './packages/every-command.ts';
@@ -38,9 +38,10 @@ try {
   cleanUp.defer(() => hub.close());
   const apiKey = 'a-key-of-an-admin';
   // The built service, with its own database, on the Node that runs this.
-  const service = await runStandalone(join(folder, 'service'), {
-    SVC_API_KEYS: `admin:${apiKey}`,
-    HUB_ENDPOINT: hub.endpoint,
+  const service = await runService({
+    app: 'standalone',
+    dataDir: join(folder, 'service'),
+    env: { SVC_API_KEYS: `admin:${apiKey}`, HUB_ENDPOINT: hub.endpoint },
   });
   cleanUp.defer(async () => void (await service.end('SIGTERM')));
   const env = { HUB_ENDPOINT: hub.endpoint, SVC_API_URL: service.url, SVC_API_KEY: apiKey };

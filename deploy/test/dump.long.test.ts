@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
+import { runService, type ServiceProcess } from '../../apps/standalone/test/faults/run-service.ts';
 import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
-import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
 import { until } from '../../apps/worker/test/start-test-service.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
@@ -34,10 +34,10 @@ type Post = (path: string, body: object | FormData, method?: string) => Promise<
 /** `npm start` with a dataset, a run of it and a changed setting in its database. */
 async function startedWithData(
   env: Readonly<Record<string, string>> = {},
-): Promise<{ service: RunningStandalone; datasetId: string; post: Post }> {
-  const service = await runStandalone(join(folder, 'data'), env);
+): Promise<{ service: ServiceProcess; datasetId: string; post: Post }> {
+  const service = await runService({ app: 'standalone', dataDir: join(folder, 'data'), env });
   cleanUp.defer(async () => {
-    if (service.child.exitCode === null) await service.end('SIGTERM');
+    if (!service.hasEnded()) await service.end('SIGTERM');
   });
   const lines = [
     '{"id":"a\\tb\\\\","type":"exact","tags":["é","\\ud800 \\u0000"],"inputs":{"prompt":"\\u0000 \\ud800 \u2028 é"},"answer":0.12345678901234567890123}',
@@ -147,7 +147,7 @@ it.runIf(IS_LONG)('a copy of the folder of a stopped npm start is a backup', asy
   await rm(join(folder, 'data'), { recursive: true });
   await mkdir(join(folder, 'data'));
   await bash('cp -a backup data/postgres', {});
-  const restored = await runStandalone(join(folder, 'data'));
+  const restored = await runService({ app: 'standalone', dataDir: join(folder, 'data') });
   cleanUp.defer(async () => void (await restored.end('SIGTERM')));
   expect(await shown(restored.url)).toEqual(before);
 });
@@ -170,7 +170,11 @@ it('a backup by pg_dump is restored with the work that had not ended', async (co
   hold = false;
   const target = cleanUp.use(await startExternalPostgres(bin)).url;
   await bash(restore, { to: target }, bin);
-  const restored = await runStandalone(join(folder, 'data'), { DATABASE_URL: target });
+  const restored = await runService({
+    app: 'standalone',
+    dataDir: join(folder, 'data'),
+    env: { DATABASE_URL: target },
+  });
   cleanUp.defer(async () => void (await restored.end('SIGTERM')));
   const ended = await until(
     async () => (await fetch(`${restored.url}/runs/${begun.id}`)).json() as Promise<Record<string, unknown>>,

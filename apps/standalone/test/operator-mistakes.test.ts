@@ -28,7 +28,8 @@ let plain: string;
 beforeAll(async () => {
   cleanUp = new AsyncDisposableStack();
   folder = await mkdtemp(join(tmpdir(), 'svc-mistakes-'));
-  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  // the database of a service that was killed may still be ending
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   const database = await createTestDatabase();
   cleanUp.defer(() => database.drop());
   migrated = database.url;
@@ -86,8 +87,17 @@ const MESSAGE_SOURCES = [
   '../../../prisma/src/database/errors.ts',
 ];
 
+const PAGE = new URL('../../../docs/operations.md', import.meta.url);
+
+it('docs/operations.md shows queries that run', async () => {
+  const page = await readFile(PAGE, 'utf8');
+  const queries = page.match(/(?<=^```sql\n(?:[^`]*\n)?)SELECT [^;]*;/gm) ?? [];
+  expect(queries).toHaveLength(5);
+  for (const query of queries) await queryDatabase(migrated, query);
+});
+
 it('docs/operations.md lists messages as they are', async () => {
-  const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const page = await readFile(PAGE, 'utf8');
   const [, table = ''] = /^### What a message asks for\n([\s\S]*?)^## /m.exec(page) ?? [];
   const messages = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, message = '']) => message);
   expect(messages.length).toBeGreaterThan(10);
@@ -145,6 +155,7 @@ describe('a mistake with the database', () => {
 
   it('not migrated', async () => {
     await using database = await createEmptyDatabase();
+    expect(await exported(database.url)).toBe(NOT_MIGRATED);
     await using service = await startApi(database.url);
     expect(await service.readyz()).toEqual(check('not_migrated', /Run `svc-admin migrate`\.$/));
     const list = await fetch(`${service.url}/datasets`);
@@ -174,19 +185,28 @@ describe('a mistake with the database', () => {
       /Run `svc-admin migrate`\.$/,
     );
     expect((await fetch(`${service.url}/datasets`)).status).toBe(200);
+    await queryDatabase(database.url, 'ALTER TABLE datasets DROP COLUMN handle');
+    expect(await exported(database.url)).toBe(NOT_MIGRATED);
   });
 
   it('a full disk: what is stored can be read', async () => {
-    const database = await createTestDatabase();
-    cleanUp.defer(() => database.drop());
     // What the server says when a disk is full, of every row and of the room that the probe takes.
     const fill = (tag: string): string => `CREATE FUNCTION full_${tag}() RETURNS ${tag} LANGUAGE plpgsql AS
       'BEGIN RAISE disk_full USING MESSAGE = ''could not extend file: No space left on device''; END'`;
+    const tables = `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS')
+      EXECUTE FUNCTION full_event_trigger()`;
+    await using empty = await createEmptyDatabase();
+    for (const sql of [fill('event_trigger'), tables]) await queryDatabase(empty.url, sql);
+    expect(await run(SVC_ADMIN, ['migrate'], { DATABASE_URL: empty.url })).toBe(
+      '1 svc-admin: The database could not be migrated: ERROR: could not extend file: No space left on device (migration_failed)\n',
+    );
+    const database = await createTestDatabase();
+    cleanUp.defer(() => database.drop());
     for (const sql of [
       fill('trigger'),
       fill('event_trigger'),
       'CREATE TRIGGER full_disk BEFORE UPDATE OR INSERT ON settings FOR EACH ROW EXECUTE FUNCTION full_trigger()',
-      `CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION full_event_trigger()`,
+      tables,
     ]) {
       await queryDatabase(database.url, sql);
     }
@@ -207,6 +227,13 @@ describe('a mistake with the database', () => {
     await expect.poll(service.readyz).toEqual([200, { ok: true }]);
   });
 });
+
+/** What a command says that reads the database. */
+const exported = (url: string): Promise<string> =>
+  run(SVC_ADMIN, ['export', 'Capitals', '--database'], { DATABASE_URL: url });
+
+const NOT_MIGRATED =
+  '1 svc-admin: The database is not migrated to this version. Run `svc-admin migrate` (database_not_migrated)\n';
 
 const REFUSED =
   'The database refuses the service. Check the user, the password, the name of the database and its rights in DATABASE_URL.';

@@ -1,35 +1,33 @@
-import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { startFakeProvider } from '../../worker/test/fake-provider.ts';
+import { runService, type ServiceProcess } from './faults/run-service.ts';
 import { makeDataFolder } from './make-data-folder.ts';
-import { type RunningStandalone, runStandalone } from './run-standalone.ts';
 
 /** Holds the data folders: tests that do not need an empty one share one. */
 let folder: string;
-const running = new Set<RunningStandalone>();
+const running = new Set<ServiceProcess>();
 beforeAll(async () => {
   folder = await makeDataFolder('svc-standalone-');
 });
 afterEach(async () => {
-  for (const service of running) if (service.child.exitCode === null) await service.end('SIGTERM');
+  for (const service of running) if (!service.hasEnded()) await service.end('SIGTERM');
   running.clear();
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function start(env: Record<string, string> = {}, name = 'shared'): Promise<RunningStandalone> {
-  const service = await runStandalone(join(folder, name), env);
+async function start(env: Record<string, string> = {}, name = 'shared'): Promise<ServiceProcess> {
+  const service = await runService({ app: 'standalone', dataDir: join(folder, name), env });
   running.add(service);
   return service;
 }
 
 const filler = JSON.stringify({ text: 'word '.repeat(80) });
 
-async function upload(service: RunningStandalone, name: string, items: number): Promise<Response> {
+async function upload(service: ServiceProcess, name: string, items: number): Promise<Response> {
   const zip = new JSZip();
   const lines = Array.from(
     { length: items },
@@ -48,10 +46,14 @@ async function upload(service: RunningStandalone, name: string, items: number): 
   return fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form });
 }
 
-const isLarge = ({ bytes }: Record<string, unknown>): boolean => Number(bytes) > 10_000;
+/** Waits until a large upload is being imported. */
+const importing = (service: ServiceProcess): Promise<unknown> =>
+  expect
+    .poll(() => service.log().filter(({ event }) => event === 'dataset.import.start'), { interval: 5 })
+    .toContainEqual(expect.objectContaining({ bytes: expect.toSatisfy((bytes) => bytes > 10_000) }));
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
-async function send(service: RunningStandalone, path: string, body?: object): Promise<any> {
+async function send(service: ServiceProcess, path: string, body?: object): Promise<any> {
   const response = await fetch(service.url + path, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     headers: body === undefined ? {} : { 'content-type': 'application/json' },
@@ -60,7 +62,7 @@ async function send(service: RunningStandalone, path: string, body?: object): Pr
   return response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
 }
 
-const names = async (service: RunningStandalone): Promise<string[]> => {
+const names = async (service: ServiceProcess): Promise<string[]> => {
   const page = (await (await fetch(`${service.url}/datasets`)).json()) as { data: { name: string }[] };
   return page.data.map(({ name }) => name).sort();
 };
@@ -75,23 +77,23 @@ describe('npm start', () => {
     const first = await start({ SVC_HUB_CACHE_DIR: cache });
     await expect.poll(first.stderr).toContain(first.url);
     await expect.poll(first.stderr).toContain('curl');
-    await first.logged(({ event }) => event === 'hub.cache.fail');
-    expect(first.log).toContainEqual(
-      expect.objectContaining({ level: 'warn', folder: cache, code: 'ENOTDIR' }),
-    );
+    await expect
+      .poll(first.log)
+      .toContainEqual(expect.objectContaining({ level: 'warn', folder: cache, code: 'ENOTDIR' }));
     const stored = await upload(first, 'kept', 50);
     expect(stored.status).toBe(201);
     const accepted = upload(first, 'accepted', 10_000);
-    await first.logged((line) => line['event'] === 'dataset.import.start' && isLarge(line));
+    await importing(first);
     const ended = first.end('SIGTERM');
     expect((await accepted).status).toBe(201);
     expect(await ended).toBe(0);
-    expect(first.log.at(-1)).toMatchObject({
+    expect(first.log().at(-1)).toMatchObject({
       service: 'svc-standalone',
       event: 'server.stop',
       exit_code: 0,
     });
-    const told = first.log
+    const told = first
+      .log()
       .map(({ event }) => event)
       .filter((event) => /^(database|server)\./.test(String(event)));
     expect(told.slice(0, 1)).toEqual(['database.start']);
@@ -107,7 +109,7 @@ describe('npm start', () => {
     await expect.poll(() => send(second, '/metrics')).toContain('svc_run_items_total{status="ok"} 20');
     await expect.poll(() => send(second, '/metrics')).toMatch(/^runs_cancel_poll_count [1-9]/m);
     const lost = upload(second, 'half', 30_000).catch(() => undefined);
-    await second.logged((line) => line['event'] === 'dataset.import.start' && isLarge(line));
+    await importing(second);
     await second.end('SIGKILL');
     await lost;
 
@@ -120,29 +122,13 @@ describe('npm start', () => {
     await expect.poll(async () => (await send(third, `/runs/${run.id}`)).status).toBe('completed');
     expect((await send(third, `/runs/${run.id}`)).counts).toMatchObject({ total: 50, done: 50, ok: 50 });
     await expect.poll(() => send(third, '/metrics')).toContain('svc_runs_total{status="completed"} 1');
-    expect(third.log.find((line) => line['event'] === 'worker.run.start')).toMatchObject({
+    expect(third.log().find((line) => line['event'] === 'worker.run.start')).toMatchObject({
       service: 'svc-standalone',
       run_id: run.id,
       items_done: 20,
       attempt: 2,
     });
     expect([...provider.asked.values()].filter((times) => times > 1).length).toBeLessThanOrEqual(8);
-  });
-
-  it('explains in one sentence why it cannot start', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as { port: number };
-    await expect(runStandalone(join(folder, 'shared'), { SVC_PORT: String(port) })).rejects.toThrow(
-      /Cannot start svc-standalone: Cannot listen on 127\.0\.0\.1:\d+: the port is in use/,
-    );
-    taken.close();
-    await expect(runStandalone(join(folder, 'shared'), { SVC_PROT: '1' })).rejects.toThrow(
-      /SVC_PROT is an unknown environment variable/,
-    );
-    await expect(
-      runStandalone(join(folder, 'shared'), { DATABASE_URL: 'postgresql://user@127.0.0.1:1/x' }),
-    ).rejects.toThrow(/Cannot start/);
   });
 
   it.runIf(IS_LONG)('exports the same bytes in every time zone and locale', async () => {

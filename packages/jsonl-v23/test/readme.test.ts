@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as api from '../src/index.ts';
@@ -18,4 +19,10 @@ it('the example of the README prints what the README says', async () => {
 
 it.each([...Object.keys(api), ...Object.keys(json)])('the README names %s', (name) => {
   expect(readme).toContain(`\`${name}`);
+});
+
+it('docs/jsonl-v23.md computes a hash by hand', () => {
+  const page = readFileSync(new URL('../../../docs/jsonl-v23.md', import.meta.url), 'utf8');
+  const [, script = '', hash] = /^```\n(item=[\s\S]*?)^([0-9a-f]{64})\n```$/m.exec(page) ?? [];
+  expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(`${hash}\n`);
 });
