@@ -194,11 +194,22 @@ async function installService() {
   const selected = existsSync(stampOf('installed'))
     ? []
     : ['--prod', ...parts.map((part) => `--filter=${part}`)];
+  const step = async () => {
+    await quiet(NPX, '--yes', PNPM, 'install', '--frozen-lockfile', ...selected);
+    removeHeaders();
+  };
   await unlessDone(
     selected.length === 0 ? 'installed' : 'installed-service',
     manifests() + (IS_NODE_24 ? '' : '-'),
-    () => quiet(NPX, '--yes', PNPM, 'install', '--frozen-lockfile', ...selected),
+    step,
   );
+}
+
+/** A third of the Node that is installed are headers to compile add-ons with, which nothing here does. */
+function removeHeaders() {
+  const folder = join(root, 'tools/node/node_modules/node/node_modules');
+  const packages = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('node-')) : [];
+  for (const name of packages) rmSync(join(folder, name, 'include'), { recursive: true, force: true });
 }
 
 /** The state of all sources, and of what is bundled with them. */

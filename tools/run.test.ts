@@ -80,7 +80,12 @@ it.runIf(IS_LONG)('npm start in a clone takes what the README says', { timeout: 
     .filter((entry) => !entry.includes('node_modules'));
   const npm = spawn('npm', ['start', '--', '--port=0', '--data=data'], {
     cwd: folder,
-    env: { PATH: path.join(delimiter), HOME: process.env['HOME'] },
+    // and without what pnpm keeps of earlier installations
+    env: {
+      PATH: path.join(delimiter),
+      HOME: process.env['HOME'],
+      PNPM_CONFIG_STORE_DIR: join(folder, 'store'),
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(npm, 'exit');
