@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkColumnCount, shorten } from '../errors.ts';
-import { csvNumber, isInt64, isUint64 } from '../scalars/numbers.ts';
+import { csvNumber, isInt64, isUint64, MAX_NUMBER_LENGTH } from '../scalars/numbers.ts';
 import { type Convert, parseField } from '../schema/cast.ts';
 import { type Feature, type Features, valueFeature } from '../schema/features.ts';
 import type { Inference } from '../schema/infer-schema.ts';
@@ -162,6 +162,7 @@ function csvDtype(shape: CsvShape): string {
 export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool' | 'text' {
   if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
   if (/^(?:true|false)$/i.test(text)) return 'bool';
+  if (text.length > MAX_NUMBER_LENGTH) return 'text';
   if (/^[ \t]*[+-]?[0-9]+[ \t]*$/.test(text)) {
     const digits = text.trim().replace(/^\+/, '');
     if (isInt64(digits)) return 'int';

@@ -35,11 +35,14 @@ export function isUint64(digits: string): boolean {
 }
 
 const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
+/** A longer text has more digits than a number may have. */
+export const MAX_NUMBER_LENGTH = 2048;
 
 /** The number in a CSV field: null for infinities, undefined if it is not a number. */
 export function csvNumber(text: string): JsonValue | undefined {
   // Nearly every field.
   if (SHORT_INTEGER.test(text)) return Number(text);
+  if (text.length > MAX_NUMBER_LENGTH) return undefined;
   const trimmed = text.trim();
   // As pandas does, only without blanks.
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;

@@ -352,11 +352,9 @@ describe('what a text is', () => {
     expect(csvNumber(text)).toEqual(number);
   });
 
-  it('finds the kind of a field of millions of digits in linear time', () => {
-    const startMs = performance.now();
-    expect(csvKind('9'.repeat(5_000_000))).toBe('long');
-    expect(csvKind(`-${'0'.repeat(5_000_000)}1`)).toBe('long');
-    expect(csvKind(`${'0'.repeat(5_000_000)}1`)).toBe('uint');
-    expect(performance.now() - startMs).toBeLessThan(20_000);
+  it.each(['9', ' ', '0'])('a CSV field of thousands of %j is a text', (character) => {
+    const text = `${character.repeat(2048)}1`;
+    expect(csvKind(text)).toBe('text');
+    expect(csvNumber(text)).toBeUndefined();
   });
 });
