@@ -33,7 +33,7 @@ const EXEC_ARGV = ['--wasm-wrapper-tiering-budget=2000000000'];
  */
 const SHARED = { isolate: false };
 
-const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
+const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts'), at('tools/vitest/measure-file.ts')];
 
 /** Files of the long form alone have it in their names. */
 const SUITE = { exclude: [...configDefaults.exclude, ...(IS_LONG ? [] : ['**/*.long.test.ts'])] };

@@ -156,7 +156,11 @@ describe('the patterns of the code base', () => {
     expect(slowText({ file: 'this test', line: 1, source, flags })).toBeDefined();
   });
 
-  const tried = patterns.filter(({ file, source }) => !(`${file} /${source}/` in SHORT_INPUT));
+  const tried = patterns.filter(({ file, source }) => {
+    // Without a repetition that has no limit, the time grows with the input and no faster.
+    const isUnlimited = /[*+]|\{\d+,\}/.test(source.replaceAll(/\\./gs, ''));
+    return isUnlimited && !(`${file} /${source}/` in SHORT_INPUT);
+  });
   const byFile = Map.groupBy(tried, ({ file }) => file);
   it.each([...byFile.keys()])(
     'take time that grows with their input and no faster: %s',

@@ -46,20 +46,25 @@ function stop(signal) {
 
 const exitCodeOf = (signal) => ({ SIGINT: 130, SIGKILL: 137 })[signal] ?? 143;
 
-/** Runs a command; exits with its code if it fails, or with the code of its signal. */
+/** A command that failed, with the code that this process ends with. */
+class CommandFailed extends Error {
+  constructor(code, message = '') {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Runs a command; throws if it fails. */
 function run(command, args, options = {}) {
   if (stoppedBy !== undefined) process.exit(exitCodeOf(stoppedBy));
-  return new Promise((done) => {
+  return new Promise((done, fail) => {
     const child = spawn(command, args, { cwd: root, env: environment, stdio: 'inherit', ...options });
     running = child;
-    child.on('error', (error) => {
-      console.error(`could not run ${command}: ${error.message}`);
-      process.exit(1);
-    });
+    child.on('error', (error) => fail(new CommandFailed(1, `could not run ${command}: ${error.message}`)));
     child.on('exit', (code, signal) => {
       running = undefined;
       if (code === 0) done();
-      else process.exit(code ?? exitCodeOf(signal));
+      else fail(new CommandFailed(code ?? exitCodeOf(signal)));
     });
   });
 }
@@ -297,74 +302,111 @@ async function start(args) {
 async function test(args) {
   await install();
   await build();
-  await checkSources();
+  for (const check of Object.values(SOURCE_CHECKS)) await check();
   await runTests(args);
 }
 
-async function checkSources() {
-  await pnpm('run', 'check:format');
-  await pnpm('run', 'types');
-  await run(NODE_24, ['tools/check-boundaries.ts']);
-  await run(NODE_24, ['tools/check-licences.ts']);
-}
+const SOURCE_CHECKS = {
+  format: () => pnpm('run', 'check:format'),
+  types: () => pnpm('run', 'types'),
+  boundaries: () => run(NODE_24, ['tools/check-boundaries.ts']),
+  licences: () => run(NODE_24, ['tools/check-licences.ts']),
+};
 
 /** Runs Vitest, and prints how many tests passed, failed and were skipped. */
-async function runTests(args) {
+async function runTests(args, variables = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
   try {
-    await run(NODE_24, [
-      join(root, 'node_modules/vitest/vitest.mjs'),
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      '--reporter=./tools/skipped-reporter.ts',
-      `--outputFile.json=${report}`,
-      ...args,
-    ]);
-    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
-    console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+    await run(
+      NODE_24,
+      [
+        join(root, 'node_modules/vitest/vitest.mjs'),
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        '--reporter=./tools/vitest/summary-reporter.ts',
+        `--outputFile.json=${report}`,
+        ...args,
+      ],
+      { env: { ...environment, ...variables } },
+    );
   } finally {
+    if (existsSync(report)) {
+      const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
+      console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+    }
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /**
  * What no change should wait for: all tests in their long form, the fast ones under load, the packages as users install them,
- * and the suites for a cluster where TEST_CITUS_URL names one. Arguments select tests, which alone run then. `--write` writes apps/standalone/test/faults/RESULTS.md.
+ * and the suites for a cluster where TEST_CITUS_URL names one. Arguments select tests, which alone run then. `--write` writes
+ * apps/standalone/test/faults/RESULTS.md.
  */
 async function testAll(args) {
   const isWritten = args.includes('--write');
   const selected = args.filter((arg) => arg !== '--write');
-  const isWhole = selected.length === 0;
-  if (isWritten && !isWhole) {
+  if (isWritten && selected.length > 0) {
     console.error('--write records a complete run: use it without other arguments');
     process.exit(2);
   }
-  const citus = environment.TEST_CITUS_URL;
-  if (isWhole) delete environment.TEST_CITUS_URL;
-  environment.TEST_LONG = '1';
+  const reporter = isWritten ? ['--reporter=./apps/standalone/test/faults/reliability-reporter.ts'] : [];
+  // What faults do to the service is measured, which tests beside them would disturb.
+  const long = () => runTests(['--no-file-parallelism', ...reporter, ...selected], { TEST_LONG: '1' });
   await install();
   await build();
-  if (isWhole) await checkSources();
-  await runTests([
-    // What faults do to the service is measured, which tests beside them would disturb.
-    '--no-file-parallelism',
-    ...(isWritten ? ['--reporter=./apps/standalone/test/faults/reliability-reporter.ts'] : []),
-    ...selected,
-  ]);
-  if (!isWhole) return;
-  delete environment.TEST_LONG;
-  await repeatUnderLoad();
-  await run(NODE_24, ['bench/turns/main.ts']);
-  await run(NODE_24, ['tools/check-packages.ts']);
-  if ((citus ?? '') === '') return;
-  environment.TEST_CITUS_URL = citus;
-  await testCitus([]);
+  if (selected.length > 0) return await long();
+  const citus = environment.TEST_CITUS_URL ?? '';
+  delete environment.TEST_CITUS_URL;
+  const rounds = [1, 2, 3].map((round) => [`fast suite under load, round ${round}`, () => underLoad()]);
+  await runParts({
+    ...SOURCE_CHECKS,
+    'long form': long,
+    ...Object.fromEntries(rounds),
+    'turns of the event loop': () => run(NODE_24, ['bench/turns/main.ts']),
+    'packages as users install them': () => run(NODE_24, ['tools/check-packages.ts']),
+    'suites for Citus': citus === '' ? 'TEST_CITUS_URL names no cluster' : () => onCitus(citus, CITUS_SUITES),
+  });
 }
 
-/** Runs the fast suite three times while other programs want every core: a test that depends on its time fails then. */
-async function repeatUnderLoad() {
+/** A part that takes longer hangs: it is ended, and fails. */
+const MAX_PART_MS = 4 * 3_600_000;
+
+/**
+ * Runs every part, whatever the others do, and prints how each ended; exits with 1 if one failed.
+ *
+ * @param parts a part that is a text is skipped for that reason
+ */
+async function runParts(parts) {
+  const ends = [];
+  for (const [name, part] of Object.entries(parts)) {
+    const startedAt = Date.now();
+    const minutes = () => `${((Date.now() - startedAt) / 60_000).toFixed(1)} min`;
+    if (typeof part === 'string') {
+      ends.push(['SKIPPED', '', `${name}: ${part}`]);
+      continue;
+    }
+    console.log(`\n[test:all] ${name}`);
+    const limit = setTimeout(() => running?.kill('SIGTERM'), MAX_PART_MS);
+    try {
+      await part();
+      ends.push(['passed', minutes(), name]);
+    } catch (error) {
+      console.error(error.message);
+      ends.push(['FAILED', minutes(), name]);
+    } finally {
+      clearTimeout(limit);
+    }
+  }
+  console.log('\n[test:all]');
+  for (const [end, time, name] of ends) console.log(`${end.padEnd(8)}${time.padStart(10)}  ${name}`);
+  if (ends.some(([end]) => end === 'FAILED')) process.exit(1);
+}
+
+/** Runs the fast suite while other programs want every core: a test that depends on its time fails then. */
+async function underLoad() {
   const others = Array.from({ length: availableParallelism() }, () => {
     const other = spawn(NODE_24, ['--eval', 'for (;;);'], { stdio: 'ignore' });
     setPriority(other.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -374,9 +416,12 @@ async function repeatUnderLoad() {
     for (const other of others) other.kill('SIGKILL');
   };
   process.on('exit', end);
-  for (let round = 1; round <= 3; round += 1) await runTests([]);
-  process.off('exit', end);
-  end();
+  try {
+    await runTests([]);
+  } finally {
+    process.off('exit', end);
+    end();
+  }
 }
 
 /** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that are on its nodes. */
@@ -417,22 +462,18 @@ const CITUS_SUITES = [
 
 /** Runs the suites that need one on the cluster whose coordinator TEST_CITUS_URL names. */
 async function testCitus(args) {
-  if ((environment.TEST_CITUS_URL ?? '') === '') {
+  const url = environment.TEST_CITUS_URL ?? '';
+  if (url === '') {
     console.error('set TEST_CITUS_URL to a database on the coordinator, which the tests empty');
     process.exit(2);
   }
-  environment.TEST_LONG = '1';
   await install();
   await build();
-  await run(NODE_24, [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--project=service',
-    '--reporter=default',
-    '--reporter=./tools/skipped-reporter.ts',
-    ...(args.length > 0 ? args : CITUS_SUITES),
-  ]);
+  await onCitus(url, args.length > 0 ? args : CITUS_SUITES);
 }
+
+const onCitus = (url, suites) =>
+  runTests(['--project=service', ...suites], { TEST_CITUS_URL: url, TEST_LONG: '1' });
 
 /** Writes the components of the service as a CycloneDX document to standard output or `--out <file>`. */
 async function sbom(args) {
@@ -478,4 +519,10 @@ if (command === undefined) {
 }
 process.on('SIGINT', stop).on('SIGTERM', stop);
 watchNpm();
-await command(args);
+try {
+  await command(args);
+} catch (error) {
+  if (!(error instanceof CommandFailed)) throw error;
+  if (error.message !== '') console.error(error.message);
+  process.exit(error.code);
+}

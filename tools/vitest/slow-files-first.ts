@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that start services, browsers or npm, or wait for time-outs: each takes longer than most others together. */
 const SLOW =
-  /\/(?:apps\/(?:standalone|web|worker|cli)\/test|deploy|prisma\/test\/driver|tools\/(?:packages|patterns)|packages\/(?:embedded-postgres|svc-pkg\/test\/processes))/;
+  /\/(?:apps\/(?:standalone|web|worker|cli)\/test|deploy|prisma\/test\/driver|tools\/(?:packages|patterns)|apps\/standalone\/src\/embedded-postgres|packages\/svc-pkg\/test\/processes)/;
 
 /**
  * Starts slow files first, so that no worker waits for one of them at the end, and the others project by project, because
