@@ -8,7 +8,6 @@ const PACKAGE_LIMIT: Test = [`${API}/limits.test.ts`, '%s=%i'];
 
 /**
  * The test that keeps each limit, at the lowest level that can break it. `tools/promises.test.ts` refuses a limit without one.
- * The limits of all levels are tried together, at their edges, by `apps/standalone/test/faults/limits.test.ts` in its long form.
  */
 export const LIMITS: Readonly<Record<string, Test>> = {
   SVC_MAX_UPLOAD_BYTES: [`${API}/limits.test.ts`, 'SVC_MAX_UPLOAD_BYTES is counted while the file arrives'],
@@ -43,10 +42,10 @@ export const LIMITS: Readonly<Record<string, Test>> = {
     `${API}/slow-clients.test.ts`,
     'holds at most half of the permits for uploads',
   ],
-  SVC_MAX_SPOOL_PERCENT: [`${FAULTS}/limits.test.ts`, '$limit'],
-  SVC_MAX_STREAMS_PER_CLIENT: [`${FAULTS}/limits.test.ts`, '$limit'],
-  SVC_MAX_EVENT_STREAMS_PER_CLIENT: [`${FAULTS}/limits.test.ts`, '$limit'],
-  SVC_SLOW_READER_TIMEOUT_MS: [`${FAULTS}/limits.test.ts`, '$limit'],
+  SVC_MAX_SPOOL_PERCENT: [`${API}/client-limits.test.ts`, 'share of the free disk that uploads take'],
+  SVC_MAX_STREAMS_PER_CLIENT: [`${API}/client-limits.test.ts`, 'exports and item streams of one client'],
+  SVC_MAX_EVENT_STREAMS_PER_CLIENT: [`${API}/client-limits.test.ts`, 'event streams of one client'],
+  SVC_SLOW_READER_TIMEOUT_MS: [`${API}/client-limits.test.ts`, 'time of a reader for 512 KiB'],
   SVC_SLOW_UPLOAD_TIMEOUT_MS: [
     `${API}/slow-clients.test.ts`,
     'may take its time with an upload that keeps a pace',
@@ -228,9 +227,9 @@ export const PROMISES: Readonly<Record<string, Test>> = {
   ],
 
   // access and secrets
-  'each endpoint is open to its role alone': [
+  'what is open to everybody and to viewers is listed': [
     `${API}/access.test.ts`,
-    'keeps every endpoint of the OpenAPI document to its role',
+    'opens probes, sessions, documents and the console to everybody, and no change to viewers',
   ],
   'every operation is decided for every kind of key': [
     `${API}/access-matrix.test.ts`,

@@ -8,17 +8,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
-import { until } from '../../apps/worker/test/start-test-service.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { lockTable } from '../../prisma/test/lock-table.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
-import { IS_LONG } from '../../tools/vitest/long.ts';
+import { until } from '../../tools/vitest/until.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp } from './deployed-app.ts';
-import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const hasInstalled = findPostgres() !== null;
 
 /** The folders of the apps, outside of the repository. */
 let trees: { readonly api: string; readonly worker: string; readonly cli: string };
@@ -78,14 +75,6 @@ beforeEach(() => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
-async function embeddedDatabase(): Promise<string> {
-  return cleanUp.use(await createEmptyDatabase()).url;
-}
-
-async function installedDatabase(): Promise<string> {
-  return cleanUp.use(await startExternalPostgres(findPostgres() as string)).url;
-}
-
 const startAll = async (folder: string, env: Record<string, string>): Promise<DeployedApp[]> => {
   const both = await Promise.all([startDeployedApp(folder, env), startDeployedApp(folder, env)]);
   for (const app of both) cleanUp.use(app);
@@ -103,139 +92,127 @@ const lines = items
   .join('\n')
   .replaceAll(/"#(\d+)#"/g, '$1');
 
-const DATABASES = [
-  ['an installed PostgreSQL', installedDatabase],
-  ['the embedded PostgreSQL', embeddedDatabase],
-] as const;
+describe('two api and two worker processes', () => {
+  it('work as one service, whichever of them dies at any moment', { timeout: 300_000 }, async () => {
+    const DATABASE_URL = cleanUp.use(await createEmptyDatabase()).url;
 
-describe.each(DATABASES)('two api and two worker processes on %s', (name, database) => {
-  // the tests of faults try it with processes that are not deployed
-  it.runIf(IS_LONG)(
-    'work as one service, whichever of them dies at any moment',
-    { timeout: 300_000 },
-    async (context) => {
-      if (database === installedDatabase && !hasInstalled)
-        return context.skip(`${name}: none here (apt-get install postgresql)`);
-      const DATABASE_URL = await database();
+    // two migrate at once, one of them does it
+    const migrated = await Promise.all(
+      [1, 2].map(() => runDeployedCli(trees.cli, ['migrate', '--json'], { DATABASE_URL })),
+    );
+    expect(migrated.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    const applied = migrated.map(({ stdout }) => JSON.parse(stdout).applied as string[]);
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
 
-      // two migrate at once, one of them does it
-      const migrated = await Promise.all(
-        [1, 2].map(() => runDeployedCli(trees.cli, ['migrate', '--json'], { DATABASE_URL })),
-      );
-      expect(migrated.map(({ code, stderr }) => [code, stderr])).toEqual([
-        [0, ''],
-        [0, ''],
-      ]);
-      const applied = migrated.map(({ stdout }) => JSON.parse(stdout).applied as string[]);
-      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+    const [first, second] = (await startAll(trees.api, { DATABASE_URL })) as [DeployedApp, DeployedApp];
+    const workers = await startAll(trees.worker, { DATABASE_URL });
+    for (const app of [first, second, ...workers])
+      expect(await app.ask('/readyz')).toMatchObject({ status: 'ok' });
 
-      const [first, second] = (await startAll(trees.api, { DATABASE_URL })) as [DeployedApp, DeployedApp];
-      const workers = await startAll(trees.worker, { DATABASE_URL });
-      for (const app of [first, second, ...workers])
-        expect(await app.ask('/readyz')).toMatchObject({ status: 'ok' });
+    // uploaded on one, read on the other
+    const archive = await makePackage({ 'sections/a.jsonl': lines });
+    const dataset = await first.ask('/datasets/upload', uploadForm(archive, { name: 'Deployed' }));
+    expect(dataset).toMatchObject({ name: 'Deployed', item_count: 40 });
+    const read = (await second.ask(`/datasets/${dataset.id}/items.jsonl`)) as Buffer;
+    expect(read.toString('utf8').match(/"answer":12345678901234567890,/g)).toHaveLength(20);
 
-      // uploaded on one, read on the other
-      const archive = await makePackage({ 'sections/a.jsonl': lines });
-      const dataset = await first.ask('/datasets/upload', uploadForm(archive, { name: 'Deployed' }));
-      expect(dataset).toMatchObject({ name: 'Deployed', item_count: 40 });
-      const read = (await second.ask(`/datasets/${dataset.id}/items.jsonl`)) as Buffer;
-      expect(read.toString('utf8').match(/"answer":12345678901234567890,/g)).toHaveLength(20);
+    // begun through one, cancelled through the other
+    let hold = true;
+    const provider = cleanUp.use(
+      await startFakeProvider((prompt) =>
+        hold && Number(prompt) >= 10 ? 'hang' : { text: prompt, delayMs: 5 },
+      ),
+    );
+    const config = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
+    const begin = (): Promise<{ id: string }> => first.ask('/runs', { dataset_id: dataset.id, config });
+    const runOf = (app: DeployedApp, id: string) => app.ask(`/runs/${id}`);
+    const cancelled = await begin();
+    await until(
+      () => runOf(second, cancelled.id),
+      ({ counts }) => counts.done === 10,
+    );
+    await second.ask(`/runs/${cancelled.id}/cancel`, {});
+    await until(
+      () => runOf(first, cancelled.id),
+      ({ status }) => status === 'cancelled',
+    );
+    expect((await runOf(first, cancelled.id)).counts).toMatchObject({ total: 40, done: 10 });
 
-      // begun through one, cancelled through the other
-      let hold = true;
-      const provider = cleanUp.use(
-        await startFakeProvider((prompt) =>
-          hold && Number(prompt) >= 10 ? 'hang' : { text: prompt, delayMs: 5 },
-        ),
-      );
-      const config = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
-      const begin = (): Promise<{ id: string }> => first.ask('/runs', { dataset_id: dataset.id, config });
-      const runOf = (app: DeployedApp, id: string) => app.ask(`/runs/${id}`);
-      const cancelled = await begin();
-      await until(
-        () => runOf(second, cancelled.id),
-        ({ counts }) => counts.done === 10,
-      );
-      await second.ask(`/runs/${cancelled.id}/cancel`, {});
-      await until(
-        () => runOf(first, cancelled.id),
-        ({ status }) => status === 'cancelled',
-      );
-      expect((await runOf(first, cancelled.id)).counts).toMatchObject({ total: 40, done: 10 });
+    // a worker dies in the middle of a run
+    const interrupted = await begin();
+    await until(
+      () => runOf(second, interrupted.id),
+      ({ counts }) => counts.done === 10,
+    );
+    const busy = workers.find(({ log }) =>
+      log.some((line) => line['event'] === 'worker.run.start' && line['run_id'] === interrupted.id),
+    ) as DeployedApp;
+    await busy.end('SIGKILL');
+    hold = false;
+    const ended = await until(
+      () => runOf(second, interrupted.id),
+      ({ finished_at }) => finished_at !== null,
+      90_000,
+    );
+    expect(ended).toMatchObject({ status: 'completed', counts: { total: 40, done: 40, ok: 40 } });
+    expect(ended.scores).toMatchObject({ passed: 20 });
 
-      // a worker dies in the middle of a run
-      const interrupted = await begin();
-      await until(
-        () => runOf(second, interrupted.id),
-        ({ counts }) => counts.done === 10,
-      );
-      const busy = workers.find(({ log }) =>
-        log.some((line) => line['event'] === 'worker.run.start' && line['run_id'] === interrupted.id),
-      ) as DeployedApp;
-      await busy.end('SIGKILL');
-      hold = false;
-      const ended = await until(
-        () => runOf(second, interrupted.id),
-        ({ finished_at }) => finished_at !== null,
-        90_000,
-      );
-      expect(ended).toMatchObject({ status: 'completed', counts: { total: 40, done: 40, ok: 40 } });
-      expect(ended.scores).toMatchObject({ passed: 20 });
+    // an api dies in the middle of an import, and the other goes on
+    const large = Array.from({ length: 60_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+    const slow = await makePackage({ 'sections/a.jsonl': large.join('\n') });
+    const locked = await lockTable(DATABASE_URL, 'datasets', 'SHARE');
+    const lost = first.ask('/datasets/upload', uploadForm(slow, { name: 'Lost' })).catch(() => 'lost');
+    await until(
+      () => first.log,
+      (log) =>
+        log.some((line) => line['event'] === 'dataset.import.start' && Number(line['bytes']) > 100_000),
+    );
+    await first.end('SIGKILL');
+    expect(await lost).toBe('lost');
+    await locked[Symbol.asyncDispose]();
+    const { data } = await second.ask('/datasets');
+    expect(data.map((found: { name: string }) => found.name)).toEqual(['Deployed']);
 
-      // an api dies in the middle of an import, and the other goes on
-      const large = Array.from({ length: 60_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
-      const slow = await makePackage({ 'sections/a.jsonl': large.join('\n') });
-      const locked = await lockTable(DATABASE_URL, 'datasets', 'SHARE');
-      const lost = first.ask('/datasets/upload', uploadForm(slow, { name: 'Lost' })).catch(() => 'lost');
-      await until(
-        () => first.log,
-        (log) =>
-          log.some((line) => line['event'] === 'dataset.import.start' && Number(line['bytes']) > 100_000),
-      );
-      await first.end('SIGKILL');
-      expect(await lost).toBe('lost');
-      await locked[Symbol.asyncDispose]();
-      const { data } = await second.ask('/datasets');
-      expect(data.map((found: { name: string }) => found.name)).toEqual(['Deployed']);
+    // another takes its place; exports are the same bytes wherever they come from
+    const third = cleanUp.use(await startDeployedApp(trees.api, { DATABASE_URL }));
+    const path = `/datasets/${dataset.id}/export?run_id=${interrupted.id}`;
+    const exported = (await third.ask(path)) as Buffer;
+    expect(exported.equals((await second.ask(path)) as Buffer)).toBe(true);
+    const folder = await mkdtemp(join(tmpdir(), 'svc-deployed-'));
+    cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'exported.pkg.zip');
+    await writeFile(file, exported);
+    const hash = await runDeployedCli(trees.cli, ['hash', file]);
+    expect(hash).toMatchObject({ code: 0, stdout: expect.stringContaining(dataset.version_hash) });
+    const again = await runDeployedCli(trees.cli, ['upload', file, '--name', 'Again', '--json'], {
+      SVC_API_URL: second.url,
+    });
+    expect(JSON.parse(again.stdout)).toMatchObject({ version_hash: dataset.version_hash });
+    const target = join(folder, 'stored.pkg.zip');
+    const fromDatabase = ['export', 'Deployed', '--output', target, '--database-url', DATABASE_URL];
+    expect(await runDeployedCli(trees.cli, fromDatabase)).toMatchObject({ code: 0 });
+    const { stdout: hashes } = await runDeployedCli(trees.cli, ['hash', target]);
+    expect(hashes).toBe(hash.stdout);
 
-      // another takes its place; exports are the same bytes wherever they come from
-      const third = cleanUp.use(await startDeployedApp(trees.api, { DATABASE_URL }));
-      const path = `/datasets/${dataset.id}/export?run_id=${interrupted.id}`;
-      const exported = (await third.ask(path)) as Buffer;
-      expect(exported.equals((await second.ask(path)) as Buffer)).toBe(true);
-      const folder = await mkdtemp(join(tmpdir(), 'svc-deployed-'));
-      cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-      const file = join(folder, 'exported.pkg.zip');
-      await writeFile(file, exported);
-      const hash = await runDeployedCli(trees.cli, ['hash', file]);
-      expect(hash).toMatchObject({ code: 0, stdout: expect.stringContaining(dataset.version_hash) });
-      const again = await runDeployedCli(trees.cli, ['upload', file, '--name', 'Again', '--json'], {
-        SVC_API_URL: second.url,
-      });
-      expect(JSON.parse(again.stdout)).toMatchObject({ version_hash: dataset.version_hash });
-      const target = join(folder, 'stored.pkg.zip');
-      const fromDatabase = ['export', 'Deployed', '--output', target, '--database-url', DATABASE_URL];
-      expect(await runDeployedCli(trees.cli, fromDatabase)).toMatchObject({ code: 0 });
-      const { stdout: hashes } = await runDeployedCli(trees.cli, ['hash', target]);
-      expect(hashes).toBe(hash.stdout);
+    // confirmed work is kept and started work is finished when any process is killed at any moment
+    const apis = [second, third];
+    const pair = await Promise.all(
+      workers.map(async (worker) =>
+        worker === busy ? cleanUp.use(await startDeployedApp(trees.worker, { DATABASE_URL })) : worker,
+      ),
+    );
+    await killAtAnyMoment(apis, pair, DATABASE_URL, dataset.id);
 
-      // confirmed work is kept and started work is finished when any process is killed at any moment
-      const apis = [second, third];
-      const pair = await Promise.all(
-        workers.map(async (worker) =>
-          worker === busy ? cleanUp.use(await startDeployedApp(trees.worker, { DATABASE_URL })) : worker,
-        ),
-      );
-      await killAtAnyMoment(apis, pair, DATABASE_URL, dataset.id);
-
-      // who is left stops as told
-      for (const app of [...apis, ...pair]) {
-        expect(await app.end('SIGTERM')).toBe(0);
-        expect(app.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
-        expect(app.log.filter(({ level }) => level === 'error')).toEqual([]);
-      }
-    },
-  );
+    // who is left stops as told
+    for (const app of [...apis, ...pair]) {
+      expect(await app.end('SIGTERM')).toBe(0);
+      expect(app.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
+      expect(app.log.filter(({ level }) => level === 'error')).toEqual([]);
+    }
+  });
 });
 
 /** Kills a process in each round, an API and a worker in turn, and looks at what was confirmed and begun meanwhile. */

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -8,12 +11,18 @@ import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { runService, type ServiceProcess } from '../../apps/standalone/test/faults/run-service.ts';
 import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
-import { until } from '../../apps/worker/test/start-test-service.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
+import {
+  BINARIES,
+  endOf,
+  initServer,
+  NO_CLUSTER,
+  ownFolder,
+  startServer,
+} from '../../prisma/test/postgres-cluster.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
-import { IS_LONG } from '../../tools/vitest/long.ts';
+import { until } from '../../tools/vitest/until.ts';
 import { type DeployedApp, startDeployedApp } from './deployed-app.ts';
-import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const API = join(ROOT, 'apps/api');
@@ -28,6 +37,39 @@ beforeEach(async () => {
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
 });
 afterEach(() => cleanUp.disposeAsync());
+
+/** Starts an installed server in a temporary folder; as user postgres if this process is root. */
+async function startExternalPostgres(): Promise<{ readonly url: string } & AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
+  starting.defer(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  const own = ownFolder(join(folder, 'p'));
+  initServer(own, 'svc');
+  const port = await freePort();
+  const server = await startServer(own, {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    fsync: 'off',
+  });
+  // a fast shutdown: sessions are ended and not waited for
+  starting.defer(() => endOf(server, 'SIGINT'));
+  const origin = `postgresql://svc@127.0.0.1:${port}`;
+  await queryDatabase(`${origin}/postgres`, `CREATE DATABASE svc TEMPLATE template0 ENCODING 'UTF8'`);
+  const running = starting.move();
+  return { url: `${origin}/svc`, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
 
 type Post = (path: string, body: object | FormData, method?: string) => Promise<Response>;
 
@@ -105,7 +147,7 @@ async function shown(url: string): Promise<unknown[]> {
 
 /** An installed PostgreSQL, or none: then the test is skipped. */
 function installed(context: TestContext): string {
-  return findPostgres() ?? context.skip('no PostgreSQL is installed (apt-get install postgresql)');
+  return BINARIES ?? context.skip(NO_CLUSTER);
 }
 
 it('the database of npm start moves to any other PostgreSQL, but no work that has not ended', async (context) => {
@@ -116,10 +158,10 @@ it('the database of npm start moves to any other PostgreSQL, but no work that ha
   expect(move).toContain('dump-data.sql');
   await symlink(join(ROOT, 'deploy'), join(folder, 'deploy'));
 
-  const older = cleanUp.use(await startExternalPostgres(bin));
+  const older = cleanUp.use(await startExternalPostgres());
   const same = cleanUp.use(await createEmptyDatabase());
   const withoutTables = move.replace(/^.*migrate.*\n/m, '');
-  for (const { url } of IS_LONG ? [older, same] : [older]) {
+  for (const { url } of [older, same]) {
     await expect(bash(withoutTables, { to: url }, bin)).rejects.toThrow(/_prisma_migrations.*does not exist/);
     await bash(move, { to: url }, bin);
     const api: DeployedApp = cleanUp.use(await startDeployedApp(API, { DATABASE_URL: url }));
@@ -138,7 +180,7 @@ it('the database of npm start moves to any other PostgreSQL, but no work that ha
   await expect(dump).rejects.toThrow(/some runs or jobs have not ended/);
 });
 
-it.runIf(IS_LONG)('a copy of the folder of a stopped npm start is a backup', async () => {
+it('a copy of the folder of a stopped npm start is a backup', async () => {
   const { service } = await startedWithData();
   const before = await shown(service.url);
   expect(await service.end('SIGTERM')).toBe(0);
@@ -155,7 +197,7 @@ it.runIf(IS_LONG)('a copy of the folder of a stopped npm start is a backup', asy
 it('a backup by pg_dump is restored with the work that had not ended', async (context) => {
   const bin = installed(context);
   const [dump = '', restore = ''] = await documentedBlocks('docs/operations.md');
-  const source = cleanUp.use(await startExternalPostgres(bin)).url;
+  const source = cleanUp.use(await startExternalPostgres()).url;
   const { service, datasetId, post } = await startedWithData({ DATABASE_URL: source });
   const before = await shown(service.url);
 
@@ -168,7 +210,7 @@ it('a backup by pg_dump is restored with the work that had not ended', async (co
   expect(await service.end('SIGTERM')).toBe(0);
 
   hold = false;
-  const target = cleanUp.use(await startExternalPostgres(bin)).url;
+  const target = cleanUp.use(await startExternalPostgres()).url;
   await bash(restore, { to: target }, bin);
   const restored = await runService({
     app: 'standalone',

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -126,6 +126,25 @@ function madeEnvironment(): string {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+it.skipIf(process.platform === 'win32')(
+  'make-env.sh writes keys for their owner alone, and over none',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-env-'));
+    try {
+      const make = (): unknown =>
+        execFileSync('sh', ['-c', 'umask 022; exec sh deploy/make-env.sh "$0"', join(folder, '.env')], {
+          cwd: ROOT,
+          stdio: 'pipe',
+        });
+      make();
+      expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+      expect(make).toThrow();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 interface Service {
   readonly image: string;

@@ -1,17 +1,26 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '../src/migrate/migrate.ts';
 import { queryDatabase } from './query-database.ts';
 
-/** The programs of an installed PostgreSQL; the embedded one lacks `pg_basebackup`. */
-const BINARIES = findBinaries();
+const DEBIAN = '/usr/lib/postgresql';
+/** The folder of the programs of an installed PostgreSQL; the embedded one lacks some of them. Null where there is none. */
+export const BINARIES: string | null = findBinaries();
 /** Says what a machine lacks for tests with a server of its own; undefined if it lacks nothing. */
 export const NO_CLUSTER: string | undefined =
-  BINARIES === null ? 'this machine has no pg_basebackup of an installed PostgreSQL' : undefined;
+  BINARIES === null ? 'no PostgreSQL is installed (apt-get install postgresql)' : undefined;
 /** The same for tests with PgBouncer. */
 export const NO_PGBOUNCER: string | undefined =
   NO_CLUSTER ?? (programOf('pgbouncer') === null ? 'this machine has no pgbouncer' : undefined);
@@ -56,18 +65,7 @@ export async function startCluster(): Promise<Cluster> {
   starting.defer(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
   const primaryFolder = ownFolder(join(folder, 'p'));
-  run('initdb', [
-    '-D',
-    join(primaryFolder, 'data'),
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '-N',
-    '--no-locale',
-  ]);
+  initServer(primaryFolder, 'postgres');
   const primary = createServer(primaryFolder, SETTINGS);
   starting.defer(() => primary.kill());
   await primary.start();
@@ -81,7 +79,7 @@ export async function startCluster(): Promise<Cluster> {
     async startPooler(sessions) {
       const pooler = startPgBouncer(ownFolder(join(folder, 'b')), primaryFolder, sessions);
       running.defer(() => endOf(pooler.child, 'SIGTERM'));
-      await responded(pooler.url, pooler.child);
+      await printed(pooler.child, 'process up');
       return pooler.url;
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -90,8 +88,6 @@ export async function startCluster(): Promise<Cluster> {
 
 function createServer(folder: string, settings: Readonly<Record<string, string>>): ClusterServer {
   let child: ChildProcess | undefined;
-  const all = { ...settings, unix_socket_directories: folder };
-  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const superuserUrl = urlOf(folder, 'postgres', 'svc');
   return {
     url: urlOf(folder, 'svc', 'svc'),
@@ -100,14 +96,46 @@ function createServer(folder: string, settings: Readonly<Record<string, string>>
       if (child !== undefined) await endOf(child, 'SIGQUIT');
     },
     async start() {
-      child = spawn(join(BINARIES ?? '', 'postgres'), ['-D', join(folder, 'data'), ...options], {
-        ...account(),
-        cwd: folder,
-        stdio: 'ignore',
-      });
-      await responded(urlOf(folder, 'postgres', 'postgres'), child);
+      child = await startServer(folder, { ...settings, unix_socket_directories: folder });
     },
   };
+}
+
+/** Makes the data folder of a server below a folder of the account of the servers. */
+export function initServer(folder: string, superuser: string): void {
+  const options = ['-U', superuser, '-A', 'trust', '-E', 'UTF8', '-N', '--no-locale'];
+  execFileSync(join(BINARIES ?? '', 'initdb'), ['-D', join(folder, 'data'), ...options], {
+    ...account(),
+    cwd: '/',
+    stdio: 'ignore',
+  });
+}
+
+/** Starts it; resolves when it accepts connections. */
+export async function startServer(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<ChildProcess> {
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(join(BINARIES ?? '', 'postgres'), ['-D', join(folder, 'data'), ...options], {
+    ...account(),
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await printed(child, 'ready to accept connections');
+  return child;
+}
+
+/** Waits for a text on standard error, which is read to its end: a full pipe would stop the program. */
+async function printed(child: ChildProcess, text: string): Promise<void> {
+  let said = '';
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    said = (said + chunk).slice(-10_000);
+    if (said.includes(text)) resolve();
+  });
+  child.once('exit', (code) => reject(new Error(`${child.spawnfile} ended with ${code}: ${said}`)));
+  await promise;
 }
 
 function startPgBouncer(
@@ -130,33 +158,25 @@ function startPgBouncer(
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(file, `${settings.join('\n')}\n`);
   writeFileSync(join(folder, 'users.txt'), '"svc" ""\n');
-  const child = spawn(programOf('pgbouncer') ?? '', [file], { ...account(), cwd: folder, stdio: 'ignore' });
+  const child = spawn(programOf('pgbouncer') ?? '', [file], {
+    ...account(),
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   return { url: urlOf(folder, 'svc', 'svc'), child };
 }
 
 const urlOf = (folder: string, role: string, database: string): string =>
   `postgresql://${role}@${encodeURIComponent(folder)}:5432/${database}`;
 
-async function responded(url: string, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    const error = await queryDatabase(url, 'SELECT 1').then(
-      () => null,
-      (thrown: unknown) => thrown,
-    );
-    if (error === null) return;
-    if (attempt > 600 || child.exitCode !== null) throw error;
-    await delay(50);
-  }
-}
-
-async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill(signal);
   await once(child, 'exit');
 }
 
 /** A folder of the account of the servers, which is not root. */
-function ownFolder(path: string): string {
+export function ownFolder(path: string): string {
   mkdirSync(path);
   const { uid, gid } = account();
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
@@ -169,19 +189,13 @@ function account(): { readonly uid?: number; readonly gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-function run(program: string, args: readonly string[]): void {
-  execFileSync(join(BINARIES ?? '', program), [...args], { ...account(), cwd: '/', stdio: 'ignore' });
-}
-
+/** Debian keeps them out of PATH, in a folder for each version, and may have no `pg_config`. */
 function findBinaries(): string | null {
-  try {
-    const folder = execFileSync('pg_config', ['--bindir'], { stdio: ['ignore', 'pipe', 'ignore'] })
-      .toString()
-      .trim();
-    return existsSync(join(folder, 'pg_basebackup')) ? folder : null;
-  } catch {
-    return null;
-  }
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).filter((name) => /^\d+$/.test(name)) : [];
+  const newestFirst = versions.sort((a, b) => Number(b) - Number(a)).map((name) => join(DEBIAN, name, 'bin'));
+  const { stdout } = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' });
+  const folders = [...(stdout ? [stdout.trim()] : []), ...newestFirst];
+  return folders.find((folder) => existsSync(join(folder, 'pg_basebackup'))) ?? null;
 }
 
 function programOf(name: string): string | null {

@@ -24,7 +24,7 @@ export interface TcpProxy extends AsyncDisposable {
 }
 
 /** Starts a proxy on a free port of the loopback interface. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+export async function startTcpProxy(target: string | null): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let line: Line = 'passes';
   let changed = Promise.withResolvers<void>();

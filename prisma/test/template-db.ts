@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { counted } from '../../tools/vitest/costs.ts';
 import type {} from './postgres.ts';
 
 export interface TestDatabase {
@@ -41,6 +42,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     // the default strategy logs every page, which takes twice as long
     await run(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     made.add(name);
+    counted('databases');
     schema ??= schemaOf(await run(url.href, SCHEMA));
   }
   const drop = async (): Promise<void> => {
@@ -99,7 +101,10 @@ const EMPTY_TABLES = `DO $$ DECLARE name regclass; BEGIN
       AND oid NOT IN (SELECT logicalrelid FROM pg_dist_partition));
 END $$`;
 
-/** Waits a moment for clients that are closing: ended by the server, they would throw uncaught errors. */
+/**
+ * Waits a moment for clients that are closing: ended by the server, they would throw uncaught errors. PostgreSQL tells nobody
+ * of the end of a session, so this asks.
+ */
 async function connectionsClosed(client: pg.Client): Promise<boolean> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const { rows } = await client.query(
@@ -114,15 +119,7 @@ async function connectionsClosed(client: pg.Client): Promise<boolean> {
 
 async function run(url: string, sql: string): Promise<pg.QueryResult> {
   await using client = await connect(url);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await client.query(sql);
-    } catch (error) {
-      // 55006: another test file is copying the template right now
-      if ((error as { code?: unknown }).code !== '55006' || attempt === 600) throw error;
-      await delay(100);
-    }
-  }
+  return await client.query(sql);
 }
 
 async function connect(url: string): Promise<pg.Client & AsyncDisposable> {

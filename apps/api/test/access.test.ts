@@ -1,20 +1,16 @@
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { report } from '../../standalone/test/faults/report.ts';
-import type { ServiceProcess } from '../../standalone/test/faults/run-service.ts';
-import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
 
-let own: OwnService;
-let api: ServiceProcess;
+let api: TestApi;
 beforeAll(async () => {
-  own = await startService({
+  api = await startTestApi({
     SVC_API_KEYS: 'viewer:see-key-of-the-tests-1,editor:edit-key-of-the-tests-1,admin:all-key-of-the-tests-1',
     SVC_CORS_ORIGINS: 'https://pages.example',
   });
-  api = own.service;
 });
-afterAll(() => own[Symbol.asyncDispose]());
+afterAll(() => api[Symbol.asyncDispose]());
 
 const UUID = '00000000-0000-4000-8000-000000000000';
 
@@ -39,12 +35,6 @@ function request(
 
 type Document = { paths: Record<string, Record<string, { 'x-access': string }>> };
 const as = (key: string): Record<string, string> => ({ Authorization: `Bearer ${key}` });
-const RANK = ['viewer', 'editor', 'admin'];
-const KEYS = {
-  viewer: 'see-key-of-the-tests-1',
-  editor: 'edit-key-of-the-tests-1',
-  admin: 'all-key-of-the-tests-1',
-};
 
 describe('access', () => {
   it('rejects requests without a key, except probes, whether a path exists or not', async () => {
@@ -67,39 +57,13 @@ describe('access', () => {
     }
   });
 
-  it('keeps every endpoint of the OpenAPI document to its role', async (context) => {
-    const document = (await (
-      await fetch(`${api.url}/openapi.json`, { headers: as('see-key-of-the-tests-1') })
-    ).json()) as Document;
-    let checked = 0;
-    const open: string[] = [];
-    for (const [path, operations] of Object.entries(document.paths)) {
-      for (const [method, { 'x-access': access }] of Object.entries(operations)) {
-        if (access === 'public' || access === 'anyone') {
-          open.push(`${method} ${path}`);
-          continue;
-        }
-        const url = api.url + path.replaceAll(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000');
-        const refused = await fetch(url, { method: method.toUpperCase() });
-        expect([method, path, refused.status]).toEqual([method, path, 401]);
-        expect(refused.headers.get('www-authenticate')).toContain('Bearer');
-        for (const [role, key] of Object.entries(KEYS)) {
-          const reaches = access === 'metrics' || RANK.indexOf(role) >= RANK.indexOf(access);
-          const { status } = await fetch(url, { method: method.toUpperCase(), headers: as(key) });
-          expect([method, path, role, status === 403]).toEqual([method, path, role, !reaches]);
-          expect(status).not.toBe(401);
-          if (method !== 'get') expect(RANK).toContain(access);
-          // The paths that a client asks for may be too long for an address.
-          const isRead = method === 'get' || path.endsWith('/paths-info/{revision}');
-          // Telemetry belongs to the person at the browser, whatever the role.
-          const isOwn = path === '/telemetry/onboarding';
-          if (!isRead && !isOwn) expect(access).not.toBe('viewer');
-        }
-        checked += 1;
-      }
-    }
-    expect(checked).toBeGreaterThan(8);
-    expect(open).toEqual([
+  it('opens probes, sessions, documents and the console to everybody, and no change to viewers', async () => {
+    const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as Document;
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, of]) => ({ path, method, access: of['x-access'] })),
+    );
+    const open = operations.filter(({ access }) => access === 'public' || access === 'anyone');
+    expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'post /session',
       'get /session',
       'delete /session',
@@ -114,18 +78,13 @@ describe('access', () => {
       'get /docs',
       'get /docs/{file}',
     ]);
-    const row = (runs: number) => ({ area: 'Access', runs, observed: { 'as expected': runs } });
-    report(context, {
-      ...row(checked),
-      scenario: 'every endpoint of the OpenAPI document, without a key',
-      expected:
-        '401 with `WWW-Authenticate`; only the probes, sessions, the OpenAPI document and its page are public',
-    });
-    report(context, {
-      ...row(checked * RANK.length),
-      scenario: 'every endpoint of the OpenAPI document, with a key of each of the three roles',
-      expected: '403 below the required role; a viewer’s key cannot change anything',
-    });
+    const byViewers = operations.filter(({ access, method }) => access === 'viewer' && method !== 'get');
+    expect(byViewers.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      // The paths that a client asks for may be too long for an address.
+      'post /api/datasets/svc/{repo}/paths-info/{revision}',
+      // Telemetry belongs to the person at the browser, whatever the role.
+      'post /telemetry/onboarding',
+    ]);
   });
 
   it('answers pages of the allowed origins only', async () => {

@@ -231,6 +231,27 @@ describe('what is hardly HTTP', () => {
       /^HTTP\/1\.1 200 /,
     ],
     ['a proxy request', 'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n', /^HTTP\/1\.1 405 /],
+    ['bare line feeds', 'GET /healthz HTTP/1.1\nHost: x\n\n', /^HTTP\/1\.1 400 /],
+    [
+      'two lengths',
+      'POST /runs HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'a length and chunks',
+      'POST /runs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'a chunk without a length',
+      'POST /runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n',
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'another host',
+      'GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
+      /^HTTP\/1\.1 421 /,
+    ],
   ])('answers %s with a request id', async (_name, text, status) => {
     const answer = await raw(text);
     expect(answer).toMatch(status);
@@ -245,6 +266,35 @@ describe('what is hardly HTTP', () => {
       ),
     );
     expect(answer).toContain('\r\nX-Request-ID: a\xe9, b\r\n');
+  });
+});
+
+describe('a change that a page asks for', () => {
+  const remove = (headers: string): Promise<string> =>
+    raw(
+      `DELETE /datasets/${UUID} HTTP/1.1\r\nHost: ${new URL(api.url).host}\r\n${headers}\r\nConnection: close\r\n\r\n`,
+    );
+
+  it.each([
+    'Origin: https://evil.example\r\nSec-Fetch-Site: cross-site',
+    'Origin: https://evil.example',
+    'Sec-Fetch-Site: cross-site',
+    'Sec-Fetch-Site: same-site',
+    'Origin: null',
+    'Origin: ',
+    'Origin: http://127.0.0.1:1',
+  ])('of another origin is refused: %j', async (headers) => {
+    expect(await remove(headers)).toMatch(/^HTTP\/1\.1 403 [\s\S]*"code":"cross_origin"/);
+  });
+
+  it('of this origin, or of a program, is not', async () => {
+    const { origin } = new URL(api.url);
+    for (const headers of [
+      `Origin: ${origin}\r\nSec-Fetch-Site: same-origin`,
+      'Sec-Fetch-Site: none',
+      'X: y',
+    ])
+      expect(await remove(headers)).toMatch(/^HTTP\/1\.1 404 /);
   });
 });
 

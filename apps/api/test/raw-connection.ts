@@ -53,3 +53,12 @@ export async function openConnection(
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }
+
+/** Asks for a stream, takes its head and nothing more. */
+export async function readNothing(url: string, path: string, headers = ''): Promise<RawConnection> {
+  const connection = await openConnection(url);
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+  await connection.until(/^HTTP\/1\.1 200 /);
+  connection.socket.pause();
+  return connection;
+}

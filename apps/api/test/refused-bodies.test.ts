@@ -9,7 +9,7 @@ beforeAll(async () => {
     SVC_API_KEYS: 'viewer:see-key-of-the-tests-123,editor:edit-key-of-the-tests-123',
     SVC_MAX_JSON_BODY_BYTES: '1000',
     SVC_MAX_UPLOAD_BYTES: '1000',
-    SVC_HEADERS_TIMEOUT_MS: '300',
+    SVC_HEADERS_TIMEOUT_MS: '1000',
   });
 });
 afterAll(() => api[Symbol.asyncDispose]());

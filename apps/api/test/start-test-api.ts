@@ -6,19 +6,22 @@ import {
   createLogger,
   createMetrics,
   createTokenCipher,
-  importLimits,
   loadConfig,
   type Metrics,
   secretsOf,
+  storeSettings,
 } from '@svc/service';
 import { openHub } from '@svc/service/flows';
 import { createStore, type Store } from '@svc/store';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { counted } from '../../../tools/vitest/costs.ts';
+import { happened } from '../../../tools/vitest/until.ts';
 import { startApi } from '../src/start-api.ts';
 
 export interface TestApi extends AsyncDisposable {
   readonly url: string;
   readonly databaseUrl: string;
+  readonly dataDir: string;
   readonly store: Store;
   readonly metrics: Metrics;
   /** every log line so far, parsed */
@@ -29,12 +32,26 @@ export interface TestApi extends AsyncDisposable {
   readonly stop: (signal: AbortSignal) => Promise<void>;
 }
 
+export interface TestApiOptions {
+  /** Address of a migrated database to use instead of a new one. */
+  readonly databaseUrl?: string | undefined;
+  readonly hub?: Parameters<typeof startApi>[0]['hub'];
+  readonly statementTimeoutMs?: number | undefined;
+}
+
 /** The real API on a free port, on its own database; `env` is what an operator would set. */
-export async function startTestApi(env: Readonly<Record<string, string>> = {}): Promise<TestApi> {
-  const cleanUp = new AsyncDisposableStack();
+export async function startTestApi(
+  env: Readonly<Record<string, string>> = {},
+  options: TestApiOptions = {},
+): Promise<TestApi> {
+  counted('APIs');
+  await using cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-api-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-  const database = await createTestDatabase();
+  const database =
+    options.databaseUrl === undefined
+      ? await createTestDatabase()
+      : { url: options.databaseUrl, drop: async () => {} };
   cleanUp.defer(() => database.drop());
   const config = loadConfig({
     SVC_PORT: '0',
@@ -50,27 +67,32 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     service: 'svc-api',
     level: config.logLevel,
     secrets: secretsOf(config).all,
-    write: (line) => void lines.push(line),
+    write: (line) => {
+      lines.push(line);
+      // Looks of `until` are requests, too.
+      if (!line.includes('"event":"http.request"')) happened();
+    },
   });
   const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
   const store = createStore({
     url: database.url,
+    ...storeSettings(config, logger),
     poolSize: 8,
-    assetStore: config.assetStore,
-    maxImports: config.maxConcurrentImports,
-    importWaitMs: config.importWaitMs,
-    importLimits: importLimits(config),
+    encoderThreads: 0,
+    statementTimeoutMs: options.statementTimeoutMs,
   });
   cleanUp.defer(() => store.close());
-  const hub = cleanUp.use(
-    openHub({
-      endpoint: config.hubEndpoint,
-      token: config.hubToken?.reveal(),
-      version: '0.0.0-test',
-      logger,
-      metrics,
-    }),
-  );
+  const hub =
+    options.hub ??
+    cleanUp.use(
+      openHub({
+        endpoint: config.hubEndpoint,
+        token: config.hubToken?.reveal(),
+        version: '0.0.0-test',
+        logger,
+        metrics,
+      }),
+    );
   const api = await startApi({
     config,
     logger,
@@ -89,9 +111,11 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     await api.stop(signal);
   };
   cleanUp.defer(() => (stopped ? Promise.resolve() : stop(AbortSignal.timeout(0))));
+  const running = cleanUp.move();
   return {
     url: api.url,
     databaseUrl: database.url,
+    dataDir: folder,
     store,
     metrics,
     log: () => lines.map((line) => JSON.parse(line)),
@@ -100,6 +124,6 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
     stop,
-    [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Outcome, svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { importItems } from '../../../prisma/test/import-items.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from '../../worker/test/fake-provider.ts';
-import { runEnded, startTestService, type TestService, until } from '../../worker/test/start-test-service.ts';
+import { runEnded, startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 
 /** The program as it is installed: the build. */
 const MAIN = fileURLToPath(new URL('../../../packages/svc-pkg/dist/main.js', import.meta.url));

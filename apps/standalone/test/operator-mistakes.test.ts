@@ -14,7 +14,8 @@ import { throughLine } from '../../../prisma/test/server-address.ts';
 import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { NO_TLS, startTlsServer, type TlsServer } from '../../../prisma/test/tls-server.ts';
-import { runService, type ServiceProcess } from './faults/run-service.ts';
+import { startTestApi, type TestApi } from '../../api/test/start-test-api.ts';
+import { runService } from './faults/run-service.ts';
 
 const SVC_ADMIN = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
 const STANDALONE = fileURLToPath(new URL('../dist/main.js', import.meta.url));
@@ -22,8 +23,7 @@ const PATH = process.env['PATH'] ?? '';
 
 let cleanUp: AsyncDisposableStack;
 let folder: string;
-/** A migrated database, and an address of it that has no TLS. */
-let migrated: string;
+/** An address of a migrated database that has no TLS. */
 let plain: string;
 beforeAll(async () => {
   cleanUp = new AsyncDisposableStack();
@@ -32,8 +32,7 @@ beforeAll(async () => {
   cleanUp.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   const database = await createTestDatabase();
   cleanUp.defer(() => database.drop());
-  migrated = database.url;
-  plain = throughLine(migrated, cleanUp.use(await startTcpProxy(migrated)));
+  plain = throughLine(database.url, cleanUp.use(await startTcpProxy(database.url)));
 });
 afterAll(() => cleanUp.disposeAsync());
 
@@ -46,21 +45,15 @@ interface Told {
 
 /** An API on a database, and the status of `/readyz` with what it says of the database. */
 async function startApi(
-  url: string,
-): Promise<
-  ServiceProcess & { readonly readyz: () => Promise<readonly [status: number, database: unknown]> }
-> {
-  const service = await runService({
-    app: 'api',
-    dataDir: join(folder, 'api'),
-    env: { DATABASE_URL: url },
-  });
+  databaseUrl: string,
+): Promise<TestApi & { readonly readyz: () => Promise<readonly [status: number, database: unknown]> }> {
+  const api = await startTestApi({}, { databaseUrl });
   const readyz = async (): Promise<readonly [number, unknown]> => {
-    const response = await fetch(`${service.url}/readyz`);
+    const response = await fetch(`${api.url}/readyz`);
     const { checks } = (await response.json()) as { checks: { database: unknown } };
     return [response.status, checks.database];
   };
-  return { ...service, readyz };
+  return { ...api, readyz };
 }
 
 /** `svc-admin migrate` of a database, and an API on it. */
@@ -83,6 +76,7 @@ const check = (reason: string, detail: RegExp): unknown => [
 /** Where the messages are: in the tests of this file, or only in a source. */
 const MESSAGE_SOURCES = [
   './operator-mistakes.test.ts',
+  '../../../packages/service/src/config/api-keys.ts',
   '../../../packages/service/src/config/provider-keys.ts',
   '../../../prisma/src/database/errors.ts',
 ];
@@ -269,25 +263,6 @@ describe('a mistake that ends a start', () => {
     expect(await start({ SVC_PROT: '1', SVC_PORT: 'x' })).toBe(
       '78 Invalid configuration:\n  SVC_PORT must be a whole number from 0 to 65535, got "x"\n' +
         '  SVC_PROT is an unknown environment variable\n',
-    );
-  });
-
-  it('a wrong key', async () => {
-    expect(
-      await start({
-        SVC_API_KEYS: 'admin:short',
-        SVC_PROVIDER_OPENAI: 'k',
-        SVC_PROVIDER_OPENAI_ORIGINS: 'https://api.openai.com/v1',
-      }),
-    ).toBe(
-      '78 Invalid configuration:\n  SVC_API_KEYS the key of entry 1 must be visible ASCII, 16 to 512 characters without a colon, comma or semicolon\n' +
-        '  SVC_PROVIDER_OPENAI_ORIGINS must be origins, which have no path: write https://api.openai.com as entry 1\n',
-    );
-  });
-
-  it('a wrong sslmode', async () => {
-    expect(await start({ DATABASE_URL: `${migrated}?sslmode=no-verify` })).toMatch(
-      /^78 Invalid configuration:\n {2}DATABASE_URL must have one of disable, .* as sslmode, got no-verify\n$/,
     );
   });
 

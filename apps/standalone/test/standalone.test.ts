@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import JSZip from 'jszip';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { startFakeProvider } from '../../worker/test/fake-provider.ts';
-import { runService, type ServiceProcess } from './faults/run-service.ts';
+import { type LogLine, runService, type ServiceProcess } from './faults/run-service.ts';
 import { makeDataFolder } from './make-data-folder.ts';
 
 /** Holds the data folders: tests that do not need an empty one share one. */
@@ -46,11 +47,8 @@ async function upload(service: ServiceProcess, name: string, items: number): Pro
   return fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form });
 }
 
-/** Waits until a large upload is being imported. */
-const importing = (service: ServiceProcess): Promise<unknown> =>
-  expect
-    .poll(() => service.log().filter(({ event }) => event === 'dataset.import.start'), { interval: 5 })
-    .toContainEqual(expect.objectContaining({ bytes: expect.toSatisfy((bytes) => bytes > 10_000) }));
+const isLargeImport = ({ event, bytes }: LogLine): boolean =>
+  event === 'dataset.import.start' && Number(bytes) > 10_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
 async function send(service: ServiceProcess, path: string, body?: object): Promise<any> {
@@ -77,13 +75,14 @@ describe('npm start', () => {
     const first = await start({ SVC_HUB_CACHE_DIR: cache });
     await expect.poll(first.stderr).toContain(first.url);
     await expect.poll(first.stderr).toContain('curl');
-    await expect
-      .poll(first.log)
-      .toContainEqual(expect.objectContaining({ level: 'warn', folder: cache, code: 'ENOTDIR' }));
+    await until(first.log, (log) => log.some(({ event }) => event === 'hub.cache.fail'));
+    expect(first.log()).toContainEqual(
+      expect.objectContaining({ level: 'warn', folder: cache, code: 'ENOTDIR' }),
+    );
     const stored = await upload(first, 'kept', 50);
     expect(stored.status).toBe(201);
     const accepted = upload(first, 'accepted', 10_000);
-    await importing(first);
+    await until(first.log, (log) => log.some(isLargeImport));
     const ended = first.end('SIGTERM');
     expect((await accepted).status).toBe(201);
     expect(await ended).toBe(0);
@@ -109,7 +108,7 @@ describe('npm start', () => {
     await expect.poll(() => send(second, '/metrics')).toContain('svc_run_items_total{status="ok"} 20');
     await expect.poll(() => send(second, '/metrics')).toMatch(/^runs_cancel_poll_count [1-9]/m);
     const lost = upload(second, 'half', 30_000).catch(() => undefined);
-    await importing(second);
+    await until(second.log, (log) => log.some(isLargeImport));
     await second.end('SIGKILL');
     await lost;
 

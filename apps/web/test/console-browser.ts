@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findChromium, NO_CHROMIUM } from '../../../tools/browser/find-chromium.ts';
+import { counted } from '../../../tools/vitest/costs.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 /** A browser that looks at one service. */
@@ -51,6 +52,7 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
         key,
         hasClock = false,
       } = options;
+      counted('pages');
       const context: BrowserContext = await browser.newContext({
         viewport: { width, height },
         colorScheme: scheme,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Body, type LogLine, startTestService, type TestService, until } from './start-test-service.ts';
+import { until } from '../../../tools/vitest/until.ts';
+import { type Body, type LogLine, startTestService, type TestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;

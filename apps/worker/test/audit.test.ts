@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
-import { type Body, startTestService, type TestService, until } from './start-test-service.ts';
+import { type Body, startTestService, type TestService } from './start-test-service.ts';
 
 const KEYS = {
   Ada: 'key-of-ada-of-the-audit',

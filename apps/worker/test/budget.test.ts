@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
+import { until } from '../../../tools/vitest/until.ts';
+import { runService } from '../../standalone/test/faults/run-service.ts';
 import { expireLeases } from './expire-leases.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
-import { runWorker } from './run-worker.ts';
-import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -221,10 +222,10 @@ it.runIf(IS_LONG)(
     const database = await createTestDatabase();
     stack.defer(() => database.drop());
     const api = stack.use(await startTestService({ databaseUrl: database.url, worker: false }));
-    const env = { DATABASE_URL: database.url, SVC_DATA_DIR: '/tmp' };
+    const worker = { app: 'worker', dataDir: '/tmp', env: { DATABASE_URL: database.url } } as const;
     const dataset = await api.importItems(itemsOf(60));
     reply = () => ({ text: 'yes' });
-    const first = stack.use(await runWorker(env));
+    const first = stack.use(await runService(worker));
     const paid = await run(dataset, config({ select: { limit: 20 } }), api);
     expect(paid.sent).toBe(20);
 
@@ -244,7 +245,7 @@ it.runIf(IS_LONG)(
     await first.end('SIGKILL');
     await expireLeases(database.url);
     reply = () => ({ text: 'yes' });
-    stack.use(await runWorker(env));
+    stack.use(await runService(worker));
     await runEnded(api, body.id, 60_000);
     const { body: ended } = await api.get(`/runs/${body.id}`);
     const asked = ended.counts.done - 20;

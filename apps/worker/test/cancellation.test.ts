@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import {
   type Body,
@@ -6,7 +7,6 @@ import {
   startTestService,
   type TestService,
   type TestServiceOptions,
-  until,
 } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;

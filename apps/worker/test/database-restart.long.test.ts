@@ -1,15 +1,12 @@
-import { rm } from 'node:fs/promises';
-import { migrate } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { throughLine } from '../../../prisma/test/server-address.ts';
+import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
-import { startEmbeddedPostgres } from '../../standalone/src/embedded-postgres/start-embedded-postgres.ts';
-import { makeDataFolder } from '../../standalone/test/make-data-folder.ts';
+import { runService } from '../../standalone/test/faults/run-service.ts';
+import { type FaultyDatabase, startDatabase } from '../../standalone/test/faults/start-database.ts';
 import { startFakeProvider } from './fake-provider.ts';
-import { runWorker } from './run-worker.ts';
-import { runEnded, startTestService, until } from './start-test-service.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
+import { runEnded, startTestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
 beforeEach(() => {
@@ -17,38 +14,12 @@ beforeEach(() => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
-/** A server that can be stopped and started, always at the same URL; each test leaves it running. */
-let database: {
-  readonly url: string;
-  readonly start: () => Promise<void>;
-  readonly stop: () => Promise<void>;
-};
-const serverCleanUp = new AsyncDisposableStack();
+/** Always at the same URL; each test leaves it running. */
+let database: FaultyDatabase;
 beforeAll(async () => {
-  const folder = await makeDataFolder('svc-restart-');
-  serverCleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-  const proxy = serverCleanUp.use(await startTcpProxy());
-  const url = { current: '' };
-  let stop = async (): Promise<void> => {};
-  const start = async (): Promise<void> => {
-    const server = await startEmbeddedPostgres({ dataDir: folder, settings: { fsync: 'off' } });
-    stop = () => server.stop();
-    proxy.forwardTo(server.url);
-    url.current = throughLine(server.url, proxy);
-  };
-  serverCleanUp.defer(() => stop());
-  await start();
-  await migrate(url.current);
-  database = {
-    url: url.current,
-    start,
-    stop: async () => {
-      await stop();
-      proxy.forwardTo(null);
-    },
-  };
+  database = await startDatabase();
 });
-afterAll(() => serverCleanUp.disposeAsync());
+afterAll(() => database[Symbol.asyncDispose]());
 
 const items = Array.from({ length: 200 }, (_, index) => ({
   type: 'exact',
@@ -134,7 +105,7 @@ it('continues after the database was restarted, without a restart of the service
 
 it('a worker waits for a database that comes later, logs an outage once, and is not ready until it is over', async () => {
   await database.stop();
-  const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
+  const worker = cleanUp.use(await runService({ app: 'worker', env: { DATABASE_URL: database.url } }));
   const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
   expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
   expect((await ready()).status).toBe(503);
@@ -149,7 +120,7 @@ it('a worker waits for a database that comes later, logs an outage once, and is 
   });
   expect(await runEnded(service, run.id)).toMatchObject({ status: 'completed' });
 
-  const outages = (): number => worker.log.filter((line) => line['event'] === 'queue.error').length;
+  const outages = (): number => worker.log().filter((line) => line['event'] === 'queue.error').length;
   const before = outages();
   await database.stop();
   // a good answer lasts for a second
@@ -166,9 +137,9 @@ it('a worker waits for a database that comes later, logs an outage once, and is 
 });
 
 it('a worker that still waits for its database stops at SIGTERM', async () => {
-  const proxy = cleanUp.use(await startTcpProxy());
+  const proxy = cleanUp.use(await startTcpProxy(null));
   const url = `postgresql://svc@127.0.0.1:${proxy.port}/svc`;
-  const worker = cleanUp.use(await runWorker({ DATABASE_URL: url }));
+  const worker = cleanUp.use(await runService({ app: 'worker', env: { DATABASE_URL: url } }));
   expect(await worker.end('SIGTERM')).toBe(0);
-  expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
+  expect(worker.log().at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { until } from '../../../tools/vitest/until.ts';
 import { startFakeProvider } from './fake-provider.ts';
-import { startTestService, until } from './start-test-service.ts';
+import { startTestService } from './start-test-service.ts';
 
 it('does not wait for those who watch a run when the API stops', async () => {
   await using provider = await startFakeProvider(() => 'hang');

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { happened } from '../../../tools/vitest/until.ts';
 
 /** What the provider does with a request. */
 export type Reply =
@@ -68,10 +69,12 @@ export async function startFakeProvider(
     const attempt = (asked.get(prompt) ?? 0) + 1;
     asked.set(prompt, attempt);
     waiting += 1;
+    happened();
     response.once('close', () => {
       waiting -= 1;
       if (!response.writableFinished) aborted += 1;
       hanging.delete(response);
+      happened();
     });
     const found = reply(prompt, attempt);
     if (found === 'break') request.socket.destroy();

@@ -1,15 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { createFakeHub } from './fake-hub.ts';
-import {
-  type Body,
-  startTestService,
-  type TestResponse,
-  type TestService,
-  until,
-} from './start-test-service.ts';
+import { type Body, startTestService, type TestResponse, type TestService } from './start-test-service.ts';
 
 let service: TestService;
 let broken = false;

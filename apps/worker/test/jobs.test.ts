@@ -4,6 +4,7 @@ import { HubError } from '@svc/hub-client';
 import { createTokenCipher, Secret } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { createFakeHub, ROW_BYTES } from './fake-hub.ts';
 import {
@@ -11,7 +12,6 @@ import {
   startTestService,
   type TestService,
   type TestServiceOptions,
-  until,
 } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;

@@ -5,16 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { times } from '../../../tools/vitest/long.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage } from '../../api/test/make-package.ts';
 import { parquetOf } from '../../api/test/parquet-of.ts';
 import { mutate, mutations } from '../../standalone/test/faults/mutate-bytes.ts';
-import {
-  type Body,
-  startTestService,
-  type TestResponse,
-  type TestService,
-  until,
-} from './start-test-service.ts';
+import { type Body, startTestService, type TestResponse, type TestService } from './start-test-service.ts';
 
 let hub: FakeHub;
 let client: HubClient;
@@ -199,7 +194,7 @@ describe('a dry run of a package is the upload', () => {
       fc.asyncProperty(files, async (found) => {
         await expectOneImport(await importOf(found));
       }),
-      { numRuns: times(40, 15) },
+      { numRuns: times(400, 15) },
     );
   });
 
@@ -209,7 +204,7 @@ describe('a dry run of a package is the upload', () => {
       fc.asyncProperty(mutations(['PK\x03\x04', 'PK\x01\x02', '\n', '{}']), async (changes) => {
         await expectOneImport(uploadOf({ 'a.pkg.zip': mutate(archive, changes) }));
       }),
-      { numRuns: times(40, 15) },
+      { numRuns: times(400, 15) },
     );
   });
 });

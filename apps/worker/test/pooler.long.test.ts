@@ -4,8 +4,9 @@ import { migrate } from '../../../prisma/src/migrate/migrate.ts';
 import { type Cluster, NO_PGBOUNCER, startCluster } from '../../../prisma/test/postgres-cluster.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { sessionStates } from '../../../prisma/test/session-states.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
-import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 /** Sessions of the server that every client shares. */
 const SESSIONS = 6;

@@ -2,8 +2,9 @@ import { migrate } from '@svc/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { startFakeProvider } from './fake-provider.ts';
-import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 let service: TestService;
 beforeEach(async () => {

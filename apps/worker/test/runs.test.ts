@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import {
   type Body,
@@ -7,7 +8,6 @@ import {
   startTestService,
   type TestService,
   type TestServiceOptions,
-  until,
 } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;

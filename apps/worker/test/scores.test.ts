@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import { close, computeScores, hasPython, resultsOf } from './independent-scores.ts';
-import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;

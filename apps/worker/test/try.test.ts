@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
-import { startTestService, type TestResponse, type TestService, until } from './start-test-service.ts';
+import { startTestService, type TestResponse, type TestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;

@@ -194,14 +194,16 @@ describe('begin', () => {
 
   it('leaves nothing when it is aborted while the lines wait, and closes them', async () => {
     const abort = new AbortController();
+    const waiting = Promise.withResolvers<void>();
     let closed = false;
     async function* lines(): AsyncGenerator<LineBatch> {
       try {
-        yield* linesThen(
-          500,
-          () =>
-            new Promise((_, fail) => abort.signal.addEventListener('abort', () => fail(abort.signal.reason))),
-        );
+        yield* linesThen(500, () => {
+          waiting.resolve();
+          return new Promise((_, fail) =>
+            abort.signal.addEventListener('abort', () => fail(abort.signal.reason)),
+          );
+        });
       } finally {
         closed = true;
       }
@@ -211,7 +213,7 @@ describe('begin', () => {
       await using draft = await store.datasets.begin({ signal: abort.signal });
       const saving = draft.section('s').writeLines(lines(), LINES);
       const outcome = expect(saving).rejects.toBe(reason);
-      await delay(50);
+      await waiting.promise;
       abort.abort(reason);
       await outcome;
     }
@@ -229,9 +231,13 @@ describe('begin', () => {
   it('ends immediately even when its lines ignore the abort', async () => {
     const abort = new AbortController();
     await using draft = await store.datasets.begin({ signal: abort.signal });
-    const lines = linesThen(5, () => new Promise(() => undefined));
+    const waiting = Promise.withResolvers<void>();
+    const lines = linesThen(5, () => {
+      waiting.resolve();
+      return new Promise(() => undefined);
+    });
     const outcome = expect(draft.section('s').writeLines(lines, LINES)).rejects.toThrow('stop');
-    await delay(50);
+    await waiting.promise;
     abort.abort(new Error('stop'));
     await outcome;
     expect(await counted('items')).toBe(0);
@@ -245,9 +251,8 @@ describe('begin', () => {
   it('fails as unavailable when the server ends the connection, and continues with another', async () => {
     async function* rest(): AsyncGenerator<Uint8Array> {
       const copying =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'";
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'";
       while ((await plain.query(copying)).rowCount === 0) await delay(10);
-      await delay(50);
       for (let round = 0; round < 50; round++) yield* linesOf(items(500));
     }
     {
@@ -277,13 +282,15 @@ describe('begin', () => {
 
   it('lets short queries through while imports hold connections', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const waiting = Array.from({ length: 3 }, async () => {
+    const begun = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const waiting = begun.map(async ({ resolve }) => {
       await using draft = await store.datasets.begin();
       await writeSections(draft, { s: items(1) });
+      resolve();
       await released;
       await draft.commit({ dataset: metaOf() });
     });
-    await delay(50);
+    await Promise.all(begun.map(({ promise }) => promise));
     expect((await store.datasets.list({ limit: 1 })).totalItems).toBe(0);
     // A fourth one gets no permit in time.
     await expect(importItems(store.datasets, { s: items(1) })).rejects.toMatchObject({ code: 'unavailable' });

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { IS_LONG } from '../../../../tools/vitest/long.ts';
 import { report } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { packageOf, uploadForm } from './sample-packages.ts';
@@ -135,55 +134,50 @@ async function attack(): Promise<Readonly<Record<string, Readonly<Record<string,
   return JSON.parse(printed);
 }
 
-it.runIf(IS_LONG)(
-  'responds while a repeated asset, slow checks, a slow sanitiser and searches run concurrently',
-  {
-    timeout: 900_000,
-  },
-  async (context) => {
-    const probes = PROBED.map(startProbing);
-    const observed = await attack();
-    const probed = await Promise.all(
-      probes.map(async (one, index) => {
-        const latenciesMs = (await one.stop()).toSorted((a, b) => a - b);
-        return {
-          path: PROBED[index],
-          probes: latenciesMs.length,
-          inTime: latenciesMs.filter((latencyMs) => latencyMs <= MAX_PROBE_MS).length,
-          medianMs: Math.round(latenciesMs[latenciesMs.length >> 1] ?? 0),
-          p99Ms: Math.round(latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? 0),
-        };
-      }),
-    );
-    const hasEnded = service.hasEnded();
-    const peakBytes = hasEnded ? Number.POSITIVE_INFINITY : await peakRssBytes();
-    const facts = {
-      hasEnded,
-      probed,
-      peakMb: Math.round(peakBytes / 1e6),
-      ...observed,
-    };
-    const shown = JSON.stringify(facts);
-    console.info(shown);
-    expect(hasEnded, shown).toBe(false);
-    expect(service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
-    for (const { probes: total, inTime: good } of probed) {
-      expect(total, shown).toBeGreaterThanOrEqual(200);
-      expect(good / total, shown).toBeGreaterThanOrEqual(0.99);
-    }
-    expect(peakBytes, shown).toBeLessThan(MAX_RSS_BYTES);
-    // what is asked for afterwards works
-    expect(outcomeOf(await say('viewer', '/datasets'))).toBe('200');
-    const runs = probed.reduce((sum, one) => sum + one.probes, 0);
-    const inTime = probed.reduce((sum, one) => sum + one.inTime, 0);
-    report(context, {
-      area: 'Attacks',
-      scenario:
-        'a repeated asset, slow checks, a slow sanitiser, 30 searches in long texts, tables and hub answers that become large, concurrently, by a viewer and an editor',
-      expected:
-        '`/healthz` and `/readyz` within 250 ms in 99 of 100 cases each, less than 600 MB, no restart',
-      runs,
-      observed: { 'in time': inTime, ...(inTime < runs ? { later: runs - inTime } : {}) },
-    });
-  },
-);
+it('responds while a repeated asset, slow checks, a slow sanitiser and searches run concurrently', {
+  timeout: 900_000,
+}, async (context) => {
+  const probes = PROBED.map(startProbing);
+  const observed = await attack();
+  const probed = await Promise.all(
+    probes.map(async (one, index) => {
+      const latenciesMs = (await one.stop()).toSorted((a, b) => a - b);
+      return {
+        path: PROBED[index],
+        probes: latenciesMs.length,
+        inTime: latenciesMs.filter((latencyMs) => latencyMs <= MAX_PROBE_MS).length,
+        medianMs: Math.round(latenciesMs[latenciesMs.length >> 1] ?? 0),
+        p99Ms: Math.round(latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? 0),
+      };
+    }),
+  );
+  const hasEnded = service.hasEnded();
+  const peakBytes = hasEnded ? Number.POSITIVE_INFINITY : await peakRssBytes();
+  const facts = {
+    hasEnded,
+    probed,
+    peakMb: Math.round(peakBytes / 1e6),
+    ...observed,
+  };
+  const shown = JSON.stringify(facts);
+  console.info(shown);
+  expect(hasEnded, shown).toBe(false);
+  expect(service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
+  for (const { probes: total, inTime: good } of probed) {
+    expect(total, shown).toBeGreaterThanOrEqual(200);
+    expect(good / total, shown).toBeGreaterThanOrEqual(0.99);
+  }
+  expect(peakBytes, shown).toBeLessThan(MAX_RSS_BYTES);
+  // what is asked for afterwards works
+  expect(outcomeOf(await say('viewer', '/datasets'))).toBe('200');
+  const runs = probed.reduce((sum, one) => sum + one.probes, 0);
+  const inTime = probed.reduce((sum, one) => sum + one.inTime, 0);
+  report(context, {
+    area: 'Attacks',
+    scenario:
+      'a repeated asset, slow checks, a slow sanitiser, 30 searches in long texts, tables and hub answers that become large, concurrently, by a viewer and an editor',
+    expected: '`/healthz` and `/readyz` within 250 ms in 99 of 100 cases each, less than 600 MB, no restart',
+    runs,
+    observed: { 'in time': inTime, ...(inTime < runs ? { later: runs - inTime } : {}) },
+  });
+});

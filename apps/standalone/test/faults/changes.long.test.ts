@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createStore } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { rangesOf } from '../../../../prisma/src/items/version-sql.ts';
-import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { ask, outcomeOf, type ServiceResponse, uploadLines, verifyDataset } from './stored-datasets.ts';
@@ -48,7 +47,7 @@ async function verifyVersions(service: ServiceProcess, id: string): Promise<numb
 
 describe('SIGKILL', () => {
   it('at any moment of a change leaves the next version or none', async (context) => {
-    const rounds = times(60, 6);
+    const rounds = 60;
     const found: string[] = [];
     let service = await file.start();
     const id = await uploadLines(service.url, lines(0, 3_000, 'first'));
@@ -94,52 +93,48 @@ describe('SIGKILL', () => {
     });
   }, 400_000);
 
-  it.runIf(IS_LONG)(
-    'during a job that changes a dataset lets the next process end it, once',
-    async (context) => {
-      const rounds = 6;
-      const added = 30_000;
-      const found: string[] = [];
-      let service = await file.start({ app: 'standalone' });
-      for (let round = 0; round < rounds; round++) {
-        const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
-        const form = new FormData();
-        form.set('file', new Blob([`${lines(1_000, added, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
-        const { status, body: job } = await ask(
-          `${service.url}/datasets/${id}/items?mode=append&section=default`,
-          {
-            method: 'POST',
-            headers: { Prefer: 'respond-async' },
-            body: form,
-          },
-        );
-        expect(status).toBe(202);
-        await delay((round * 97) % 400);
-        await service.end('SIGKILL');
+  it('during a job that changes a dataset lets the next process end it, once', async (context) => {
+    const rounds = 6;
+    const added = 30_000;
+    const found: string[] = [];
+    let service = await file.start({ app: 'standalone' });
+    for (let round = 0; round < rounds; round++) {
+      const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
+      const form = new FormData();
+      form.set('file', new Blob([`${lines(1_000, added, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
+      const { status, body: job } = await ask(
+        `${service.url}/datasets/${id}/items?mode=append&section=default`,
+        {
+          method: 'POST',
+          headers: { Prefer: 'respond-async' },
+          body: form,
+        },
+      );
+      expect(status).toBe(202);
+      await delay((round * 97) % 400);
+      await service.end('SIGKILL');
 
-        service = await file.start({ app: 'standalone' });
-        await expect
-          .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
-          .toBe('succeeded');
-        expect(await verifyVersions(service, id)).toBe(2);
-        expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(100 + added);
-        found.push('one new version');
-      }
-      report(context, {
-        area: AREA,
-        scenario: `SIGKILL during a job that appends ${added.toLocaleString('en')} items, then a new start`,
-        expected: 'the job succeeds, with one new version',
-        runs: rounds,
-        observed: tally(found),
-      });
-    },
-    600_000,
-  );
+      service = await file.start({ app: 'standalone' });
+      await expect
+        .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
+        .toBe('succeeded');
+      expect(await verifyVersions(service, id)).toBe(2);
+      expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(100 + added);
+      found.push('one new version');
+    }
+    report(context, {
+      area: AREA,
+      scenario: `SIGKILL during a job that appends ${added.toLocaleString('en')} items, then a new start`,
+      expected: 'the job succeeds, with one new version',
+      runs: rounds,
+      observed: tally(found),
+    });
+  }, 600_000);
 });
 
 it('readers that began on a version finish on it while it is changed and deleted', async (context) => {
   const service = await file.start();
-  const items = times(60_000, 30_000);
+  const items = 60_000;
   const id = await uploadLines(
     service.url,
     lines(0, items, 'a prompt of some length that fills the buffers of a connection'),

@@ -2,7 +2,6 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { times } from '../../../../tools/vitest/long.ts';
 import { makeDataFolder } from '../make-data-folder.ts';
 import { report, tally } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
@@ -46,7 +45,7 @@ afterAll(() => cleanUp.disposeAsync());
 
 describe('a wall clock that jumps by hours and years', () => {
   it('disturbs no upload, job, run, limit or list', async (context) => {
-    const count = times(100, 15);
+    const count = 100;
     const found: string[] = [];
     const upload = (name: string, headers: Record<string, string> = {}) =>
       ask(`${service.url}/datasets/upload`, {

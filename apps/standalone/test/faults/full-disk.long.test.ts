@@ -4,7 +4,6 @@ import { chown, mkdir, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { report, tally } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage } from './sample-packages.ts';
@@ -67,7 +66,7 @@ async function uploadTooMuch(
   const archive = samplePackage(400, 20_000, 3);
   const large: ServiceResponse[] = [];
   const small: ServiceResponse[] = [];
-  for (let round = 0; round < times(20, 2); round++) {
+  for (let round = 0; round < 20; round++) {
     large.push(
       ...(await Promise.all([1, 2].map((which) => upload(service, `${label} ${round} ${which}`, archive)))),
     );
@@ -166,40 +165,37 @@ describe('uploads that do not fit', () => {
 });
 
 describe('an import into the embedded database', () => {
-  it.runIf(IS_LONG && canMount)(
-    'that would take most of the disk ends before, and leaves room',
-    async (context) => {
-      const dataDir = await mountSmall('embedded', '400m');
-      const service = cleanUp.use(await runService({ app: 'standalone', dataDir }));
-      const line = (): string => `${randomBytes(30_000).toString('hex')}\n`;
-      const table = `a\n${Array.from({ length: 200 }, line).join('')}`;
-      const store = (places: number): Promise<ServiceResponse> => {
-        const form = new FormData();
-        form.append('mapping', JSON.stringify({ prompt_template: '{a}'.repeat(places) }));
-        form.append('format', 'csv');
-        form.append('file', new Blob([table]), 'table.csv');
-        return ask(`${service.url}/datasets/upload`, { method: 'POST', body: form });
-      };
-      const found: string[] = [];
-      for (let run = 0; run < 5; run += 1) {
-        const refused = await store(20);
-        found.push(outcomeOf(refused));
-        expect(refused.body.detail).toContain('no disk space is left for this import');
-        const { bavail, bsize } = await statfs(dataDir);
-        expect(bavail * bsize).toBeGreaterThan(16 * 1024 * 1024);
-      }
-      expect(tally(found)).toEqual({ '503 unavailable': found.length });
-      expect(await listDatasets(service.url)).toEqual([]);
-      expect((await upload(service, 'with room', samplePackage(40, 200, 4))).status).toBe(201);
-      report(context, {
-        area: AREA,
-        scenario: 'an import into the embedded database that would take more than its share of the disk',
-        expected: '503, nothing is stored, and a part of the disk stays free',
-        runs: found.length,
-        observed: tally(found),
-      });
-    },
-  );
+  it.skipIf(!canMount)('that would take most of the disk ends before, and leaves room', async (context) => {
+    const dataDir = await mountSmall('embedded', '400m');
+    const service = cleanUp.use(await runService({ app: 'standalone', dataDir }));
+    const line = (): string => `${randomBytes(30_000).toString('hex')}\n`;
+    const table = `a\n${Array.from({ length: 200 }, line).join('')}`;
+    const store = (places: number): Promise<ServiceResponse> => {
+      const form = new FormData();
+      form.append('mapping', JSON.stringify({ prompt_template: '{a}'.repeat(places) }));
+      form.append('format', 'csv');
+      form.append('file', new Blob([table]), 'table.csv');
+      return ask(`${service.url}/datasets/upload`, { method: 'POST', body: form });
+    };
+    const found: string[] = [];
+    for (let run = 0; run < 5; run += 1) {
+      const refused = await store(20);
+      found.push(outcomeOf(refused));
+      expect(refused.body.detail).toContain('no disk space is left for this import');
+      const { bavail, bsize } = await statfs(dataDir);
+      expect(bavail * bsize).toBeGreaterThan(16 * 1024 * 1024);
+    }
+    expect(tally(found)).toEqual({ '503 unavailable': found.length });
+    expect(await listDatasets(service.url)).toEqual([]);
+    expect((await upload(service, 'with room', samplePackage(40, 200, 4))).status).toBe(201);
+    report(context, {
+      area: AREA,
+      scenario: 'an import into the embedded database that would take more than its share of the disk',
+      expected: '503, nothing is stored, and a part of the disk stays free',
+      runs: found.length,
+      observed: tally(found),
+    });
+  });
 });
 
 describe('a server with fewer connections than asked for', () => {
@@ -213,7 +209,7 @@ describe('a server with fewer connections than asked for', () => {
       await runService({ app: 'api', dataDir: join(folder, 'few'), env: { DATABASE_URL: url.href } }),
     );
     const responses = await Promise.all(
-      Array.from({ length: times(300, 36) }, (_, index) =>
+      Array.from({ length: 300 }, (_, index) =>
         index % 6 === 0
           ? upload(service, `few ${index}`, samplePackage(5, 50, index))
           : ask(`${service.url}/datasets?limit=1`),
@@ -250,7 +246,7 @@ describe('a process with few file descriptors', () => {
           limits: 'ulimit -n 70',
         }),
       );
-      const ids = Array.from({ length: times(400, 120) }, () => randomUUID());
+      const ids = Array.from({ length: 400 }, () => randomUUID());
       const responses = await Promise.all(
         ids.map((id, index) =>
           upload(service, `files ${index}`, samplePackage(5, 50, index), { 'X-Request-ID': id }),

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { lockTable } from '../../../../prisma/test/lock-table.ts';
-import { times } from '../../../../tools/vitest/long.ts';
 import { report, tally } from './report.ts';
 import { holdingsOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
@@ -66,11 +64,11 @@ it.skipIf(process.platform !== 'linux')(
     const id = await upload(5);
     const other = await upload(2);
     // less is no less too large, and sooner written
-    await plant(id, 'assets', times(560_000_000, 100_000_000), 'items.ordinal = 2');
+    await plant(id, 'assets', 560_000_000, 'items.ordinal = 2');
     const outcomes: string[] = [];
     const ended: unknown[] = [];
     const peak = await peakRssDuring(async () => {
-      for (let round = 0; round < times(5, 1); round++) {
+      for (let round = 0; round < 5; round++) {
         const page = await ask(`${service.url}/datasets/${id}/items?limit=100`);
         outcomes.push(`page ${outcomeOf(page)}`);
         expect(page.body.data.map((entry: { item: object | null }) => entry.item !== null)).toEqual([
@@ -137,7 +135,7 @@ it.skipIf(process.platform !== 'linux')(
   'pages of large items that compress well',
   { timeout: 600_000 },
   async (context) => {
-    const count = times(60, 2);
+    const count = 60;
     const id = await upload(count);
     await plant(id, 'payload', 27_000_000);
     const pages: string[] = [];
@@ -174,7 +172,7 @@ it.skipIf(process.platform !== 'linux')(
 
 it('concurrent searches of one caller', { timeout: 600_000 }, async (context) => {
   const id = await upload(8);
-  await plant(id, 'payload', times(29_000_000, 3_000_000));
+  await plant(id, 'payload', 29_000_000);
   // a search that has a connection keeps it until all have been counted
   const counting = await lockTable(own.databaseUrl, 'items', 'ACCESS EXCLUSIVE');
   const leave = new AbortController();
@@ -182,7 +180,7 @@ it('concurrent searches of one caller', { timeout: 600_000 }, async (context) =>
   const searches = Array.from({ length: 30 }, search);
   const lists: string[] = [];
   const listing = (async () => {
-    for (let index = 0; index < times(200, 30); index++) {
+    for (let index = 0; index < 200; index++) {
       lists.push(outcomeOf(await ask(`${service.url}/datasets?limit=10`)));
       await delay(20);
     }
@@ -223,38 +221,5 @@ it('concurrent searches of one caller', { timeout: 600_000 }, async (context) =>
       'a quarter of the connections for searches, 503 with `Retry-After` for the rest, every list 200; cancelled in the database when the client disconnects',
     runs: found.length + lists.length,
     observed: { ...tally(found.map((answer) => `search ${outcomeOf(answer)}`)), 'list 200': lists.length },
-  });
-});
-
-it('forged cursors', async (context) => {
-  const id = await upload(1);
-  const forged = [
-    ['datasets', -8_640_000_000_000_000, randomUUID()],
-    ['datasets', 8_640_000_000_000_000, randomUUID()],
-    ['datasets', -210_866_803_200_001, randomUUID()],
-    ['datasets', 1e300, randomUUID()],
-    ['datasets', 0, 'x'],
-    ['runs', -8_640_000_000_000_000, randomUUID()],
-    ['items', 2_147_483_648, 0],
-    ['items', -1, 0],
-    ['diff', 0, 0, 2 ** 53],
-    ['results', 0.5, 0, 0],
-    [],
-    null,
-  ];
-  const outcomes: string[] = [];
-  for (const path of ['/datasets', '/runs', `/datasets/${id}/items`, `/datasets/${id}/diff/${id}`]) {
-    for (const position of forged) {
-      const cursor = Buffer.from(JSON.stringify(position)).toString('base64url');
-      outcomes.push(outcomeOf(await ask(`${service.url}${path}?cursor=${cursor}`)));
-    }
-  }
-  expect(tally(outcomes)).toEqual({ '400 invalid_cursor': outcomes.length });
-  report(context, {
-    area: AREA,
-    scenario: 'cursors with times and numbers out of the database’s range',
-    expected: '400 `invalid_cursor`',
-    runs: outcomes.length,
-    observed: tally(outcomes),
   });
 });

@@ -1,83 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import {
-  LEFTOVERS,
-  listDatasets,
-  NO_LEFTOVERS,
-  outcomeOf,
-  upload,
-  verifyDataset,
-} from './stored-datasets.ts';
+import { upload } from './stored-datasets.ts';
 import { useDatabase } from './use-database.ts';
 
 const AREA = 'Several instances';
 // one data folder for all
 const file = useDatabase();
 let first: ServiceProcess;
-let second: ServiceProcess;
 beforeAll(async () => {
-  [first, second] = await Promise.all([file.start(), file.start()]);
+  first = await file.start();
 });
 
-describe('two instances on one database and one data folder', () => {
-  it('import concurrently, and each shows what the other stored', async (context) => {
-    const count = times(200, 40);
-    const responses = await Promise.all(
-      Array.from({ length: count }, (_, index) =>
-        upload(index % 2 === 0 ? first : second, `both ${index}`, samplePackage(50 + index, 300, index)),
-      ),
-    );
-    expect(tally(responses.map(outcomeOf))).toEqual({ 201: count });
-    for (const service of [first, second]) {
-      const stored = (await listDatasets(service.url)).filter(({ name }) => name.startsWith('both '));
-      expect(stored).toHaveLength(count);
-      for (const dataset of stored.slice(0, 50)) {
-        expect(await verifyDataset(service.url, dataset)).toEqual([]);
-      }
-    }
-    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-    report(context, {
-      area: AREA,
-      scenario: 'two instances import concurrently',
-      expected: 'everything is stored completely and visible to both',
-      runs: count,
-      observed: tally(responses.map(outcomeOf)),
-    });
-  });
-
-  it('make one dataset of a request that is sent to both with one key', async (context) => {
-    const count = times(50, 8);
-    const found: string[] = [];
-    for (let round = 0; round < count; round++) {
-      const headers = { 'Idempotency-Key': randomUUID() };
-      const archive = samplePackage(30, 200, round);
-      const responses = await Promise.all(
-        [first, second, first, second].map((service) => upload(service, `once ${round}`, archive, headers)),
-      );
-      expect(tally(responses.map(outcomeOf))).toEqual({ 201: 4 });
-      expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
-      found.push('one dataset');
-    }
-    const stored = (await listDatasets(first.url)).filter(({ name }) => name.startsWith('once '));
-    expect(stored).toHaveLength(count);
-    report(context, {
-      area: AREA,
-      scenario: 'the same request with one `Idempotency-Key`, four times concurrently, to both',
-      expected: 'one dataset, and the same response for all',
-      runs: count,
-      observed: tally(found),
-    });
-  });
-
+describe('instances on one database and one data folder', () => {
   it('leave each other’s uploads alone when one starts, and clean up after one that died', async (context) => {
     // large enough to be staged on the disk
     const archive = samplePackage(20, 10_000);
@@ -193,7 +134,7 @@ it('a rolling restart behind a balancer fails no request', async (context) => {
     }
   };
   const clients = Array.from({ length: 8 }, (_, number) => client(number));
-  for (let round = 0; round < times(3, 1); round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     for (const old of running) {
       await add().then((next) => (running = [...running.filter((one) => one !== old), next]));
       expect(await old.end('SIGTERM')).toBe(0);

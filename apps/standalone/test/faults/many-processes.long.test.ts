@@ -5,21 +5,19 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cluster, NO_CLUSTER, startCluster } from '../../../../prisma/test/postgres-cluster.ts';
-import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { type FakeProvider, startFakeProvider } from '../../../worker/test/fake-provider.ts';
-import { runWorker, type WorkerProcess } from '../../../worker/test/run-worker.ts';
 import { report } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { numberedPackage, uploadForm } from './sample-packages.ts';
 import { ask, listDatasets, type ServiceResponse } from './stored-datasets.ts';
 
 /** Number of APIs, and of workers. */
-const PROCESSES = times(4, 2);
-const UPLOADS = times(400, 8);
-const READS = times(6_000, 60);
-const RUNS = times(24, 2);
-const RUN_ITEMS = times(200, 40);
+const PROCESSES = 4;
+const UPLOADS = 400;
+const READS = 6_000;
+const RUNS = 24;
 const ITEMS = 40;
+const REPETITIONS = 5;
 const POLL = { timeout: 120_000, interval: 100 };
 
 describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
@@ -27,7 +25,7 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
   let cluster: Cluster;
   let provider: FakeProvider;
   let apis: ServiceProcess[];
-  let workers: WorkerProcess[];
+  let workers: ServiceProcess[];
   let env: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
@@ -44,8 +42,8 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
   }, 180_000);
   afterAll(() => cleanUp.disposeAsync());
 
-  const startWorker = async (): Promise<WorkerProcess> =>
-    cleanUp.use(await runWorker({ ...env, SVC_DATA_DIR: await newFolder() }));
+  const startWorker = async (): Promise<ServiceProcess> =>
+    cleanUp.use(await runService({ app: 'worker', dataDir: await newFolder(), env }));
   const startApi = async (): Promise<ServiceProcess> =>
     cleanUp.use(await runService({ app: 'api', dataDir: await newFolder(), env }));
   async function newFolder(): Promise<string> {
@@ -80,7 +78,7 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
       dataset_id,
       config: {
         provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
-        repetitions: RUN_ITEMS / ITEMS < 1 ? 1 : Math.round(RUN_ITEMS / ITEMS),
+        repetitions: REPETITIONS,
       },
     });
     const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
@@ -109,7 +107,6 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
     const runs: string[] = [];
     let reads = 0;
     let uploads = 1;
-    const startedAt = performance.now();
     const load = Promise.all([
       ...Array.from({ length: 6 }, async () => {
         while (reads < READS) {
@@ -134,17 +131,16 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
     };
     await until(0.3);
     await (apis[0] as ServiceProcess).end('SIGKILL');
-    if (IS_LONG) await (workers[0] as WorkerProcess).end('SIGKILL');
+    await (workers[0] as ServiceProcess).end('SIGKILL');
     await until(0.5);
-    if (IS_LONG) apis[0] = await startApi();
+    apis[0] = await startApi();
     await until(0.7);
     await cluster.primary.kill();
     await cluster.primary.start();
     await load;
-    const seconds = (performance.now() - startedAt) / 1000;
 
     for (const id of runs) {
-      const total = ITEMS * Math.max(1, Math.round(RUN_ITEMS / ITEMS));
+      const total = ITEMS * REPETITIONS;
       await expect.poll(async () => (await send(`/runs/${id}`)).body.status, POLL).toBe('completed');
       expect((await send(`/runs/${id}`)).body.counts).toMatchObject({ total, done: total, failed: 0 });
       const results = await send(`/runs/${id}/results?limit=1`);
@@ -156,7 +152,6 @@ describe.runIf(NO_CLUSTER === undefined)('many processes', () => {
     expect(new Set(list.map(({ item_count }) => item_count))).toEqual(new Set([ITEMS]));
     const [items] = await cluster.primary.query('SELECT count(*)::int AS count FROM items');
     expect(items.count).toBe(stored.length * ITEMS);
-    if (IS_LONG) console.log({ seconds, reads, uploads, runs: runs.length });
     report(context, {
       area: 'Several instances',
       scenario:

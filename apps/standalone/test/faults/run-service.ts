@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { endOfProcess } from '../../../../prisma/test/end-of-process.ts';
+import { counted } from '../../../../tools/vitest/costs.ts';
+import { happened } from '../../../../tools/vitest/until.ts';
 
-type LogLine = Readonly<Record<string, unknown>>;
+export type LogLine = Readonly<Record<string, unknown>>;
 
 /** A built service that runs as a separate process. */
 export interface ServiceProcess extends AsyncDisposable {
@@ -26,8 +29,8 @@ export interface ServiceProcess extends AsyncDisposable {
 }
 
 export interface ServiceOptions {
-  readonly app: 'api' | 'standalone';
-  readonly dataDir: string;
+  readonly app: 'api' | 'standalone' | 'worker';
+  readonly dataDir?: string;
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
   /** a shell command before it, such as `ulimit -f 100` */
@@ -38,6 +41,7 @@ export interface ServiceOptions {
 const MAIN = {
   api: fileURLToPath(new URL('../../../api/dist/main.js', import.meta.url)),
   standalone: fileURLToPath(new URL('../../dist/main.js', import.meta.url)),
+  worker: fileURLToPath(new URL('../../../worker/dist/main.js', import.meta.url)),
 };
 
 /** As `npm start`, the images and the systemd units do. */
@@ -45,7 +49,7 @@ const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
 const GLIBC_TUNABLES =
   'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
 
-/** Starts a built service on a free port; rejects with what it printed when it ends before it has started. */
+/** Starts a built service or worker on a free port; rejects with what it printed when it ends before it has started. */
 export async function runService(options: ServiceOptions): Promise<ServiceProcess> {
   const { app, dataDir, env = {}, limits, nodeArguments = [] } = options;
   const command = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, MAIN[app]];
@@ -57,7 +61,7 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
       GLIBC_TUNABLES,
       SVC_PORT: '0',
       SVC_WORKER_PORT: '0',
-      SVC_DATA_DIR: dataDir,
+      ...(dataDir === undefined ? {} : { SVC_DATA_DIR: dataDir }),
       // what tests say that write their requests byte by byte
       SVC_ALLOWED_HOSTS: 'x',
       // nothing listens there: no test leaves the machine
@@ -66,6 +70,7 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  counted('processes');
   const lines: string[] = [];
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -74,14 +79,15 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
   const started = Promise.withResolvers<LogLine>();
   const printed = createInterface({ input: child.stdout }).on('line', (text) => {
     lines.push(text);
+    happened();
     if (text.includes('"event":"server.start"')) started.resolve(JSON.parse(text));
   });
   let over = false;
   const ended = endOfProcess(child, printed).then((code) => {
     over = true;
+    started.reject(new Error(`the service ended with ${code} before it had started: ${stderr}`));
     return code;
   });
-  void ended.then(() => started.reject(new Error(`the service ended before it had started: ${stderr}`)));
   const { port } = await started.promise;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
@@ -96,11 +102,27 @@ export async function runService(options: ServiceOptions): Promise<ServiceProces
     ended,
     end,
     hasEnded: () => over,
-    stagedFiles: () => filesBelow(join(dataDir, 'spool')),
+    stagedFiles: () => filesBelow(join(dataDir ?? '', 'spool')),
     [Symbol.asyncDispose]: async () => {
       if (!over) await end('SIGKILL');
     },
   };
+}
+
+/** Another process may hold the pipe for longer. */
+const READ_MS = 5_000;
+
+/**
+ * The end of a process: its exit code, once its last lines are read, which may come after its exit. Rejects when it
+ * cannot be started.
+ *
+ * @param lines of its standard output
+ */
+async function endOfProcess(child: ChildProcess, lines: Interface): Promise<number | null> {
+  const read = once(lines, 'close');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  await Promise.race([read, delay(READ_MS, undefined, { ref: false })]);
+  return code;
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

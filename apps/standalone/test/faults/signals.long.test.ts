@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import { finished } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
@@ -54,14 +53,14 @@ async function expectWhole(service: ServiceProcess): Promise<string[]> {
 
 describe('SIGTERM under load', () => {
   it('lets what was accepted end, refuses the rest, and leaves nothing half', async (context) => {
-    const rounds = times(12, 1);
+    const rounds = 12;
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const service = await file.start();
       const names = Array.from({ length: 30 }, (_, index) => `term ${round} ${index}`);
       const ids = names.map(() => randomUUID());
       const responses = names.map((name, index) =>
-        upload(service, name, samplePackage(times(400, 150), 2000, index), {
+        upload(service, name, samplePackage(400, 2000, index), {
           'X-Request-ID': ids[index] ?? '',
         }),
       );
@@ -94,7 +93,7 @@ describe('SIGTERM under load', () => {
   }, 180_000);
 
   it('answers what it has read, while clients keep coming', async (context) => {
-    const rounds = times(10, 1);
+    const rounds = 10;
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const service = await file.start();
@@ -210,7 +209,7 @@ describe('SIGKILL', () => {
   const KINDS = ['upload', 'export', 'delete', 'hub import'] as const;
 
   it('at any moment leaves every dataset whole or absent', async (context) => {
-    const rounds = times(60, 4);
+    const rounds = 60;
     const found: string[] = [];
     const archive = samplePackage(1500, 3000, 5);
     let service = await file.start();

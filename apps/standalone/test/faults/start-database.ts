@@ -16,6 +16,9 @@ export interface FaultyDatabase extends AsyncDisposable {
   /** through the line */
   readonly url: string;
   readonly line: TcpProxy;
+  /** Stops the server; the line refuses connections until it starts. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
   /** Stops the server, as for an upgrade, and starts it again. */
   restart(): Promise<void>;
   /** Runs a statement past the line, as a superuser. */
@@ -45,14 +48,24 @@ export async function startDatabase(
   const line = starting.use(await startTcpProxy(server.url));
   const superuser = await superuserUrl(server.url, dataDir);
 
+  const startServer = async (): Promise<void> => {
+    server = await start();
+    line.target = server.url;
+  };
+
   const running = starting.move();
   return {
     url: throughLine(server.url, line),
     line,
+    stop: async () => {
+      await server.stop();
+      line.target = null;
+      line.cut();
+    },
+    start: startServer,
     restart: async () => {
       await server.stop();
-      server = await start();
-      line.target = server.url;
+      await startServer();
     },
     query: (sql) => queryDatabase(superuser, sql),
     directUrl: () => superuser,

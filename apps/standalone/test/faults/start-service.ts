@@ -49,26 +49,3 @@ export async function startService(
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
-
-/**
- * One service for the two attempts of a try, the second of which continues where the first stopped.
- *
- * @param env what an operator would set
- */
-export function serviceForBoth(env: Readonly<Record<string, string>>): {
-  readonly first: () => Promise<OwnService>;
-  /** The service of the first attempt; the caller ends it. */
-  readonly second: () => OwnService;
-} {
-  let begun: OwnService | undefined;
-  return {
-    first: async () => {
-      begun = await startService(env);
-      return begun;
-    },
-    second: () => {
-      if (begun === undefined) throw new Error('the first attempt has not begun');
-      return begun;
-    },
-  };
-}

@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
-import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { processesOf } from '../processes-of.ts';
 import { makeNpmClone } from './npm-clone.ts';
 import { report, tally } from './report.ts';
@@ -120,7 +119,7 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
       ['a folder that only root may enter', 0o700],
       ['a folder that every user may enter', 0o755],
     ] as const;
-    for (const [kind, mode] of folders.slice(0, times(folders.length, 1))) {
+    for (const [kind, mode] of folders) {
       await rm(dataDir, { recursive: true, force: true });
       await chmod(folder, mode);
       const service = await start();
@@ -224,47 +223,43 @@ function codesOf(end: End, hasStarted: boolean): string[] {
 
 describe.runIf(process.platform === 'linux')('a start', () => {
   // the tests of the embedded server end its start too
-  it.runIf(IS_LONG)(
-    'that is ended at any moment leaves nothing behind',
-    async (context) => {
-      await mkdir(join(folder, 'clone'));
-      await makeNpmClone(join(folder, 'clone'));
-      const rounds = 200;
-      const random = randomNumbers(rounds);
-      // the first start makes the database, the second does not
-      const longest = { fresh: await expectStarts(), made: await expectStarts() };
-      const found = new Map<End, string[]>(ENDS.map((end) => [end, []]));
-      for (let round = 0; round < rounds; round++) {
-        const end = ENDS[round % ENDS.length] as End;
-        const isFresh = round % 2 === 0;
-        if (isFresh) await rm(dataDir, { recursive: true, force: true });
-        const begun = begin(end);
-        await delay(random() * (isFresh ? longest.fresh : longest.made) * (end.endsWith('npm') ? 1.3 : 1));
-        const isThere = begun.child.exitCode === null && begun.child.signalCode === null;
-        expect(isThere, begun.output()).toBe(true);
-        begun.child.kill(end.split(' ')[0] as NodeJS.Signals);
-        const code = await begun.ended;
-        await expectNothingLeft();
-        const hasStarted = begun.output().includes('"server.start"');
-        if (end === 'SIGTERM to npm') expect(code).not.toBe(hasStarted ? '' : '0');
-        else expect(codesOf(end, hasStarted), begun.output()).toContain(code);
-        found.get(end)?.push(`${hasStarted ? 'had started' : 'had not'}: ${code}`);
-        if (round % 8 === 7) await expectStarts();
-      }
-      await expectStarts();
-      for (const [end, codes] of found) {
-        report(context, {
-          area: AREA,
-          scenario: `${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
-          expected:
-            'no process is left, the exit code is not 0 if startup was not complete, and the next start works',
-          runs: codes.length,
-          observed: tally(codes),
-        });
-      }
-    },
-    3_600_000,
-  );
+  it('that is ended at any moment leaves nothing behind', async (context) => {
+    await mkdir(join(folder, 'clone'));
+    await makeNpmClone(join(folder, 'clone'));
+    const rounds = 200;
+    const random = randomNumbers(rounds);
+    // the first start makes the database, the second does not
+    const longest = { fresh: await expectStarts(), made: await expectStarts() };
+    const found = new Map<End, string[]>(ENDS.map((end) => [end, []]));
+    for (let round = 0; round < rounds; round++) {
+      const end = ENDS[round % ENDS.length] as End;
+      const isFresh = round % 2 === 0;
+      if (isFresh) await rm(dataDir, { recursive: true, force: true });
+      const begun = begin(end);
+      await delay(random() * (isFresh ? longest.fresh : longest.made) * (end.endsWith('npm') ? 1.3 : 1));
+      const isThere = begun.child.exitCode === null && begun.child.signalCode === null;
+      expect(isThere, begun.output()).toBe(true);
+      begun.child.kill(end.split(' ')[0] as NodeJS.Signals);
+      const code = await begun.ended;
+      await expectNothingLeft();
+      const hasStarted = begun.output().includes('"server.start"');
+      if (end === 'SIGTERM to npm') expect(code).not.toBe(hasStarted ? '' : '0');
+      else expect(codesOf(end, hasStarted), begun.output()).toContain(code);
+      found.get(end)?.push(`${hasStarted ? 'had started' : 'had not'}: ${code}`);
+      if (round % 8 === 7) await expectStarts();
+    }
+    await expectStarts();
+    for (const [end, codes] of found) {
+      report(context, {
+        area: AREA,
+        scenario: `${end.endsWith('npm') ? `${end} that has started it` : end} at a random moment of a start`,
+        expected:
+          'no process is left, the exit code is not 0 if startup was not complete, and the next start works',
+        runs: codes.length,
+        observed: tally(codes),
+      });
+    }
+  }, 3_600_000);
 
   it('that takes its time is ended as well', async (context) => {
     // Recovery after a crash is what takes the longest; the server is held in it.
@@ -287,44 +282,4 @@ describe.runIf(process.platform === 'linux')('a start', () => {
       observed: { [code]: 1 },
     });
   });
-
-  it('names the process that holds the data folder, and recovers from any `postmaster.pid`', async (context) => {
-    const first = await start();
-    await expect(runService({ app: 'standalone', dataDir })).rejects.toThrow(
-      `Process ${first.child.pid} is using the data folder ${dataDir}`,
-    );
-    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-    report(context, {
-      area: AREA,
-      scenario: 'a second start on the same folder',
-      expected: 'refused with the number of the process that uses it, which keeps running',
-      runs: 1,
-      observed: { 'named, exit code 1': 1 },
-    });
-
-    expect(await first.end('SIGTERM')).toBe(0);
-    const contents = [
-      `${process.pid}\n`,
-      '',
-      '\0'.repeat(80),
-      'garbage\n',
-      '\n',
-      '-1\n',
-      '0\n',
-      '9'.repeat(40),
-    ];
-    // the tests of the embedded server try each of them
-    const runs = contents.slice(0, times(contents.length, 1));
-    for (const content of runs) {
-      await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
-      await expectStarts();
-    }
-    report(context, {
-      area: AREA,
-      scenario: '`postmaster.pid` is empty, garbage or of another process',
-      expected: 'starts if no server uses the folder',
-      runs: runs.length,
-      observed: { started: runs.length },
-    });
-  }, 240_000);
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import { uploadForm } from './sample-packages.ts';
@@ -83,6 +83,25 @@ export async function uploadLines(url: string, lines: readonly string[]): Promis
     method: 'POST',
     body: uploadForm(archive as Uint8Array<ArrayBuffer>, 'lines'),
   });
+  if (status !== 201) throw new Error(`the upload answered ${status}: ${text}`);
+  return body.id;
+}
+
+let large: Uint8Array<ArrayBuffer> | undefined;
+
+/** Stores a dataset larger than the buffers between the service and a client that does not read. */
+export async function storeLarge(url: string, headers: Record<string, string> = {}): Promise<string> {
+  if (large === undefined) {
+    const lines = Array.from(
+      { length: 100 },
+      () => `{"inputs":{"prompt":"${randomBytes(50_000).toString('hex')}"}}`,
+    );
+    const entries = [{ name: 'sections/default.jsonl', content: lines.join('\n') }];
+    large = buildZip({ entries }) as Uint8Array<ArrayBuffer>;
+    // closed connections are noticed before one of them is reused
+    await delay(50);
+  }
+  const { status, body, text } = await upload({ url }, 'large', large, headers);
   if (status !== 201) throw new Error(`the upload answered ${status}: ${text}`);
   return body.id;
 }
