@@ -394,7 +394,7 @@ async function runParts(parts) {
       await part();
       ends.push(['passed', minutes(), name]);
     } catch (error) {
-      console.error(error.message);
+      if (error.message !== '') console.error(error.message);
       ends.push(['FAILED', minutes(), name]);
     } finally {
       clearTimeout(limit);
