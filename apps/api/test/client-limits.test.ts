@@ -22,6 +22,7 @@ let hasty: TestApi;
 beforeAll(async () => {
   hasty = await startTestApi({ SVC_SLOW_READER_TIMEOUT_MS: '1500' });
   service = await startTestApi({
+    SVC_IMPORT_WAIT_MS: '500',
     SVC_MAX_STREAMS_PER_CLIENT: '2',
     SVC_MAX_EVENT_STREAMS_PER_CLIENT: '2',
     SVC_MAX_UPLOAD_BYTES: String(2 ** 50),

@@ -17,6 +17,7 @@ let service: ServiceProcess;
 beforeAll(async () => {
   own = await startService({
     SVC_API_KEYS: `viewer:${KEYS.viewer},viewer:${KEYS.other},editor:${KEYS.editor}`,
+    SVC_IMPORT_WAIT_MS: '1000',
     SVC_SLOW_READER_TIMEOUT_MS: '4000',
   });
   service = own.service;
