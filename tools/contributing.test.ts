@@ -6,8 +6,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckerDeclaration } from '../packages/evaluation/src/checkers/checker.ts';
 import { CHECKERS } from '../packages/evaluation/src/checkers/checkers.ts';
-import type { CheckerDeclaration } from '../packages/evaluation/src/checkers/declaration.ts';
 import { IS_LONG } from './vitest/long.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

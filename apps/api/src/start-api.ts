@@ -24,7 +24,7 @@ import { actAs, type Store, WorkerBoard } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
-import { openConsole } from './routes/console/console-files.ts';
+import { openConsole } from './routes/console.ts';
 import { createHubFiles } from './routes/hub-serving/files/hub-files.ts';
 import { withHubHeaders } from './routes/hub-serving/shared.ts';
 import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
-import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from '../src/routes/docs/examples.ts';
+import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from '../src/routes/docs/openapi.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 interface Operation {

@@ -1,6 +1,6 @@
 import type { Logger } from '@svc/service';
 import type { HubFileLimits, Store } from '@svc/store';
-import { pause } from './pause.ts';
+import { pause } from './queue/wait.ts';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
 const COLLECT_INTERVAL_MS = 60 * 1000;

@@ -1,6 +1,6 @@
 import type { JobProgress } from '@svc/store';
 import { expect, it } from 'vitest';
-import { reportProgress } from './report-progress.ts';
+import { reportProgress } from './tasks/job.ts';
 
 const claim = { id: 'j', attempt: 1 };
 const rows = (rowsDone: number): JobProgress => ({

@@ -1,7 +1,7 @@
 import { runCancelled } from '@svc/evaluation';
 import type { Logger, Metrics } from '@svc/service';
 import type { Cancellations } from '@svc/store';
-import { createNotifier } from './queue/notifier.ts';
+import { createNotifier } from './queue/wait.ts';
 
 export interface WatchCancelOptions {
   /** Queries the cancellations among these runs and jobs, and the interval, in one statement. */

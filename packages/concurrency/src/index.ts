@@ -1,6 +1,17 @@
-export { createYielder, forEachConcurrently, interruptible, mapOrdered } from './async-loops.ts';
-export { lowerThreadPriority } from './lower-priority.ts';
+export {
+  createYielder,
+  forEachConcurrently,
+  interruptible,
+  mapOrdered,
+  untilAborted,
+} from './async-loops.ts';
 export { type PermitRequest, Semaphore, type SemaphoreOptions } from './semaphore.ts';
-export { serveTasks, type TaskReply, type ThreadTasks } from './task-thread.ts';
-export { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
-export { untilAborted } from './until-aborted.ts';
+export {
+  createThreadPool,
+  lowerThreadPriority,
+  serveTasks,
+  type TaskReply,
+  type ThreadPool,
+  type ThreadPoolOptions,
+  type ThreadTasks,
+} from './threads.ts';

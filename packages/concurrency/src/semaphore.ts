@@ -1,4 +1,4 @@
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from './async-loops.ts';
 
 export interface SemaphoreOptions {
   /** Permits of all callers together. */

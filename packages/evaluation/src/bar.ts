@@ -2,11 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/js
 import type { FromSchema } from 'json-schema-to-ts';
 import { ConfigProblems } from './config/config-problems.ts';
 import { type RunConfig, scorersOf } from './config/run-config.ts';
-import type { ComparedScores } from './statistics/compare-scores.ts';
+import { type ComparedScores, verdictOf } from './statistics/compare-scores.ts';
 import type { GroupScores } from './statistics/group-scores.ts';
 import type { Interval } from './statistics/intervals.ts';
 import { CONFIDENCE } from './statistics/student-t.ts';
-import { verdictOf } from './statistics/verdict.ts';
 
 const SHARE = { type: 'number', minimum: 0, maximum: 1 } as const;
 

@@ -6,7 +6,7 @@ import type { ReasoningMode } from './reading/scored-output.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
 import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
-import type { Scored } from './threads/score-task.ts';
+import type { Scored } from './threads/thread-task.ts';
 
 /** An output to score, and what scores it. */
 export interface ScoreRequest {

@@ -13,13 +13,6 @@ export {
 } from './bar.ts';
 export { UNREADABLE } from './checkers/checker.ts';
 export { CHECKER_DOCS } from './checkers/checkers.ts';
-export type { FindAnswer } from './complete-item.ts';
-export {
-  CHECKER_NAME_SCHEMA,
-  CHECKER_OPTIONS_SCHEMA,
-  CHECKER_SCHEMA,
-  CHECKER_SCHEMAS,
-} from './config/checker-schemas.ts';
 export { type ConfigDifference, configDifferences } from './config/config-differences.ts';
 export {
   parseAddedScorers,
@@ -44,6 +37,10 @@ export {
   wireFormatOf,
 } from './config/run-config.ts';
 export {
+  CHECKER_NAME_SCHEMA,
+  CHECKER_OPTIONS_SCHEMA,
+  CHECKER_SCHEMA,
+  CHECKER_SCHEMAS,
   JUDGE_SCHEMA,
   MAX_COST_SCHEMA,
   PRICE_SCHEMA,
@@ -54,13 +51,11 @@ export {
   SCORERS_SCHEMA,
   SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
-export { fieldMissing, lastMessageText } from './item/last-message.ts';
-export { isIndex, pointerSteps, textAt } from './item/text-at.ts';
-export { JsonText } from './json-text.ts';
-export { asksTheSame } from './plan/asks-the-same.ts';
-export { checkRunPattern } from './plan/check-run-pattern.ts';
-export { countScoring, type ScoringFacts } from './plan/count-scoring.ts';
+export { fieldMissing, lastMessageText } from './item/build-messages.ts';
+export { isIndex, JsonText, pointerSteps, textAt } from './item/canonical-text.ts';
+export { checkRunPattern, countScoring, type ScoringFacts } from './plan/count-scoring.ts';
 export {
+  asksTheSame,
   describePlan,
   type PlanCounts,
   type PlannedRequests,
@@ -70,18 +65,30 @@ export {
 } from './plan/describe-plan.ts';
 export { estimateRun, outputLimit } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';
-export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
+export {
+  type ChatMessage,
+  type Completion,
+  type Provider,
+  type ProviderRequest,
+  type TokenCounts,
+  tokenCounts,
+  type WireFormat,
+} from './provider.ts';
 export { type ProviderResponse, readProviderResponse } from './read-provider-response.ts';
 export { recheckOutput, type StoredScoring, storedScoring } from './recheck-output.ts';
 export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
-export { estimateInputTokens } from './request/estimate-tokens.ts';
-export { modelRequest } from './request/model-request.ts';
 export { rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
-export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
-export { hashRequest } from './request/request-hash.ts';
+export {
+  estimateInputTokens,
+  hashRequest,
+  modelRequest,
+  type RequestBody,
+  requestBody,
+  requestText,
+} from './request/request-body.ts';
 export { toFailure } from './result-facts.ts';
 export { RunError, type RunErrorCode, runCancelled } from './run-error.ts';
-export { type RunClock, runItem } from './run-item.ts';
+export { type FindAnswer, type RunClock, runItem } from './run-item.ts';
 export type {
   EarlierAnswer,
   RunEnd,
@@ -103,7 +110,14 @@ export {
   type AgreementCells,
   agreementOf,
 } from './statistics/agreement.ts';
-export { type ComparedScores, compareScores, type PairSums } from './statistics/compare-scores.ts';
+export {
+  type ComparedScores,
+  compareScores,
+  type PairSums,
+  type Verdict,
+  verdictOf,
+  widenInterval,
+} from './statistics/compare-scores.ts';
 export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
 export {
   type GroupScores,
@@ -111,9 +125,7 @@ export {
   type ResultSums,
 } from './statistics/group-scores.ts';
 export type { Interval, Spread } from './statistics/intervals.ts';
-export { normalQuantile } from './statistics/normal-quantile.ts';
 export { type AlikeItems, addUp, type ClusteredSpreads } from './statistics/result-sums.ts';
 export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';
-export { type Verdict, verdictOf, widenInterval } from './statistics/verdict.ts';
+export { normalQuantile } from './statistics/student-t.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
-export { type TokenCounts, tokenCounts } from './token-counts.ts';

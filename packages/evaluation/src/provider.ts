@@ -1,8 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
-import type { JsonText } from './json-text.ts';
-import type { TokenCounts } from './token-counts.ts';
+import { JsonText } from './item/canonical-text.ts';
 
 /** A message of a conversation, in the chat-completions format, which items use as well. */
 export interface ChatMessage extends JsonObject {
@@ -74,4 +73,35 @@ export interface Provider {
    * signal's reason when it is aborted
    */
   complete(request: ProviderRequest, signal: AbortSignal): Promise<Completion>;
+}
+
+/** Tokens of one completion; null if the provider reported no number. */
+export interface TokenCounts {
+  readonly input: number | null;
+  readonly output: number | null;
+}
+
+/** The largest number of an `integer` column. */
+const MAX_TOKENS = 2_147_483_647;
+
+/**
+ * The tokens in a provider's usage: `prompt_tokens` and `completion_tokens` of chat completions, else `input_tokens`
+ * with the tokens read from and written to a cache, and `output_tokens`, of Anthropic messages.
+ */
+export function tokenCounts(usage: JsonObject | JsonText | null): TokenCounts {
+  if (usage === null || usage instanceof JsonText) return { input: null, output: null };
+  const input = count(usage, 'input_tokens');
+  const cached =
+    (count(usage, 'cache_creation_input_tokens') ?? 0) + (count(usage, 'cache_read_input_tokens') ?? 0);
+  return {
+    input: count(usage, 'prompt_tokens') ?? (input === null ? null : Math.min(input + cached, MAX_TOKENS)),
+    output: count(usage, 'completion_tokens') ?? count(usage, 'output_tokens'),
+  };
+}
+
+function count(usage: JsonObject, name: string): number | null {
+  const value = getMember(usage, name);
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
+    ? value
+    : null;
 }

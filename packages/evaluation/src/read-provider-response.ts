@@ -1,7 +1,7 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonText } from './item/canonical-text.ts';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { type ResponseBody, readResponse } from './item/read-response.ts';
-import type { JsonText } from './json-text.ts';
 import type { Completion, WireFormat } from './provider.ts';
 import { unpackSmall } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';

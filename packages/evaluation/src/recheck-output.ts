@@ -1,8 +1,7 @@
 import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type RunConfig, type ScorerPlan, scorersOf } from './config/run-config.ts';
-import { isLargeItem, readItem, readLargeItem } from './item/large-item.ts';
-import { withChecker } from './item/with-checker.ts';
+import { isLargeItem, readItem, readLargeItem, withChecker } from './item/large-item.ts';
 import type { ReasoningMode } from './reading/scored-output.ts';
 import { RunError } from './run-error.ts';
 import { runCheck } from './scoring/check-task.ts';

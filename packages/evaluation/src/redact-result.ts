@@ -7,8 +7,8 @@ import {
   type Scores,
 } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { JsonText } from './item/canonical-text.ts';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
-import { JsonText } from './json-text.ts';
 import { failedWith, toFailure } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { RunResult } from './run-session.ts';

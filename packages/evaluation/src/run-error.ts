@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import type { JsonText } from './json-text.ts';
-import type { TokenCounts } from './token-counts.ts';
+import type { JsonText } from './item/canonical-text.ts';
+import type { TokenCounts } from './provider.ts';
 
 /** Every code of a {@link RunError}. Codes are stable: you can branch on them. */
 export type RunErrorCode =

@@ -1,11 +1,14 @@
-import { markFiles, type ReadFile } from './assets/marked-files.ts';
-import { type CompleteItemDeps, completeItem } from './complete-item.ts';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
+import { withChecker } from './item/large-item.ts';
 import type { RunPrompts } from './item/prompt-template.ts';
-import { withChecker } from './item/with-checker.ts';
+import { type PreparedItem, prepareItem } from './prepare-item.ts';
+import type { Completion, Provider } from './provider.ts';
 import { failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
-import type { RunFailure, RunItem, RunResult } from './run-session.ts';
+import type { EarlierAnswer, RunFailure, RunItem, RunResult } from './run-session.ts';
 import { type Scorers, scoreAll, scoreOutput } from './score-output.ts';
+import type { CheckRunner } from './threads/check-runner.ts';
 
 /** A monotonic clock. */
 export interface RunClock {
@@ -84,3 +87,46 @@ function scorersDue({ main, others, areNamed }: Scorers, have: readonly string[]
 }
 
 const NO_OUTPUT: RunFailure = { code: 'internal', message: 'There is no output to score.' };
+
+/** Finds the response that an earlier run got to a request with this hash; null if it has no answer. */
+export type FindAnswer = (requestHash: Uint8Array, signal: AbortSignal) => Promise<EarlierAnswer | null>;
+
+interface CompleteItemDeps {
+  readonly provider: Provider;
+  readonly checks: CheckRunner;
+  /** Absent if every item is asked. */
+  readonly findAnswer?: FindAnswer | undefined;
+}
+
+/** The provider's completion for an item, the answer of an earlier run, or the error instead of both. */
+interface ItemCompletion extends Pick<PreparedItem, 'itemId' | 'omittedAssets'> {
+  readonly completion: Completion | { readonly earlier: EarlierAnswer } | { readonly error: unknown };
+  /** SHA-256 of what was asked; null if no model is asked. */
+  readonly requestHash: Uint8Array | null;
+}
+
+/** Asks the provider for the output of an item, unless an earlier run has asked the same. Never rejects. */
+async function completeItem(
+  deps: CompleteItemDeps,
+  parts: ItemParts,
+  repetition: number,
+  files: MarkedFiles | undefined,
+  prompts: RunPrompts,
+  signal: AbortSignal,
+): Promise<ItemCompletion> {
+  const { asked, ...known } = await prepareItem(deps, parts, files, prompts, signal);
+  if ('error' in asked) return { ...known, completion: asked, requestHash: null };
+  if ('output' in asked) {
+    const completion = { output: asked.output, usage: null, finishReason: null, attempts: null };
+    return { ...known, completion, requestHash: null };
+  }
+  let requestHash: Uint8Array | null = null;
+  try {
+    requestHash = (await deps.provider.hashRequest?.(asked.request, repetition)) ?? null;
+    const earlier = requestHash === null ? null : ((await deps.findAnswer?.(requestHash, signal)) ?? null);
+    const completion = earlier === null ? await deps.provider.complete(asked.request, signal) : { earlier };
+    return { ...known, completion, requestHash };
+  } catch (error) {
+    return { ...known, completion: { error }, requestHash };
+  }
+}

@@ -1,6 +1,6 @@
 import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import type { JsonText } from './json-text.ts';
+import type { JsonText } from './item/canonical-text.ts';
 import type { RunError } from './run-error.ts';
 
 /** One item of a run, with its position and the repetitions that already have a result. */

@@ -2,9 +2,15 @@ import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
 import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
-import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
-import { type RunChecker, withChecker } from './item/with-checker.ts';
-import { JsonText } from './json-text.ts';
+import { JsonText } from './item/canonical-text.ts';
+import {
+  isLargeItem,
+  MAX_INLINE_TEXT_CHARS,
+  type RunChecker,
+  readItem,
+  withChecker,
+} from './item/large-item.ts';
+import { tokenCounts } from './provider.ts';
 import type { ReasoningMode } from './reading/scored-output.ts';
 import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
@@ -13,7 +19,6 @@ import type { Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
 import { costOf } from './statistics/run-cost.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
-import { tokenCounts } from './token-counts.ts';
 
 /** What scores outputs. */
 export interface Scorer {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { OptionSchema } from '../src/checkers/checker.ts';
 import { CHECKER_DOCS } from '../src/checkers/checkers.ts';
-import type { OptionSchema } from '../src/checkers/declaration.ts';
 import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
 import { UNSCORABLE_REASONS } from '../src/plan/describe-plan.ts';

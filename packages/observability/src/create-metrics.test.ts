@@ -1,7 +1,6 @@
 import { Counter, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { createMetrics, reset_metrics_for_testing } from './create-metrics.ts';
-import { methodLabel } from './request-metrics.ts';
+import { createMetrics, methodLabel, reset_metrics_for_testing } from './create-metrics.ts';
 
 const quiet = { prefix: 'shop', version: '1.2.3', processMetrics: false };
 

@@ -33,3 +33,37 @@ export type FieldsOf<Events extends EventTypes> = {
 export function event<EventFields = Record<never, never>>(level: LogLevel = 'info'): EventType<EventFields> {
   return { level };
 }
+
+/** What the log says of one request. */
+export interface RequestFields {
+  readonly method: string;
+  /** The route template, or `__unmatched__`. */
+  readonly route: string;
+  /** 499 if the client disconnected before the end of the response. */
+  readonly status_code: number;
+  /** From the head of the request to the end of the response, in milliseconds. */
+  readonly duration_ms: number;
+  /** Bytes of the body that were read. */
+  readonly bytes_in: number;
+  /** Bytes that were written, with the head of the response. */
+  readonly bytes_out: number;
+  /** The stable code of an error response. */
+  readonly code?: string | undefined;
+}
+
+/** What the log says of the error behind a 5xx response. */
+export interface RequestErrorFields {
+  readonly method: string;
+  readonly route: string;
+  readonly status_code: number;
+  readonly error: unknown;
+}
+
+/** The events that the package writes; a logger that declares an event of one of these names changes its level. */
+export const REQUEST_EVENTS: {
+  readonly 'http.request': EventType<RequestFields>;
+  readonly 'http.error': EventType<RequestErrorFields>;
+} = {
+  'http.request': event<RequestFields>('info'),
+  'http.error': event<RequestErrorFields>('error'),
+};

@@ -1,6 +1,14 @@
 export { type ContextFields, currentContext, runWithContext } from './context.ts';
 export { createLogger, type FieldsArgument, type Logger, type LoggerOptions } from './create-logger.ts';
-export { createMetrics, reset_metrics_for_testing } from './create-metrics.ts';
+export {
+  collectProcessMetrics,
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type RequestMeasurement,
+  reset_metrics_for_testing,
+  UNMATCHED_PATH,
+} from './create-metrics.ts';
 export {
   type EventType,
   type EventTypes,
@@ -8,6 +16,8 @@ export {
   type Fields,
   type FieldsOf,
   type LogLevel,
+  type RequestErrorFields,
+  type RequestFields,
 } from './event.ts';
 export {
   type ExpressErrorMiddleware,
@@ -15,11 +25,14 @@ export {
   expressErrors,
   expressRequests,
 } from './http/express-requests.ts';
-export { type ObservedRequest, observeRequest, type RequestObservers } from './http/observe-request.ts';
-export type { RequestErrorFields, RequestFields } from './http/request-event.ts';
-export type { Metrics, MetricsOptions, RequestMeasurement } from './metrics.ts';
-export { collectProcessMetrics } from './process-metrics.ts';
+export {
+  acceptRequestId,
+  newRequestId,
+  type ObservedRequest,
+  observeRequest,
+  parseTraceparent,
+  RequestIdError,
+  type RequestObservers,
+  type TraceContext,
+} from './http/observe-request.ts';
 export { createRedactor, type Redactor } from './redact.ts';
-export { acceptRequestId, newRequestId, RequestIdError } from './request-id.ts';
-export { UNMATCHED_PATH } from './request-metrics.ts';
-export { parseTraceparent, type TraceContext } from './trace-context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptRequestId, newRequestId, RequestIdError } from './request-id.ts';
+import { acceptRequestId, newRequestId, RequestIdError } from './http/observe-request.ts';
 
 describe('acceptRequestId', () => {
   it.each(['abc', 'a, b', '0', 'É', 'x'.repeat(1_024), '6F9619FF-8B86-D011-B42D-00C04FC964FF'])(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseTraceparent } from './trace-context.ts';
+import { parseTraceparent } from './http/observe-request.ts';
 
 const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
 const span_id = '00f067aa0ba902b7';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { currentContext } from '@svc/observability';
 import {
   invalidRequest,
   JsonText,
@@ -80,4 +81,10 @@ export function prefersAsync(header: string | undefined): boolean {
     const name = preference.split(/[;=]/, 1)[0] ?? '';
     return name.trim().toLowerCase() === 'respond-async';
   });
+}
+
+/** What asked for a run or a job: the running request, and its caller. Stored with it, so that workers log both. */
+export function askedBy(): { readonly requestId: string | null; readonly createdBy: string | null } {
+  const { request_id, actor } = currentContext();
+  return { requestId: request_id ?? null, createdBy: actor ?? null };
 }

@@ -1,9 +1,7 @@
 import { type HealthDeps, healthRoutes, type Route } from '@svc/service';
 import { auditRoutes } from './audit.ts';
-import type { ConsoleFiles } from './console/console-files.ts';
-import { consoleRoutes } from './console/console-routes.ts';
-import { changeItemsRoute } from './datasets/change-items.ts';
-import { type EditDeps, editItemsRoute } from './datasets/edit-items.ts';
+import { type ConsoleFiles, consoleRoutes } from './console.ts';
+import { changeItemsRoute, type EditDeps, editItemsRoute } from './datasets/change-items.ts';
 import {
   type AssetDeps,
   assetRoute,
@@ -12,20 +10,22 @@ import {
   runExportRoute,
 } from './datasets/export.ts';
 import { itemRoutes, itemTableRoutes } from './datasets/items.ts';
-import { resolvingDatasets } from './datasets/resolve-datasets.ts';
-import { datasetRoutes } from './datasets/routes.ts';
+import { datasetRoutes, resolvingDatasets } from './datasets/routes.ts';
 import { type VersionDeps, versionRoutes } from './datasets/versions.ts';
 import { documentationRoutes } from './docs/documentation.ts';
-import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { findHubDatasetsRoute, hubPreviewRoute } from './hub/preview.ts';
+import { DRY_RUN } from './hub/schema.ts';
+import { fileRoute } from './hub-serving/file.ts';
+import { historyRoutes } from './hub-serving/history.ts';
+import { callerRoute, infoRoutes, listRoute } from './hub-serving/info.ts';
 import type { HubServingDeps } from './hub-serving/repository.ts';
-import { hubServingRoutes } from './hub-serving/routes.ts';
-import { type JobDeps, jobRoutes } from './jobs/routes.ts';
+import { treeRoutes } from './hub-serving/tree.ts';
+import { type JobDeps, jobRoutes } from './jobs.ts';
 import { type RunDeps, resultTableRoutes, runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
-import { type StatusDeps, statusRoute } from './status/status.ts';
+import { type StatusDeps, statusRoute } from './status.ts';
 import { telemetryRoute } from './telemetry.ts';
 import { uploadPreviewRoute } from './uploads/preview.ts';
 import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
@@ -85,4 +85,105 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...hubServing.others,
     ...documentationRoutes(documented, deps.version, deps.console),
   ];
+}
+
+const PLANNED = { description: 'the result of a dry run', schema: DRY_RUN } as const;
+
+/** Paths of the dry runs, by the `operationId` of what they try. */
+const DRY_RUNS: Readonly<
+  Record<
+    string,
+    Pick<Route, 'path' | 'operationId' | 'summary'> & { readonly planned?: Route['responses'][number] }
+  >
+> = {
+  createRun: {
+    path: '/runs/plan',
+    operationId: 'planRun',
+    summary: 'Plan a run and list its warnings without starting it. The same as `POST /runs?dry_run=true`',
+  },
+  uploadDataset: {
+    path: '/datasets/upload/check',
+    operationId: 'checkUpload',
+    summary:
+      'Convert every row of an upload and store nothing. The same as `POST /datasets/upload?dry_run=true`',
+    planned: PLANNED,
+  },
+  changeItems: {
+    path: '/datasets/{id}/items/check',
+    operationId: 'checkChange',
+    summary: 'Compare a change and store nothing. The same as `POST /datasets/{id}/items?dry_run=true`',
+    planned: PLANNED,
+  },
+  editItems: {
+    path: '/datasets/{id}/items/check',
+    operationId: 'checkEdit',
+    summary: 'Compare an edit and store nothing. The same as `PATCH /datasets/{id}/items?dry_run=true`',
+    planned: PLANNED,
+  },
+  importHubDataset: {
+    path: '/datasets/hub/check',
+    operationId: 'checkHubImport',
+    summary:
+      'Convert every row of an import and store nothing. The same as `POST /datasets/hub/import?dry_run=true`',
+    planned: PLANNED,
+  },
+};
+
+/**
+ * The dry runs as separate operations. One operation has then one kind of result, which generated clients need: OpenAPI
+ * cannot tell what `dry_run=true` changes.
+ */
+function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
+  return routes.flatMap((route) => {
+    const own = DRY_RUNS[route.operationId];
+    if (own === undefined) return [];
+    const { planned: ofDryRun, ...operation } = own;
+    const { query, headers: _headers, responses, ...rest } = route;
+    const planned = ofDryRun ?? responses[200];
+    if (planned === undefined) throw new Error(`${route.operationId} has no dry run.`);
+    const handle: Route['handle'] = (request) =>
+      route.handle({ ...request, query: { ...request.query, dry_run: true } });
+    const errors = route.errors.filter((code) => code !== 'idempotency_key_reused');
+    return [
+      { ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, errors, handle },
+    ];
+  });
+}
+
+/** The routes for the document, where dry runs are the operations of {@link dryRunRoutes} only. */
+function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
+  return routes.map((route) => {
+    const own = DRY_RUNS[route.operationId];
+    if (own === undefined) return route;
+    const responses = own.planned === undefined ? omit(route.responses, '200') : route.responses;
+    return { ...route, query: withoutTrials(route.query), responses };
+  });
+}
+
+/** The query without the parameters that turn a request into another operation. */
+function withoutTrials(query: Route['query']): NonNullable<Route['query']> {
+  return omit(omit(query, 'dry_run'), 'try');
+}
+
+function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(members).filter(([key]) => key !== name));
+}
+
+/**
+ * What clients of the hub ask: repositories of datasets, read only. Each path begins with `svc/`; a second route, which is
+ * not documented, has the path without it.
+ */
+function hubServingRoutes(deps: HubServingDeps): {
+  readonly documented: readonly Route[];
+  readonly others: readonly Route[];
+} {
+  const ofRepository = [...infoRoutes(deps), ...treeRoutes(deps), ...historyRoutes(deps), fileRoute(deps)];
+  const documented = [listRoute(deps), callerRoute(), ...ofRepository];
+  // A revision itself is no file, as the same error says.
+  const revision = { ...fileRoute(deps), path: '/datasets/svc/{repo}/resolve/{revision}' };
+  const unprefixed = [...ofRepository, revision].map((route) => {
+    return { ...route, path: route.path.replace('/svc/{repo}', '/{repo}') };
+  });
+  const others = [revision, ...unprefixed];
+  return { documented, others };
 }

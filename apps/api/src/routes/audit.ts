@@ -15,7 +15,7 @@ import {
   type AuditEntry,
   type Store,
 } from '@svc/store';
-import { TEXT_OR_NULL, TIME, UUID } from './docs/scalars.ts';
+import { TEXT_OR_NULL, TIME, UUID } from './docs/members.ts';
 import { PAGE_QUERY, page } from './docs/schemas.ts';
 import { pageOf, toPage } from './page.ts';
 import { tableRoute } from './table.ts';

@@ -1,6 +1,6 @@
 import { type Config, json, type Logger, notVisible, type Route, type Schema, shape } from '@svc/service';
 import type { Store } from '@svc/store';
-import { record } from './docs/record.ts';
+import { record } from './docs/members.ts';
 
 const RECORD = record<Awaited<ReturnType<Store['settings']['get']>>>({
   cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },

@@ -1,6 +1,6 @@
 import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/service';
 import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/service/flows';
-import { downloadResponse } from '../http/download.ts';
+import { downloadResponse } from '../http/send-file.ts';
 
 interface Columns<Row> {
   /** In their default order. */

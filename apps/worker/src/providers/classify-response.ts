@@ -1,6 +1,11 @@
-import { type ProviderResponse, RunError, type RunErrorCode } from '@svc/evaluation';
-import type { CompletedAttempt, FailedAttempt, ReceivedResponse } from './attempt.ts';
-import type { ResponseHeaders } from './retry-delay.ts';
+import {
+  type Completion,
+  type ProviderResponse,
+  RunError,
+  type RunErrorCode,
+  type TokenCounts,
+} from '@svc/evaluation';
+import type { ResponseHeaders } from './request-timing.ts';
 
 /**
  * What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. An error in
@@ -83,3 +88,38 @@ function describeResponse(statusCode: number, headers: ResponseHeaders, byteLeng
   const name = type === undefined ? 'no type' : KNOWN_TYPES.has(type) ? type : 'another type';
   return `status ${statusCode}, ${name}, ${byteLength} bytes`;
 }
+
+/** What an answer has cost, with or without a completion. */
+export interface PaidAnswer {
+  /** Null for what cannot be read. */
+  readonly tokens: TokenCounts;
+  /** As the provider reported it; null if it did not. */
+  readonly usage: Completion['usage'];
+}
+
+/** A response with its whole body. */
+export interface ReceivedResponse {
+  readonly statusCode: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Uint8Array;
+}
+
+/** An attempt without a completion. */
+export interface FailedAttempt {
+  /** Null without a response. */
+  readonly statusCode: number | null;
+  readonly error: RunError;
+  /** For the log, instead of the code of the error. */
+  readonly reason?: string;
+  /** Set if another attempt may succeed. */
+  readonly retry?: { readonly headers: ResponseHeaders };
+}
+
+/** An attempt with a completion. */
+interface CompletedAttempt {
+  readonly statusCode: number;
+  readonly completion: Omit<Completion, 'attempts'>;
+}
+
+/** The result of one attempt, and what its answer has cost; null without one. */
+export type Attempt = (CompletedAttempt | FailedAttempt) & { readonly paid: PaidAnswer | null };

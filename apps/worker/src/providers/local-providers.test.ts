@@ -1,7 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { createEchoProvider, createItemFieldProvider } from './local-providers.ts';
+import { createEchoProvider, createItemFieldProvider } from './create-provider.ts';
 
 const signal = new AbortController().signal;
 

@@ -17,12 +17,10 @@ import {
 } from '@svc/evaluation';
 import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/service';
 import type { Turns } from '@svc/service/flows';
-import type { Attempt, PaidAnswer } from './attempt.ts';
-import { classifyResponse, isGoodStatus } from './classify-response.ts';
+import { type Attempt, classifyResponse, isGoodStatus, type PaidAnswer } from './classify-response.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';
 import { hiddenTexts, shownMessage } from './provider-message.ts';
-import type { RequestPacer } from './request-pacer.ts';
-import { retryDelayMs } from './retry-delay.ts';
+import { type RequestPacer, retryDelayMs } from './request-timing.ts';
 import { sendRequest } from './send-request.ts';
 
 export interface ModelProviderOptions extends ModelConfig {

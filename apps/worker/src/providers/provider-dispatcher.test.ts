@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type LookupFunction } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectionError } from './connection-error.ts';
 import { createProviderDispatcher, ForbiddenDestination } from './provider-dispatcher.ts';
+import { connectionError } from './send-request.ts';
 
 let port: number;
 let asked = 0;

@@ -1,7 +1,7 @@
 import { RunError } from '@svc/evaluation';
 import { loadConfig } from '@svc/service';
 import { describe, expect, it } from 'vitest';
-import { providerKey } from './provider-key.ts';
+import { providerKey } from './create-provider.ts';
 
 const { providerKeys } = loadConfig({
   SVC_PROVIDER_A: 'sk-a',

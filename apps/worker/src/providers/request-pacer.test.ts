@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRequestPacer } from './request-pacer.ts';
+import { createRequestPacer } from './request-timing.ts';
 
 const signal = new AbortController().signal;
 

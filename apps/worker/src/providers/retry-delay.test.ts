@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ResponseHeaders, retryDelayMs } from './retry-delay.ts';
+import { type ResponseHeaders, retryDelayMs } from './request-timing.ts';
 
 const nowMs = Date.parse('2024-05-01T00:00:00Z');
 

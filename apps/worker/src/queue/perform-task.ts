@@ -1,9 +1,14 @@
 import type { Logger } from '@svc/service';
-import { type ClaimedTask, MAX_ATTEMPTS, StoreError, type TaskQueue } from '@svc/store';
-import { pause } from '../pause.ts';
+import {
+  type ClaimedTask,
+  MAX_ATTEMPTS,
+  StoreError,
+  type TaskClaim,
+  type TaskKind,
+  type TaskQueue,
+} from '@svc/store';
 import { errorCode, isStoreError } from '../task-failure.ts';
-import type { QueueHealth } from './queue-health.ts';
-import { LeaseLostError, ReleaseError, type Task, type TaskEnd, type TaskHandler } from './task.ts';
+import { pause } from './wait.ts';
 
 export interface PerformDeps {
   readonly queue: TaskQueue;
@@ -91,4 +96,83 @@ function workerLost(): StoreError {
     'worker_lost',
     `The work was abandoned after ${MAX_ATTEMPTS} attempts: each worker stopped before finishing.`,
   );
+}
+
+/** A task that this worker holds. */
+export interface Task {
+  /** Id of the run or job. */
+  readonly id: string;
+  readonly kind: TaskKind;
+  /** From 1; attempts that ended with a shutdown or without a database do not count. */
+  readonly attempt: number;
+  /** Opens the run or job in the store. */
+  readonly claim: TaskClaim;
+  /** Aborted when this worker must release the task; what `work` then throws does not count. */
+  readonly signal: AbortSignal;
+}
+
+/** How a task ended that needs no more work; `done` also when there was nothing to do. */
+export type TaskEnd =
+  | { readonly status: 'done' | 'cancelled' }
+  | { readonly status: 'failed'; readonly code: string };
+
+/** The work of one kind of task. */
+export interface TaskHandler {
+  /**
+   * Does a task and ends its run or job. After a throw the task is released: without counting an attempt when the database
+   * is unavailable or the worker stops, else as a failed attempt, whose cause the handler has logged.
+   */
+  work(task: Task): Promise<TaskEnd>;
+  /** Ends the run or job of a task whose last attempt failed with `error`. */
+  onRetriesExhausted(task: Task, error: unknown): Promise<TaskEnd>;
+}
+
+/** The worker must release the task; the attempt does not count. */
+export class ReleaseError extends Error {
+  override readonly name = 'ReleaseError';
+  readonly reason: 'stopping' | 'unavailable';
+
+  constructor(reason: ReleaseError['reason']) {
+    super(`The worker releases the task: ${reason}.`);
+    this.reason = reason;
+  }
+}
+
+/** Another worker has claimed the task. */
+export class LeaseLostError extends Error {
+  override readonly name = 'LeaseLostError';
+
+  constructor() {
+    super('Another worker has claimed the task.');
+  }
+}
+
+/** Whether the queue can be reached, as its last query showed. */
+interface QueueHealth {
+  readonly isWorking: boolean;
+  /** How long every query has succeeded, in milliseconds; 0 after one that failed. */
+  reachableMs(): number;
+  succeeded(): void;
+  /** Logs the first failure of an outage. */
+  failed(error: unknown): void;
+}
+
+export function createQueueHealth(logger: Logger): QueueHealth {
+  let isWorking = true;
+  let reachableSinceMs: number | undefined;
+  return {
+    get isWorking() {
+      return isWorking && reachableSinceMs !== undefined;
+    },
+    reachableMs: () => (reachableSinceMs === undefined ? 0 : performance.now() - reachableSinceMs),
+    succeeded: () => {
+      isWorking = true;
+      reachableSinceMs ??= performance.now();
+    },
+    failed: (error) => {
+      if (isWorking) logger.log('queue.error', { error });
+      isWorking = false;
+      reachableSinceMs = undefined;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@svc/service';
 import { LEASE_MS, type TaskQueue } from '@svc/store';
-import { pause } from '../pause.ts';
-import { createQueueHealth } from './queue-health.ts';
+import { createQueueHealth } from './perform-task.ts';
+import { pause } from './wait.ts';
 import { type PoolOptions, WorkerPool } from './worker-pool.ts';
 
 export interface QueueOptions {

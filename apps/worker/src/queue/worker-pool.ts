@@ -1,8 +1,13 @@
 import { runWithContext } from '@svc/observability';
 import { actAs, type ClaimedTask, LEASE_MS, type TaskKind, type TaskTable } from '@svc/store';
-import { createNotifier } from './notifier.ts';
-import { type PerformDeps, performTask } from './perform-task.ts';
-import { LeaseLostError, ReleaseError, type TaskHandler } from './task.ts';
+import {
+  LeaseLostError,
+  type PerformDeps,
+  performTask,
+  ReleaseError,
+  type TaskHandler,
+} from './perform-task.ts';
+import { createNotifier } from './wait.ts';
 
 export interface PoolOptions {
   readonly table: TaskTable;

@@ -15,13 +15,14 @@ import {
   ImportReport,
   type ImportTarget,
   type JobClaim,
+  type JobProgress,
+  type JobStore,
   type Store,
   StoreError,
   type TakenJob,
 } from '@svc/store';
-import { pause } from '../pause.ts';
-import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
-import { reportProgress } from '../report-progress.ts';
+import type { Task, TaskEnd, TaskHandler } from '../queue/perform-task.ts';
+import { pause } from '../queue/wait.ts';
 import { errorCode, isStoreError, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
@@ -188,4 +189,47 @@ async function importIntoJob(
     if (failure?.outcome === 'failed' && failure.code === 'internal') logger.log('error.internal', { error });
     throw error;
   }
+}
+
+/** Stores the progress of a job, at most twice per second. */
+interface ProgressReport {
+  update(progress: JobProgress): void;
+  /** Resolves when the last update is stored or has failed. */
+  flush(): Promise<void>;
+}
+
+const INTERVAL_MS = 500;
+
+/**
+ * Makes a report with one write at a time, which skips outdated updates.
+ *
+ * @param onError receives the errors of writes; a job continues without stored progress
+ */
+export function reportProgress(
+  jobs: Pick<JobStore, 'report'>,
+  claim: JobClaim,
+  onError: (error: unknown) => void,
+): ProgressReport {
+  let latest: JobProgress | undefined;
+  let writing: Promise<void> | undefined;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+
+  const write = async (): Promise<void> => {
+    const progress = latest;
+    latest = undefined;
+    if (progress !== undefined) await jobs.report(claim, progress).catch(onError);
+    writtenAt = performance.now();
+    writing = undefined;
+  };
+
+  return {
+    update: (progress) => {
+      latest = progress;
+      if (performance.now() - writtenAt >= INTERVAL_MS) writing ??= write();
+    },
+    flush: async () => {
+      await writing;
+      await write();
+    },
+  };
 }

@@ -22,7 +22,7 @@ import {
 } from '@svc/service/flows';
 import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
-import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
+import type { Task, TaskEnd, TaskHandler } from '../queue/perform-task.ts';
 import { errorCode, isStoreError } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 

@@ -8,14 +8,13 @@ import {
   hubSource,
   type ImportSource,
   packageSource,
-  partOf,
   type TableFile,
   type ThreadReader,
   type UploadJobRequest,
 } from '@svc/service/flows';
 import { StoreError, type TakenJob } from '@svc/store';
 import { archiveSource } from '../archive-source.ts';
-import type { TaskHandler } from '../queue/task.ts';
+import type { TaskHandler } from '../queue/perform-task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface UploadTaskDeps extends JobTaskDeps {
@@ -61,6 +60,14 @@ function filesOf(
     start += bytes;
     return { ...file, source };
   });
+}
+
+/** A part of a source. */
+function partOf(source: ByteSource, start: number, byteLength: number): ByteSource {
+  return {
+    byteLength,
+    read: (from, to) => source.read(start + from, start + Math.min(to, byteLength)),
+  };
 }
 
 interface ImportTaskDeps extends JobTaskDeps {

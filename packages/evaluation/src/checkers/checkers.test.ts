@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/js
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../run-error.ts';
+import type { UnscorableReason } from './checker.ts';
 import { CHECKER_DOCS, CHECKERS } from './checkers.ts';
-import type { UnscorableReason } from './declaration.ts';
 
 /** Whether runs score an item, leave it unscored, or fail because of its options. */
 function statusOf(name: string, item: Item, options: JsonObject): string {

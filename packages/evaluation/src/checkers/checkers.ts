@@ -1,12 +1,19 @@
+import { type CheckerDeclaration, type CheckerDocs, option } from './checker.ts';
 import { CHOICE } from './choice.ts';
-import type { CheckerDeclaration, CheckerDocs } from './declaration.ts';
 import { EXACT_MATCH } from './exact-match.ts';
 import { INCLUDES } from './includes.ts';
 import { JSON_EQUAL } from './json-equal.ts';
-import { JUDGE } from './judge.ts';
 import { NUMERIC } from './numeric.ts';
 import { REGEX } from './regex.ts';
 import { TOOL_CALLS } from './tool-calls.ts';
+
+/** The checker that asks a model: see `judgeQuestion`. */
+export const JUDGE: CheckerDocs = {
+  name: 'judge',
+  passes: 'the judge of the run says so; its score is stored',
+  example: 'another model decides, such as whether a summary is faithful',
+  options: { judge_prompt: option('string', 'where `meta.judge_prompt` is absent') },
+};
 
 /** The checkers, in the order in which they are shown. A new one is a file and a row. */
 const DECLARATIONS: readonly CheckerDeclaration[] = [

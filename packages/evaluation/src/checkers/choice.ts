@@ -1,14 +1,22 @@
 import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
+import { excerpt, plainText } from '../item/canonical-text.ts';
 import { type LabelledChoice, type LabelledChoices, labelledChoices } from '../item/labelled-choices.ts';
-import { excerpt, plainText } from '../item/plain-text.ts';
 import { limitChoices } from '../reading/choice-names.ts';
 import { toNfc } from '../reading/comparable-text.ts';
 import { quoted } from '../reading/quoted.ts';
 import { readChoice } from '../reading/read-choice.ts';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
-import type { CheckerDeclaration, UnscorableReason } from './declaration.ts';
+import {
+  type Checker,
+  type CheckerDeclaration,
+  NO_ANSWER,
+  passedOrNot,
+  referenceAnswer,
+  UNREADABLE,
+  type UnscorableReason,
+  unscored,
+} from './checker.ts';
 
 /** Finds the choice that a value means; undefined if it means none. */
 type AnswerResolver = (value: JsonValue) => number | undefined;

@@ -1,8 +1,16 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { comparableText } from '../reading/comparable-text.ts';
 import { compared } from '../reading/quoted.ts';
-import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
-import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
+import {
+  booleanOption,
+  type Checker,
+  type CheckerDeclaration,
+  IGNORE_CASE,
+  NO_ANSWER,
+  option,
+  passedOrNot,
+  referenceAnswer,
+} from './checker.ts';
 
 /**
  * `exact_match`: the output is the answer, or one of the answers if `answer` is a list.

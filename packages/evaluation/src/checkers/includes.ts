@@ -1,11 +1,19 @@
 import type { Item } from '@svc/jsonl-v23';
 import { checkerLimit, MAX_SEARCH_STEPS } from '../check-limits.ts';
-import { excerpt } from '../item/plain-text.ts';
+import { excerpt } from '../item/canonical-text.ts';
 import { isWholeWord } from '../reading/choice-names.ts';
 import { comparableText } from '../reading/comparable-text.ts';
 import { occurrences } from '../reading/find-text.ts';
-import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
-import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
+import {
+  booleanOption,
+  type Checker,
+  type CheckerDeclaration,
+  IGNORE_CASE,
+  NO_ANSWER,
+  option,
+  passedOrNot,
+  referenceAnswer,
+} from './checker.ts';
 
 /**
  * `includes`: the output contains the answer; if `answer` is a list, one of them, or every one with `all`.

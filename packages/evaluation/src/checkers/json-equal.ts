@@ -1,8 +1,14 @@
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { compared } from '../reading/quoted.ts';
 import { unfenced } from '../reading/scored-output.ts';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';
-import type { CheckerDeclaration } from './declaration.ts';
+import {
+  type Checker,
+  type CheckerDeclaration,
+  NO_ANSWER,
+  passedOrNot,
+  referenceAnswer,
+  UNREADABLE,
+} from './checker.ts';
 
 /**
  * `json_equal`: the output and the answer are the same JSON value by their canonical text: neither the order of keys nor

@@ -1,20 +1,21 @@
 import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, ExactNumber, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { excerpt } from '../item/plain-text.ts';
+import { excerpt } from '../item/canonical-text.ts';
 import type { DecimalSign } from '../reading/quantities.ts';
 import { absolute, isWithin, type Rational, showRational, times } from '../reading/rational.ts';
 import { fromLiteral, readAnswerNumber, readNumber } from '../reading/read-number.ts';
 import { RunError } from '../run-error.ts';
 import {
   type Checker,
+  type CheckerDeclaration,
   NO_ANSWER,
+  option,
   passedOrNot,
   referenceAnswer,
   stringOption,
   UNREADABLE,
   unscored,
 } from './checker.ts';
-import { type CheckerDeclaration, option } from './declaration.ts';
 
 /**
  * `numeric`: the number that the output states (see {@link readNumber}) differs from the answer's by at most `tolerance`,

@@ -1,18 +1,19 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RE2JS } from 're2js';
-import { excerpt, plainText } from '../item/plain-text.ts';
+import { excerpt, plainText } from '../item/canonical-text.ts';
 import { quoted } from '../reading/quoted.ts';
 import { RunError } from '../run-error.ts';
 import {
   booleanOption,
   type Checker,
+  type CheckerDeclaration,
   NO_ANSWER,
+  option,
   passedOrNot,
   referenceAnswer,
   stringOption,
 } from './checker.ts';
-import { type CheckerDeclaration, option } from './declaration.ts';
 
 /** A longer pattern is probably a mistake or an attack. */
 const MAX_PATTERN_CHARS = 2_000;

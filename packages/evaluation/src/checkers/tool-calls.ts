@@ -10,8 +10,15 @@ import {
 } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
 import { RunError } from '../run-error.ts';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, stringOption } from './checker.ts';
-import { type CheckerDeclaration, option } from './declaration.ts';
+import {
+  type Checker,
+  type CheckerDeclaration,
+  NO_ANSWER,
+  option,
+  passedOrNot,
+  referenceAnswer,
+  stringOption,
+} from './checker.ts';
 
 /** Calls of the answer times calls of the output: each pair may be compared. */
 const MAX_PAIRS = 250_000;

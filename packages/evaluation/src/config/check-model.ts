@@ -1,7 +1,6 @@
 import { isForbiddenAddress } from '@svc/hub-client/egress';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { ConfigProblems, Steps } from './config-problems.ts';
-import { membersOf } from './members-of.ts';
+import { type ConfigProblems, membersOf, type Steps } from './config-problems.ts';
 
 /** Members of the request body that the service sets. */
 const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stream', 'stream_options', 'n']);

@@ -1,7 +1,7 @@
 import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { pointerSteps } from '../item/text-at.ts';
+import { pointerSteps } from '../item/canonical-text.ts';
 import type { ConfigProblems, Steps } from './config-problems.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SHAPE } from './run-config-schema.ts';
 

@@ -1,4 +1,4 @@
-import { jsonPointer } from '@svc/jsonl-v23/json';
+import { ExactNumber, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 import { type RunConfigProblem, RunError } from '../run-error.ts';
 
 /** Problems that an error lists. The search stops there, since a body of 1 MiB can hold very many. */
@@ -52,3 +52,9 @@ export class ConfigProblems {
 
 const shortened = (step: string | number): string | number =>
   typeof step === 'string' && step.length > MAX_NAME_CHARS ? `${step.slice(0, MAX_NAME_CHARS)}…` : step;
+
+/** The members of an object by name, or the elements of an array by index; empty for any other value. */
+export function membersOf(value: JsonValue | undefined): Iterable<[string | number, JsonValue]> {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return [];
+  return Array.isArray(value) ? value.entries() : Object.entries(value);
+}

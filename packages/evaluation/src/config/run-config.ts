@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { FromSchema } from 'json-schema-to-ts';
+import type { RunChecker } from '../item/large-item.ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
-import type { RunChecker } from '../item/with-checker.ts';
 import type { WireFormat } from '../provider.ts';
 import type { ReasoningMode } from '../reading/scored-output.ts';
 import type {

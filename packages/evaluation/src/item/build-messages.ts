@@ -1,11 +1,10 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { assetParts } from '../assets/asset-parts.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
 import { RunError } from '../run-error.ts';
 import { labelledChoices } from './labelled-choices.ts';
-import { lastMessageText } from './last-message.ts';
 import {
   type FilledTemplate,
   fillTemplate,
@@ -146,4 +145,18 @@ function isSystem(message: ChatMessage): boolean {
 
 function asObject(value: unknown): JsonObject {
   return isJsonObject(value as JsonObject) ? (value as JsonObject) : {};
+}
+
+/** The text of the last message of a conversation, which is the output of the `echo` provider. */
+export function lastMessageText(messages: readonly ChatMessage[]): string {
+  const content: JsonValue = messages.at(-1)?.content ?? null;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  const texts = content.map((part) => (isJsonObject(part) ? part['text'] : undefined));
+  return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+/** The error of an item that has no value at a JSON Pointer. */
+export function fieldMissing(pointer: string): RunError {
+  return new RunError('field_missing', `The item has no value at ${JSON.stringify(pointer)}.`);
 }

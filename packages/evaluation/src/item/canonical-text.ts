@@ -1,4 +1,6 @@
-import { type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
+import { joinItem } from '@svc/jsonl-v23';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 
 /** Parses JSON text that the service wrote, at any depth: depth was limited when the value came in. */
 export function readCanonicalText(text: string): JsonValue {
@@ -78,4 +80,55 @@ export function countValues(text: string, { start, end }: TextRange): number {
     }
   }
   return values;
+}
+
+/** The JSON text of the value at a JSON Pointer in an item; undefined without one. Parses no values. */
+export function textAt(parts: ItemParts, pointer: string): string | undefined {
+  const [first, ...rest] = pointerSteps(pointer);
+  if (first === undefined) return joinItem(parts);
+  const isPart = first === 'answer' || first === 'assets' || first === 'checker';
+  const text = isPart ? parts[first] : parts.payload;
+  if (text === null) return undefined;
+  let range: TextRange | undefined = { start: 0, end: text.length };
+  for (const step of isPart ? rest : [first, ...rest]) {
+    if (range === undefined) return undefined;
+    range = text.startsWith('[', range.start)
+      ? isIndex(step)
+        ? findElement(text, range.start, Number(step))
+        : undefined
+      : findMembers(text, range.start, new Set([step])).get(step);
+  }
+  return range === undefined ? undefined : text.slice(range.start, range.end);
+}
+
+/** The steps of a JSON Pointer (RFC 6901). */
+export function pointerSteps(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Whether a step of a JSON Pointer can be the index of an element. */
+export function isIndex(step: string): boolean {
+  return /^(?:0|[1-9]\d*)$/.test(step);
+}
+
+/** The beginning of a text in quotes, for a message. */
+export function excerpt(text: string, maxChars = 100): string {
+  return JSON.stringify(text.length > maxChars ? `${text.slice(0, maxChars)}…` : text);
+}
+
+/** A JSON value as plain text: a string unchanged, any other value as canonical JSON. */
+export function plainText(value: JsonValue): string {
+  return typeof value === 'string' ? value : canonicalJson(value);
+}
+
+/** A large value as canonical JSON text. It is stored as it is, so nothing has to parse it. */
+export class JsonText {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
 }

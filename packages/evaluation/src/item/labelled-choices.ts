@@ -1,7 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { plainText } from './plain-text.ts';
+import { plainText } from './canonical-text.ts';
 
 /** One option of a multiple-choice item as the model sees it. */
 export interface LabelledChoice {

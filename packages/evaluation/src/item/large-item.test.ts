@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planCheck } from '../scoring/plan-check.ts';
 import { buildMessages } from './build-messages.ts';
+import { isIndex, pointerSteps, textAt } from './canonical-text.ts';
 import { itemIdText, readLargeItem } from './large-item.ts';
-import { isIndex, pointerSteps, textAt } from './text-at.ts';
 
 function stored({ answer, checker, assets, ...payload }: Item): ItemParts {
   const text = (value: JsonValue | undefined): string | null =>

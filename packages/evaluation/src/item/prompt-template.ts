@@ -1,8 +1,6 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { RunError } from '../run-error.ts';
-import { readCanonicalText } from './canonical-text.ts';
-import { plainText } from './plain-text.ts';
-import { textAt } from './text-at.ts';
+import { plainText, readCanonicalText, textAt } from './canonical-text.ts';
 
 /** Prompts of a run, which replace the prompts of its items. */
 export interface RunPrompts {

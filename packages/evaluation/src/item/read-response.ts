@@ -8,11 +8,8 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import type { WireFormat } from '../provider.ts';
-import { type TokenCounts, tokenCounts } from '../token-counts.ts';
-import { type ReadCompletion, readReason, withCalls } from './read-completion.ts';
+import { type TokenCounts, tokenCounts, type WireFormat } from '../provider.ts';
 import { failureOf, type ResponseFailure } from './read-failure.ts';
-import { isThought, reasoningOf, thoughtsIn } from './read-reasoning.ts';
 
 /** Reasons to stop in the terms of chat completions; others keep their name. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
@@ -220,4 +217,67 @@ function textOf(message: JsonObject): string {
   }
   const declined = getMember(message, 'refusal');
   return typeof declined === 'string' ? declined : '';
+}
+
+/** A completion in the body of a response. */
+interface ReadCompletion {
+  readonly output: JsonValue;
+  /** Reasoning that the provider sent with it; null without any. */
+  readonly reasoning: string | null;
+  readonly usage: JsonObject | null;
+  /** In the terms of chat completions. */
+  readonly finishReason: string | null;
+}
+
+/**
+ * The output of a message: its text; `{tool_calls}` if it only calls tools, and `{content, tool_calls}` if it does both.
+ *
+ * @param calls as chat completions have them
+ */
+function withCalls(text: string, calls: readonly JsonValue[]): JsonValue {
+  if (calls.length === 0) return text;
+  return text === '' ? { tool_calls: [...calls] } : { content: text, tool_calls: [...calls] };
+}
+
+/** Why a completion ended. A text that does not look like a name is no reason. */
+function readReason(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : null;
+}
+
+/**
+ * What a model thought, if a server sends it with the answer: as `reasoning_content` (DeepSeek, llama.cpp, vLLM),
+ * `reasoning` (OpenRouter, Ollama, vLLM), `reasoning_details` (OpenRouter), or in parts of its content (Mistral).
+ *
+ * @param message of a chat completion
+ */
+function reasoningOf(message: JsonObject): string | null {
+  for (const name of ['reasoning_content', 'reasoning']) {
+    const text = getMember(message, name);
+    if (typeof text === 'string' && text !== '') return text;
+  }
+  return thoughtsIn(getMember(message, 'reasoning_details')) ?? thoughtsIn(getMember(message, 'content'));
+}
+
+/** Whether a part of a message is no answer. */
+function isThought(part: JsonValue): part is JsonObject {
+  const type = isJsonObject(part) ? getMember(part, 'type') : undefined;
+  return typeof type === 'string' && /^(?:thinking$|reasoning)/.test(type);
+}
+
+/** The texts of the thoughts among parts; null without any. Thoughts that a provider encrypts or hides do not count. */
+function thoughtsIn(parts: JsonValue | undefined): string | null {
+  if (!Array.isArray(parts)) return null;
+  const texts = parts.filter(isThought).map((part) => {
+    const names = ['thinking', 'text', 'summary'].map((name) => getMember(part, name));
+    return thoughtText(names.find((value) => value != null && value !== ''));
+  });
+  return texts.filter((text) => text !== '').join('\n\n') || null;
+}
+
+/** A text, or the texts of parts. */
+function thoughtText(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return '';
+  const texts = value.map((part) => (isJsonObject(part) ? getMember(part, 'text') : undefined));
+  return texts.filter((text) => typeof text === 'string').join('');
 }

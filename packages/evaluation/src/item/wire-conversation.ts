@@ -1,6 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ChatMessage, WireFormat } from '../provider.ts';
-import { plainText } from './plain-text.ts';
+import { plainText } from './canonical-text.ts';
 
 /** The members of a request body that hold a conversation, in the format of a provider. */
 export function wireConversation(messages: readonly ChatMessage[], format: WireFormat): JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { plainText } from '../item/plain-text.ts';
+import { plainText } from '../item/canonical-text.ts';
 
 /** How texts are normalized before they are compared. */
 export interface TextComparison {

@@ -1,13 +1,18 @@
 import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import { markFiles, type ReadFile, withMarks } from '../assets/marked-files.ts';
 import { checkerOf, modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
-import { withChecker } from '../item/with-checker.ts';
+import { withChecker } from '../item/large-item.ts';
 import { prepareItem } from '../prepare-item.ts';
 import type { ProviderRequest, WireFormat } from '../provider.ts';
 import type { RunItem } from '../run-session.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
-import { type ModelRequest, modelRequest } from './model-request.ts';
-import { type RequestBody, requestBody, requestText } from './request-body.ts';
+import {
+  type ModelRequest,
+  modelRequest,
+  type RequestBody,
+  requestBody,
+  requestText,
+} from './request-body.ts';
 
 /** What a run sends to its model for an item, without the key. */
 export interface RebuiltRequest extends ModelRequest {

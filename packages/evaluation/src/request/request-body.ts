@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
@@ -130,4 +131,102 @@ export function requestMembers(
 ): JsonObject {
   const limit = format === 'anthropic_messages' ? { max_tokens: DEFAULT_ANTHROPIC_TOKENS } : {};
   return { ...limit, ...params, model };
+}
+
+/** The part of a request that is the same for every item: where it goes, and its headers. */
+export interface ModelRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The version of the Messages API whose format this service reads and writes. */
+const ANTHROPIC_VERSION = '2023-06-01';
+
+/**
+ * The URL and the headers of a model's requests.
+ *
+ * @param apiKey null for a server that needs none
+ */
+export function modelRequest(
+  model: Pick<ModelConfig, 'base_url' | 'auth' | 'query' | 'extra_headers'>,
+  format: WireFormat,
+  apiKey: string | null,
+): ModelRequest {
+  const isAnthropic = format === 'anthropic_messages';
+  const url = new URL(`${model.base_url}${isAnthropic ? '/v1/messages' : '/chat/completions'}`);
+  for (const [name, value] of Object.entries(model.query ?? {})) url.searchParams.append(name, value);
+  return {
+    url,
+    headers: {
+      ...(isAnthropic ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
+      ...Object.fromEntries(
+        Object.entries(model.extra_headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : (model.auth ?? 'bearer'))),
+    },
+  };
+}
+
+function keyHeader(apiKey: string, auth: 'bearer' | 'api-key' | 'x-api-key'): Record<string, string> {
+  return auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { [auth]: apiKey };
+}
+
+/** Bytes of UTF-8 for each token of most models and languages. */
+const BYTES_PER_TOKEN = 4;
+
+/** A rough number of input tokens of a request: its bytes by four. Files count as nothing: their models differ too much. */
+export function estimateInputTokens(
+  { messages, conversationJson }: Pick<ProviderRequest, 'messages' | 'conversationJson'>,
+  format: WireFormat,
+): number {
+  const bytes =
+    conversationJson?.byteLength ?? Buffer.byteLength(canonicalJson(wireConversation(messages, format)));
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Separates what is hashed; JSON text never contains it. */
+const SEPARATOR = Buffer.of(0);
+/** A longer conversation is hashed outside the main thread. */
+const MAX_INLINE_BYTES = 1024 * 1024;
+
+/**
+ * The SHA-256 of what a model is asked: URL, headers without the key, model, parameters, repetition and conversation, with
+ * each file as its own SHA-256. Requests of one hash ask the same, so that one answer serves all of them.
+ *
+ * @param repetition from 1: each one has a separate response
+ */
+export async function hashRequest(
+  model: ModelConfig,
+  request: ProviderRequest,
+  format: WireFormat,
+  repetition: number,
+): Promise<Uint8Array> {
+  const { url, headers } = modelRequest(model, format, null);
+  const asked = canonicalJson({
+    url: url.href,
+    headers: { ...headers },
+    body: requestMembers(model, format),
+    repetition,
+  });
+  const { conversationJson, files } = request;
+  const conversation =
+    conversationJson ?? Buffer.from(canonicalJson(wireConversation(request.messages, format)));
+  const pieces: Uint8Array[] = [Buffer.from(asked), SEPARATOR];
+  if (files === undefined) pieces.push(conversation);
+  else {
+    for (const piece of splitAtMarks(Buffer.from(conversation).toString(), files)) {
+      pieces.push(
+        ...(typeof piece === 'string' ? [Buffer.from(piece)] : [SEPARATOR, Buffer.from(piece.sha256)]),
+      );
+    }
+  }
+  if (conversation.byteLength > MAX_INLINE_BYTES) {
+    return new Uint8Array(await crypto.subtle.digest('SHA-256', Buffer.concat(pieces)));
+  }
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest();
 }

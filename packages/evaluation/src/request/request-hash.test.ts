@@ -3,7 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../config/run-config.ts';
 import type { ProviderRequest } from '../provider.ts';
-import { hashRequest } from './request-hash.ts';
+import { hashRequest } from './request-body.ts';
 
 const MODEL: ModelConfig = {
   base_url: 'https://a.example/v1',

@@ -1,7 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { judgePrompt } from './judge-prompt.ts';
+import { judgePrompt } from './judge-question.ts';
 
 describe('judgePrompt', () => {
   it.each<[Item, JsonValue, string | undefined]>([

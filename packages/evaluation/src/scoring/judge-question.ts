@@ -4,11 +4,10 @@ import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue
 import { assetParts } from '../assets/asset-parts.ts';
 import { checkerLimit, MAX_CHECK_CHARS } from '../check-limits.ts';
 import { type CheckRequest, stringOption } from '../checkers/checker.ts';
+import { plainText } from '../item/canonical-text.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
-import { plainText } from '../item/plain-text.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
 import { unfenced } from '../reading/scored-output.ts';
-import { judgePrompt } from './judge-prompt.ts';
 
 /** @param nonce a text that no output can contain */
 const instruction = (
@@ -153,4 +152,31 @@ function messageText(message: JsonObject): string {
 function answerText(item: Item): string {
   const answer = getMember(item, 'answer');
   return answer === undefined || answer === null ? '' : plainText(answer);
+}
+
+/**
+ * The judge prompt of an item: its own (`meta.judge_prompt`), else the dataset's default. Defaults are one text, a list
+ * of texts that are joined, or an object of texts by item type, with `default` for the others.
+ */
+export function judgePrompt(item: Item, defaults: JsonValue): string | undefined {
+  const meta = getMember(item, 'meta');
+  const own = isJsonObject(meta) ? getMember(meta, 'judge_prompt') : undefined;
+  if (typeof own === 'string' && own.trim() !== '') return own;
+  if (!isJsonObject(defaults)) return promptText(defaults);
+  const type = getMember(item, 'type');
+  const byType = getMember(defaults, typeof type === 'string' ? type : 'freeform');
+  const names = Object.keys(defaults);
+  const only = names.length === 1 ? getMember(defaults, names[0] ?? '') : undefined;
+  return promptText(
+    byType ?? getMember(defaults, 'default') ?? getMember(defaults, 'prompt') ?? only ?? null,
+  );
+}
+
+function promptText(value: JsonValue): string | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
+  if (Array.isArray(value)) {
+    const texts = value.map(promptText).filter((text) => text !== undefined);
+    return texts.length === 0 ? undefined : texts.join('\n\n');
+  }
+  return isJsonObject(value) ? promptText(getMember(value, 'prompt') ?? null) : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVerdict } from './judge-verdict.ts';
+import { readVerdict } from './ask-judge.ts';
 
 describe('readVerdict', () => {
   it.each<[string, number, boolean, string | null]>([

@@ -1,7 +1,6 @@
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { readCanonicalText } from '../item/canonical-text.ts';
+import { JsonText, readCanonicalText } from '../item/canonical-text.ts';
 import { MAX_INLINE_TEXT_CHARS } from '../item/large-item.ts';
-import { JsonText } from '../json-text.ts';
 
 /**
  * A JSON value on its way between threads: a text, JSON text of any other value, or null for an absent value. Classes

@@ -2,19 +2,19 @@ import type { Item } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { measureCheck } from '../check-limits.ts';
 import {
+  type CheckerDeclaration,
   type CheckOutcome,
   passedOrNot,
   referenceAnswer,
   UNREADABLE,
+  type UnscorableReason,
   unscored,
 } from '../checkers/checker.ts';
-import { CHECKERS } from '../checkers/checkers.ts';
+import { CHECKERS, JUDGE } from '../checkers/checkers.ts';
 import { CHOICE } from '../checkers/choice.ts';
-import type { CheckerDeclaration, UnscorableReason } from '../checkers/declaration.ts';
-import { JUDGE } from '../checkers/judge.ts';
 import { TOOL_CALLS } from '../checkers/tool-calls.ts';
+import { excerpt } from '../item/canonical-text.ts';
 import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
-import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
 import { type ReasoningMode, saidIn, scoredOutput } from '../reading/scored-output.ts';
 import type { CheckTask } from './check-task.ts';

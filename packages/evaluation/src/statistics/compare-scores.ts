@@ -1,6 +1,5 @@
 import { type Interval, meanInterval, type Spread, standardError } from './intervals.ts';
-import { mcnemar } from './mcnemar.ts';
-import { CONFIDENCE } from './student-t.ts';
+import { CONFIDENCE, normalQuantile } from './student-t.ts';
 
 /** Counts and sums over the items that two runs share. */
 export interface PairSums {
@@ -64,4 +63,77 @@ export function compareScores(sums: PairSums, confidence: number = CONFIDENCE): 
     p_value: decided === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
     ...(spread.clusters < MIN_CLUSTERS && { verdict: 'undecided' }),
   };
+}
+
+/**
+ * McNemar's exact test for paired outcomes that pass or fail: the probability, if both runs pass with equal chance, of
+ * a split at least as uneven as the one found.
+ *
+ * @param onlyFirst pairs that only the first passed
+ * @param onlySecond pairs that only the second passed
+ * @returns two-sided p value of the binomial test with chance 1/2; 1 if no pair differs
+ */
+export function mcnemar(onlyFirst: number, onlySecond: number): number {
+  const pairs = onlyFirst + onlySecond;
+  const fewer = Math.min(onlyFirst, onlySecond);
+  if (pairs === 0 || 2 * fewer === pairs) return 1;
+  // C(n, k) / 2^n for k = fewer, then downwards: each term is smaller than the one before.
+  let term = Math.exp(
+    logFactorial(pairs) - logFactorial(fewer) - logFactorial(pairs - fewer) - pairs * Math.LN2,
+  );
+  let sum = 0;
+  for (let k = fewer; k >= 0 && term > sum * Number.EPSILON; k -= 1) {
+    sum += term;
+    term *= k / (pairs - k + 1);
+  }
+  return Math.min(1, 2 * sum);
+}
+
+/** The natural logarithm of n!: exact products for small n, else Stirling's series, whose error is below 1e-15. */
+function logFactorial(n: number): number {
+  if (n < 20) {
+    let product = 1;
+    for (let i = 2; i <= n; i += 1) product *= i;
+    return Math.log(product);
+  }
+  const x = n + 1;
+  const inverse = 1 / (x * x);
+  const series = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / x;
+  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series;
+}
+
+/** What a gate says of a run. */
+export type Verdict = 'not_worse' | 'worse' | 'undecided';
+
+/**
+ * The verdict of a gate: "not worse" if the interval of the difference is above the allowed drop, "worse" if it is below,
+ * "undecided" if it contains the drop, or if there is no interval. docs/gate.md says how often that is wrong.
+ *
+ * @param interval 95 % interval of the run's score minus the baseline's
+ * @param maxDrop from 0 to 1
+ */
+export function verdictOf(interval: Interval | null, maxDrop: number): Verdict {
+  if (interval === null) return 'undecided';
+  const [low, high] = interval;
+  if (low >= -maxDrop) return 'not_worse';
+  return high < -maxDrop ? 'worse' : 'undecided';
+}
+
+/** The chance that one 95 % interval is wholly on the wrong side. */
+const ERROR = 0.025;
+
+/**
+ * Widens a 95 % interval to the level at which `count` intervals together err as rarely as one (Bonferroni), so that a gate
+ * with many sections raises no more false alarms than a gate with one.
+ *
+ * @param difference inside the interval
+ * @param count at least 1
+ */
+export function widenInterval([low, high]: Interval, difference: number, count: number): Interval {
+  if (count === 1) return [low, high];
+  const factor = normalQuantile(1 - ERROR / count) / normalQuantile(1 - ERROR);
+  return [
+    Math.max(-1, difference - factor * (difference - low)),
+    Math.min(1, difference + factor * (high - difference)),
+  ];
 }

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type ComparedScores, compareScores } from './compare-scores.ts';
-import { type GroupScores, groupScores } from './group-scores.ts';
+import { type ComparedScores, compareScores, mcnemar } from './compare-scores.ts';
+import { type GroupScores, groupScores, passAtK, passHatK } from './group-scores.ts';
 import { type Spread, shareInterval, standardError } from './intervals.ts';
-import { mcnemar } from './mcnemar.ts';
-import { passAtK, passHatK } from './pass-at-k.ts';
 import { studentT } from './student-t.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../../conformance/runs/scores.py', import.meta.url));

@@ -1,5 +1,3 @@
-import { normalQuantile } from './normal-quantile.ts';
-
 /** The confidence of every interval that states no other. */
 export const CONFIDENCE = 0.95;
 
@@ -53,4 +51,33 @@ function asymptotic(freedom: number, x: number): number {
   const g3 = (x * (3 * x2 ** 3 + 19 * x2 ** 2 + 17 * x2 - 15)) / 384;
   const g4 = (x * (79 * x2 ** 4 + 776 * x2 ** 3 + 1482 * x2 ** 2 - 1920 * x2 - 945)) / 92_160;
   return x + (g1 + (g2 + (g3 + g4 / freedom) / freedom) / freedom) / freedom;
+}
+
+const FARTHEST = 9;
+
+/**
+ * The quantile of the normal distribution: the root of its series, Abramowitz and Stegun, "Handbook of Mathematical
+ * Functions" (1964), 26.2.11.
+ *
+ * @param chance more than 0, less than 1
+ */
+export function normalQuantile(chance: number): number {
+  if (chance < 0.5) return -normalQuantile(1 - chance);
+  let low = 0;
+  let high = FARTHEST;
+  for (let middle = high / 2; middle > low && middle < high; middle = (low + high) / 2) {
+    if (chanceBelow(middle) < chance) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function chanceBelow(x: number): number {
+  let sum = 0;
+  let term = x;
+  for (let n = 3; sum + term !== sum; n += 2) {
+    sum += term;
+    term *= (x * x) / n;
+  }
+  return 0.5 + (Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI)) * sum;
 }

@@ -1,15 +1,13 @@
 import { type Item, JsonlError } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { referenceAnswer } from '../checkers/checker.ts';
+import { type DecideOnce, referenceAnswer, type UnscorableReason } from '../checkers/checker.ts';
 import { CHOICE } from '../checkers/choice.ts';
-import type { DecideOnce, UnscorableReason } from '../checkers/declaration.ts';
 import { buildMessages } from '../item/build-messages.ts';
+import { plainText } from '../item/canonical-text.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
-import { isLargeItem, readItem, readLargeItem } from '../item/large-item.ts';
-import { plainText } from '../item/plain-text.ts';
+import { isLargeItem, type RunChecker, readItem, readLargeItem, withChecker } from '../item/large-item.ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
-import { type RunChecker, withChecker } from '../item/with-checker.ts';
 import { RunError } from '../run-error.ts';
 import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
 import { chooseCheck } from '../scoring/plan-check.ts';

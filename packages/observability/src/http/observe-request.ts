@@ -1,10 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ContextFields, runWithContext } from '../context.ts';
-import type { Metrics, RequestMeasurement } from '../metrics.ts';
-import { acceptRequestId, newRequestId, RequestIdError } from '../request-id.ts';
-import { UNMATCHED_PATH } from '../request-metrics.ts';
-import { parseTraceparent } from '../trace-context.ts';
-import type { RequestErrorFields, RequestFields } from './request-event.ts';
+import { type Metrics, type RequestMeasurement, UNMATCHED_PATH } from '../create-metrics.ts';
+import type { RequestErrorFields, RequestFields } from '../event.ts';
 
 /** Where requests are logged and counted. */
 export interface RequestObservers {
@@ -171,4 +169,58 @@ function countReads(request: IncomingMessage, count: (byteCount: number) => void
 function awaitsBody({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** A new request id: the 32 lower-case hex digits of a random UUID (RFC 9562 section 5.4). */
+export function newRequestId(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** The id is repeated in the response and in every log line. */
+const MAX_REQUEST_ID_CHARS = 1_024;
+
+/** Why a request is refused whose id is too long: 431 in Express. */
+export class RequestIdError extends Error {
+  override readonly name = 'RequestIdError';
+  readonly code = 'request_id_too_long';
+  readonly status = 431;
+  readonly statusCode = 431;
+
+  constructor(chars: number) {
+    super(`X-Request-ID must have at most ${MAX_REQUEST_ID_CHARS} characters, got ${chars}.`);
+  }
+}
+
+/**
+ * The id of a request from its `X-Request-ID` header: the client's value unchanged, or a new one if the header is absent
+ * or empty. Several headers count as one, as Node joins them (`a, b`).
+ *
+ * @throws RequestIdError if it has more than 1,024 characters
+ */
+export function acceptRequestId(header: string | undefined): string {
+  if (header === undefined || header === '') return newRequestId();
+  if (header.length > MAX_REQUEST_ID_CHARS) throw new RequestIdError(header.length);
+  return header;
+}
+
+/** The ids of a `traceparent` header. */
+export interface TraceContext {
+  /** 32 lower-case hex digits, the same in every service that works on a request. */
+  readonly trace_id: string;
+  /** 16 lower-case hex digits: the span of the caller. */
+  readonly span_id: string;
+}
+
+// https://www.w3.org/TR/trace-context/#traceparent-header; a later version may append more after a dash
+const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+
+/** Longest header that is read; version 00 has 55 characters. */
+const MAX_LENGTH = 512;
+
+/** Reads a W3C `traceparent` header. Undefined for an absent or invalid one, which the standard says to ignore. */
+export function parseTraceparent(header: string | undefined): TraceContext | undefined {
+  if (header === undefined || header.length > MAX_LENGTH) return undefined;
+  const [, version, trace_id, span_id, more] = TRACEPARENT.exec(header) ?? [];
+  if (trace_id === undefined || span_id === undefined) return undefined;
+  return version === '00' && more !== undefined ? undefined : { trace_id, span_id };
 }

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { Logger } from '../telemetry/create-logger.ts';
-import { ConfigError } from './config-error.ts';
-import type { Config } from './load-config.ts';
+import { type Config, ConfigError } from './load-config.ts';
 
 /** What the store reports of its database. */
 interface DatabaseChange {
@@ -72,4 +74,22 @@ export function requiredDatabaseUrl({ databaseUrl }: Pick<Config, 'databaseUrl'>
     throw new ConfigError(['DATABASE_URL is missing: only `npm start` runs its own database']);
   }
   return databaseUrl.reveal();
+}
+
+/**
+ * Logs `hub.cache.fail` if this process cannot write to the folder of `SVC_HUB_CACHE_DIR`: the hub client then caches
+ * nothing and reports nothing. Call it as the account that serves requests.
+ */
+export async function checkHubCache({ hubCacheDir: folder }: Config, logger: Logger): Promise<void> {
+  if (folder === undefined) return;
+  // The cache removes files of such names if they stay behind.
+  const probe = join(folder, `unfinished-${randomUUID()}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '', { flag: 'wx' });
+    await rm(probe);
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    logger.log('hub.cache.fail', { folder, code, uid: process.getuid?.() ?? null });
+  }
 }

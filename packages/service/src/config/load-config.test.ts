@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { ConfigError } from './config-error.ts';
 import { importLimits } from './config-parts.ts';
-import { loadConfig } from './load-config.ts';
+import { ConfigError, loadConfig } from './load-config.ts';
 import { VARIABLES } from './variables.ts';
 
 it('uses the documented defaults when nothing is set, and treats empty as absent', () => {

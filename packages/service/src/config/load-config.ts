@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { readSecretFiles } from '../secrets/secret-files.ts';
-import { ConfigError } from './config-error.ts';
+import { readSecretFiles } from '../secrets/secret.ts';
 import { isProviderKey, type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
 import { VARIABLES, type Variable } from './variables.ts';
 
@@ -83,4 +82,20 @@ export function loadConfig(stated: Readonly<Record<string, string | undefined>>)
     workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
     providerKeys: providers.keys,
   });
+}
+
+/** The exit code of a process that cannot start because of its configuration (`EX_CONFIG` of sysexits.h). */
+export const EXIT_CONFIG = 78;
+
+/** All invalid environment variables, in one error. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'invalid_config';
+  /** One sentence per invalid variable, beginning with its name. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
 }

@@ -29,7 +29,7 @@ import {
   type StoredSection,
   StoreError,
 } from '@svc/store';
-import { fileBaseName } from './tables/file-base-name.ts';
+import { fileBaseName } from './tables/tables.ts';
 
 export interface RunSelection {
   /** The run to include. */

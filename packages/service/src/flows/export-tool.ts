@@ -21,7 +21,7 @@ import type { ExportResult } from '@svc/pkg-format';
 import { zipFiles } from '@svc/pkg-format/node';
 import { type ExportedRun, joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
 import { type RunSelection, selectedRun, toExportResult } from './export-package.ts';
-import { fileBaseName } from './tables/file-base-name.ts';
+import { fileBaseName } from './tables/tables.ts';
 
 interface ToolExportOptions extends RunSelection {
   readonly tool: WrittenTool;

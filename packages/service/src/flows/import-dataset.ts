@@ -15,6 +15,7 @@ import type {
 import {
   promptWarnings,
   type SkippedFiles,
+  type SkippedRows,
   skippedFilesJson,
   unusedColumnsJson,
 } from '@svc/tabular/internal';
@@ -241,4 +242,9 @@ export interface Observed<T> {
   finished(done: T): void;
   /** @param error logged with its place */
   failed(error: unknown, failure: ImportFailure): void;
+}
+
+/** The rows that an import has left out; null if the mapping does not skip rows. */
+export function skippedRows({ skipped }: ImportReport): SkippedRows | null {
+  return skipped === null ? null : { count: skipped.total, rows: skipped.first };
 }

@@ -48,8 +48,7 @@ export {
 } from './requests.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
-export { type EditedItem, editsSource } from './sources/edits-source.ts';
-export { filesSource } from './sources/files-source.ts';
+export { type EditedItem, editsSource, filesSource } from './sources/files-source.ts';
 export { hubSource } from './sources/hub-source.ts';
 export {
   furtherSources,
@@ -59,17 +58,24 @@ export {
   uploadSource,
 } from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';
-export { partOf } from './sources/part-of.ts';
 export { type StagedFile, type Staging, type StagingFile, UploadStage } from './sources/stage-content.ts';
-export { UploadError } from './sources/upload-error.ts';
-export type { TableFile, UploadedFile } from './sources/uploaded-file.ts';
-export { AUDIT_COLUMNS, auditTable } from './tables/audit-table.ts';
+export { type TableFile, UploadError, type UploadedFile } from './sources/uploaded-file.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
-export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
-export { LABEL_TABLE_COLUMNS, type LabelsTableOptions, labelsTable } from './tables/labels-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
-export { resultsTable } from './tables/results-table.ts';
-export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
+export {
+  AUDIT_COLUMNS,
+  auditTable,
+  type ItemsTableOptions,
+  itemsTable,
+  LABEL_TABLE_COLUMNS,
+  type LabelsTableOptions,
+  labelsTable,
+  MEDIA_TYPES,
+  resultsTable,
+  type TableExport,
+  type TableFormat,
+  type TableOptions,
+} from './tables/tables.ts';
 export type { ItemText } from './threads/read-edits.ts';
 export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
 export { createToolConverter, type ToolConverter } from './threads/tool-converter.ts';

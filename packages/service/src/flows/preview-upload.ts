@@ -16,7 +16,7 @@ import {
   toMappable,
 } from '@svc/tabular/internal';
 import type { OpenUpload } from './sources/open-upload.ts';
-import { toUploadError } from './sources/upload-error.ts';
+import { toUploadError } from './sources/uploaded-file.ts';
 
 /** What a person sees before uploading. */
 export interface UploadPreview extends Omit<FilesPreview, 'kind' | 'format' | 'options'> {

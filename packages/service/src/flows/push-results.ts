@@ -21,7 +21,7 @@ import {
 } from '@svc/store';
 import type { PushedLine } from './results/read-pushed.ts';
 import { byClient, createPushScorer, type PlacedResult } from './results/score-pushed.ts';
-import { toScorers } from './run/to-scorers.ts';
+import { toScorers } from './run-dataset.ts';
 import type { ThreadReader } from './threads/thread-reader.ts';
 
 /** Lines that are looked up, scored and stored together. */

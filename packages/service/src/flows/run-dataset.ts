@@ -10,19 +10,21 @@ import {
   type RunConfig,
   type RunEnd,
   RunError,
+  type RunErrorCode,
   type RunItem,
+  type RunResult,
   type RunSession,
+  reasoningOf,
   redactResult,
   runItem,
   type Scorer,
+  type Scorers,
+  scorersOf,
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type BudgetState, createBudget } from './run/budget.ts';
-import { createOutageDetector } from './run/outage-detector.ts';
-import { toScorers } from './run/to-scorers.ts';
 import type { Turns } from './run/turns.ts';
-import { createResultWriter } from './run/write-results.ts';
 
 /** Hashes of one query. */
 const MAX_HASHES = 64;
@@ -192,4 +194,116 @@ async function* repetitionsToDo(
       if (!item.doneRepetitions.includes(repetition)) yield { item, repetition };
     }
   }
+}
+
+/** Detects a provider that stopped responding. */
+interface OutageDetector {
+  /**
+   * Counts a result.
+   *
+   * @throws RunError with `endsRun` and the error of this result, if it is one too many without an answer in a row
+   */
+  check(result: RunResult): void;
+}
+
+/**
+ * Makes a detector. Results whose provider gave no answer count; an answer begins the count again. An item that was not
+ * sent, such as one without a prompt, does neither.
+ *
+ * @param maxFailures consecutive failures that end the run
+ */
+function createOutageDetector(maxFailures: number): OutageDetector {
+  let failures = 0;
+  return {
+    check({ error, output }) {
+      if (output !== null) failures = 0;
+      else if (error?.code.startsWith('provider_') === true) failures += 1;
+      if (error === null || failures < maxFailures) return;
+      const message = `${maxFailures} items in a row got no answer. The last error: ${error.message}`;
+      const { provider_message: providerMessage = null } = error;
+      throw new RunError(error.code as RunErrorCode, message, { endsRun: true, providerMessage });
+    },
+  };
+}
+
+/** Passes results to the store in batches. */
+interface ResultWriter {
+  /**
+   * Adds a result. Resolves when the next one may be added, which can be before this one is stored; rejects once a
+   * write has failed.
+   */
+  write(result: RunResult): Promise<void>;
+  /** Resolves when every result so far is stored. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Makes a writer with one call of `save` at a time: the first result is saved immediately, and the results that arrive
+ * during a call are saved together by the next one. So a slow run stores each result immediately, and a fast one stores
+ * many per transaction, without a timer.
+ *
+ * @param maxWaiting number of results that may wait before `write` makes its caller wait
+ */
+export function createResultWriter(
+  save: (results: readonly RunResult[]) => Promise<void>,
+  maxWaiting: number,
+): ResultWriter {
+  let waiting: RunResult[] = [];
+  let saving: Promise<void> | undefined;
+  let failure: { readonly error: unknown } | undefined;
+
+  const saveWaiting = async (): Promise<void> => {
+    try {
+      while (waiting.length > 0) {
+        const results = waiting;
+        waiting = [];
+        await save(results);
+      }
+    } catch (error) {
+      failure = { error };
+    } finally {
+      saving = undefined;
+    }
+  };
+  const settle = async (enough: () => boolean): Promise<void> => {
+    while (saving !== undefined && !enough()) await saving;
+    if (failure !== undefined) throw failure.error;
+  };
+
+  return {
+    async write(result) {
+      if (failure !== undefined) throw failure.error;
+      waiting.push(result);
+      saving ??= saveWaiting();
+      await settle(() => waiting.length < maxWaiting);
+    },
+    flush: () => settle(() => false),
+  };
+}
+
+/**
+ * The scorers of a run's outputs.
+ *
+ * @param judges by the names of their scorers
+ * @param defaultPrompts `default_judge_prompts` of the dataset; null without them
+ * @param names of the wanted ones, the first in place of the main one; absent for all
+ */
+export function toScorers(
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers' | 'reasoning'>,
+  judges: ReadonlyMap<string, Provider>,
+  defaultPrompts: JsonValue,
+  names?: readonly string[],
+): Scorers {
+  const reasoning = reasoningOf(config);
+  const toScorer = ({ name, checker, judge }: ReturnType<typeof scorersOf>[0]): Scorer => {
+    const provider = judges.get(name);
+    const threshold = judge?.threshold ?? 0.5;
+    const price = judge?.price ?? null;
+    const asked = provider === undefined ? null : { provider, threshold, defaultPrompts, price };
+    return { name, checker, judge: asked, reasoning };
+  };
+  const [main, ...others] = scorersOf(config);
+  const [first, ...rest] = [main, ...others].filter(({ name }) => names?.includes(name));
+  if (first !== undefined) return { main: toScorer(first), others: rest.map(toScorer), areNamed: true };
+  return { main: toScorer(main), others: others.map(toScorer), areNamed: config.scorers !== undefined };
 }

@@ -1,28 +1,29 @@
+import type { IncomingMessage } from 'node:http';
 import { createRedactor } from '@svc/observability';
 import cors from 'cors';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { isOrigin, parseAuthority } from '../config/authority.ts';
+import helmet from 'helmet';
+import { isLoopback, isOrigin, parseAuthority } from '../config/authority.ts';
 import type { Config } from '../config/load-config.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
-import type { Access } from './access/access.ts';
-import { admitHost } from './access/admit-host.ts';
-import { type Authenticator, type Caller, createAuthenticator, forbidden } from './access/authenticate.ts';
-import { clientOf } from './access/client-of.ts';
-import { addressOf, schemeOf } from './access/forwarded.ts';
-import type { Keys } from './access/keys.ts';
-import { limitRate } from './access/limit-rate.ts';
-import { SESSION_COOKIE, type Sessions, setSessionCookie } from './access/sessions.ts';
-import { slowDownFailures } from './access/slow-down-failures.ts';
-import { networkOf } from './access/token-buckets.ts';
+import {
+  type Access,
+  type Authenticator,
+  type Caller,
+  createAuthenticator,
+  forbidden,
+} from './access/authenticate.ts';
+import { addressOf, admitHost, schemeOf } from './access/hosts.ts';
+import { type Keys, SESSION_COOKIE, type Sessions, setSessionCookie } from './access/keys.ts';
+import { clientOf, limitRate, networkOf, slowDownFailures } from './access/limits.ts';
 import { errorHandler } from './error-handler.ts';
 import { mountRoutes } from './mount-routes.ts';
 import type { ErrorView } from './problem.ts';
-import { awaitsBody } from './request/request-body.ts';
+import { awaitsBody } from './request/read-body.ts';
 import { RequestError, retryLater } from './request/request-error.ts';
 import { requestState, trackRequest } from './request/track-request.ts';
-import { discardBody } from './response/end-response.ts';
-import { securityHeaders } from './response/security-headers.ts';
+import { discardBody } from './response/send-response.ts';
 import type { Route } from './route.ts';
 
 export interface AppOptions {
@@ -194,4 +195,45 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     if (request.method === 'OPTIONS' && !isPreflight) next();
     else handle(request, response, next);
   };
+}
+
+/**
+ * Adds the security headers of helmet. Headers that make browsers insist on HTTPS are sent over HTTPS only: over plain
+ * HTTP they would keep the pages of this service from loading. They apply to this host and not to its subdomains.
+ * `Cross-Origin-Opener-Policy` is sent only to trustworthy origins, where browsers follow it: over HTTPS, and to
+ * loopback names. Elsewhere each page would log an error.
+ */
+export function securityHeaders(trustProxy: boolean): RequestHandler {
+  const https = helmetFor({ isSecure: true, isTrustworthy: true });
+  const loopback = helmetFor({ isSecure: false, isTrustworthy: true });
+  const http = helmetFor({ isSecure: false, isTrustworthy: false });
+  return (request, response, next) => {
+    const isSecure = schemeOf(request, trustProxy) === 'https';
+    (isSecure ? https : isOfMachine(request) ? loopback : http)(request, response, next);
+  };
+}
+
+/** W3C Secure Contexts section 3.1: names of the machine itself. */
+function isOfMachine({ headers }: IncomingMessage): boolean {
+  const name = parseAuthority(headers.host ?? '', 'http')?.name ?? '';
+  return isLoopback(name) || name.endsWith('.localhost');
+}
+
+function helmetFor({
+  isSecure,
+  isTrustworthy,
+}: {
+  readonly isSecure: boolean;
+  readonly isTrustworthy: boolean;
+}): ReturnType<typeof helmet> {
+  return helmet({
+    strictTransportSecurity: isSecure ? { includeSubDomains: false } : false,
+    crossOriginOpenerPolicy: isTrustworthy,
+    contentSecurityPolicy: {
+      directives: {
+        'style-src': ["'self'", "'unsafe-inline'"],
+        'upgrade-insecure-requests': isSecure ? [] : null,
+      },
+    },
+  });
 }

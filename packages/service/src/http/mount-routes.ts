@@ -3,19 +3,16 @@ import type { Express, Request, RequestHandler } from 'express';
 import Negotiator from 'negotiator';
 import type { Config } from '../config/load-config.ts';
 import { type Caller, forbidden } from './access/authenticate.ts';
-import { clientOf } from './access/client-of.ts';
-import { originsOf, schemeOf } from './access/forwarded.ts';
-import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
+import { originsOf, schemeOf } from './access/hosts.ts';
+import { clientOf, createStreamPermits, type StreamPermits } from './access/limits.ts';
 import { watchIdleBody } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import { isForm, readFormBody } from './request/read-form-body.ts';
-import { readJsonBody } from './request/read-json-body.ts';
+import { isForm, readFormBody, readJsonBody } from './request/read-body.ts';
 import { RequestError } from './request/request-error.ts';
 import { type RequestState, requestState } from './request/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './request/validate.ts';
-import { endResponse } from './response/end-response.ts';
 import type { RouteResponse } from './response/response.ts';
-import { sendResponse } from './response/send-response.ts';
+import { endResponse, sendResponse } from './response/send-response.ts';
 import type { Route, RouteRequest } from './route.ts';
 
 /** Identifies a caller by a key outside the headers. */

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
-import type { Access } from './access/access.ts';
-import type { Caller } from './access/authenticate.ts';
-import type { StreamKind } from './access/stream-permits.ts';
+import type { Access, Caller } from './access/authenticate.ts';
+import type { StreamKind } from './access/limits.ts';
 import type { RouteResponse } from './response/response.ts';
 
 /** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. `x-rule` says a `pattern` in words, for errors. */

@@ -1,12 +1,33 @@
 import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23/internal';
-import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/service';
-import type { DatasetChange } from '@svc/store';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import {
+  type Config,
+  invalidRequest,
+  jsonBody,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+  type Schema,
+} from '@svc/service';
+import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/service/flows';
+import type { DatasetChange, Edit, Store } from '@svc/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
-import { IDEMPOTENCY_KEY, PREFER } from '../../http/request-headers.ts';
-import { JOB } from '../jobs/serialize.ts';
+import { IDEMPOTENCY_KEY, PREFER, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import { STATED_HASH } from '../docs/members.ts';
+import { JOB } from '../jobs.ts';
 import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
 import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
-import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, DRY_RUN_QUERY, MESSAGE } from './change.ts';
+import {
+  CHANGE_HEADERS,
+  CHANGE_RESPONSES,
+  changeFacts,
+  DRY_RUN_QUERY,
+  dryRunNow,
+  type ImportNowDeps,
+  importNow,
+  MESSAGE,
+  MESSAGE_OR_NULL,
+} from './change.ts';
 
 /** The query of a change. */
 const QUERY: Readonly<Record<string, Schema>> = {
@@ -81,4 +102,111 @@ async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteRes
       change: { datasetId, mode, section, ...changeFacts(request, message) },
     }),
   });
+}
+
+export interface EditDeps extends ImportNowDeps {
+  readonly config: Config;
+  readonly store: Pick<Store, 'datasets' | 'idempotency'>;
+  /** Reads long bodies on threads. */
+  readonly reader: Pick<ThreadReader, 'readEdits'>;
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+const EDIT: Schema = {
+  type: 'object',
+  properties: {
+    item_hash: { ...STATED_HASH, description: 'hash of the item to edit; or use `item_id`' },
+    item_id: { description: '`id` of the item to edit, as JSON: `1` and `"1"` differ' },
+    section: { type: 'string', description: 'the section of the item, if several sections contain it' },
+    item: { type: 'object', description: 'the new item; or use `remove`' },
+    remove: { type: 'boolean', const: true },
+  },
+  additionalProperties: false,
+};
+
+/** `PATCH /datasets/{id}/items`: items of the newest version replaced and removed, all or none. */
+export function editItemsRoute(deps: EditDeps): Route {
+  const { config, store, reader } = deps;
+  return {
+    method: 'patch',
+    path: '/datasets/{id}/items',
+    operationId: 'editItems',
+    summary: 'Replace and remove items, all or none: the next version of a dataset',
+    tag: 'datasets',
+    access: 'editor',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
+    query: { message: MESSAGE, dry_run: DRY_RUN_QUERY },
+    body: {
+      ...jsonBody(
+        {
+          edits: { type: 'array', items: EDIT, minItems: 1, maxItems: 1000 },
+          message: MESSAGE_OR_NULL,
+        },
+        ['edits'],
+      ),
+      maxBytes: MAX_BODY_BYTES,
+      maxValues: Number.POSITIVE_INFINITY,
+      parse: (bytes, maxDepth, signal) => reader.readEdits({ bytes, maxDepth }, signal),
+    },
+    produces: 'application/json',
+    responses: CHANGE_RESPONSES,
+    errors: [
+      'dataset_not_found',
+      'section_not_found',
+      'item_not_found',
+      'ambiguous_id',
+      'version_changed',
+      'invalid_row',
+      'package_limit',
+      'idempotency_key_reused',
+      'unavailable',
+    ],
+    handle: async (request) => {
+      const { body, params, query, origins, signal } = request;
+      const datasetId = params['id'] ?? '';
+      const { edits, edited } = readEdits(body['edits'] as readonly JsonObject[]);
+      const { maxLineBytes, maxJsonDepth: maxDepth } = config;
+      const source = editsSource(edited, { maxLineBytes, maxDepth, origins });
+      const facts = changeFacts(request, body['message'] as string | null | undefined);
+      const target = { kind: 'version', change: { datasetId, mode: 'edit', ...facts }, edits } as const;
+      if (query['dry_run'] === true) return await dryRunNow(deps, { source, target }, signal);
+      const { ifMatch = null, message } = facts;
+      const digest = (): Uint8Array =>
+        requestDigest(`PATCH /datasets/${datasetId}/items`, describe(edits, edited), ifMatch, message);
+      return await withIdempotency(request, store.idempotency, digest, (claim) =>
+        importNow(deps, { source, target }, signal, claim),
+      );
+    },
+  };
+}
+
+/** A text that equal edits share, and others do not. */
+const describe = (edits: readonly Edit[], edited: readonly EditedItem[]): string =>
+  JSON.stringify([edits, edited.map(({ item, path }) => [path, item.sha256])]);
+
+/** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what to do with it */
+function readEdits(list: readonly JsonObject[]): {
+  readonly edits: readonly Edit[];
+  readonly edited: readonly EditedItem[];
+} {
+  const edited: EditedItem[] = [];
+  const edits = list.map((edit, index): Edit => {
+    const path = `/edits/${index}`;
+    const hash = getMember(edit, 'item_hash') as string | undefined;
+    const id = getMember(edit, 'item_id') as string | undefined;
+    const item = getMember(edit, 'item') as ItemText | undefined;
+    const isRemoval = getMember(edit, 'remove') !== undefined;
+    if ((hash === undefined) === (id === undefined))
+      throw invalidRequest(path, `${path} must have either item_hash or item_id.`);
+    if ((item === undefined) !== isRemoval)
+      throw invalidRequest(path, `${path} must have either item or remove.`);
+    if (item !== undefined) edited.push({ item, path: `${path}/item` });
+    return {
+      section: getMember(edit, 'section') as string | undefined,
+      item: hash === undefined ? { id: id as string } : { hash },
+      isRemoval,
+    };
+  });
+  return { edits, edited };
 }

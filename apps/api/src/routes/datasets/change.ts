@@ -36,7 +36,7 @@ import {
   StoreError,
 } from '@svc/store';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
-import { serializeDryRun } from '../hub/serialize.ts';
+import { serializeDryRun } from '../hub/schema.ts';
 
 /** What the history says of a change. */
 export const MESSAGE: Schema = {

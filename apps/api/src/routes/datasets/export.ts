@@ -1,11 +1,8 @@
 import type { Logger, Route, RouteResponse } from '@svc/service';
 import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/service/flows';
 import { assetNotFound, type Store, toCorrupt } from '@svc/store';
-import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
-import { downloadResponse } from '../../http/download.ts';
-import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
-import { VERSION } from './resolve-datasets.ts';
-import { DATASET_READ } from './routes.ts';
+import { downloadResponse, mediaHeaders, rangedResponse, rangedRoute, SAFE } from '../../http/send-file.ts';
+import { DATASET_READ, VERSION } from './routes.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;

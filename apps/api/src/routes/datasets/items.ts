@@ -2,7 +2,7 @@ import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type Route, type Schema, stream } from '@svc/service';
 import { ITEM_COLUMNS, itemsTable, OTHER_ITEM_COLUMNS } from '@svc/service/flows';
 import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
-import { STATED_HASH } from '../docs/scalars.ts';
+import { STATED_HASH } from '../docs/members.ts';
 import {
   CHANGED_ITEM,
   DIFF,
@@ -15,10 +15,8 @@ import {
 import { ITEM_VALUES, itemValues } from '../item-values.ts';
 import { pageOf, toPage } from '../page.ts';
 import { tableRoute } from '../table.ts';
-import { itemPage } from './item-page.ts';
-import { linkedItemText } from './linked-item.ts';
-import { VERSION } from './resolve-datasets.ts';
-import { DATASET_READ, type DatasetDeps } from './routes.ts';
+import { itemPage, linkedItemText } from './item-page.ts';
+import { DATASET_READ, type DatasetDeps, VERSION } from './routes.ts';
 
 type AssetForm = 'embed' | 'link';
 

@@ -2,8 +2,16 @@ import { empty, json, jsonBody, type Metrics, type Route } from '@svc/service';
 import { observeChange, requestFailure } from '@svc/service/flows';
 import type { ListedVersion, RestoredDataset, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
-import { type ApiRecord, record, storedJson } from '../docs/record.ts';
-import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
+import {
+  type ApiRecord,
+  COUNT,
+  POSITIVE,
+  record,
+  SHA256,
+  storedJson,
+  TEXT_OR_NULL,
+  TIME,
+} from '../docs/members.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import {

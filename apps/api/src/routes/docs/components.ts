@@ -14,13 +14,12 @@ import {
 import type { Schema } from '@svc/service';
 import { DATASET_VERSION } from '../datasets/versions.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
-import { JOB } from '../jobs/serialize.ts';
-import { AGREEMENT, LABEL, LABELS } from '../runs/label-schemas.ts';
-import { COMPARISON } from '../runs/score-schemas.ts';
+import { JOB } from '../jobs.ts';
+import { AGREEMENT, COMPARISON, LABEL, LABELS } from '../runs/score-schemas.ts';
 import { PLAN, PLANNED, RUN, RUN_RESULT, STORED_CONFIG } from '../runs/serialize.ts';
 import { SESSION } from '../session.ts';
 import { SETTINGS } from '../settings.ts';
-import { STATUS } from '../status/status.ts';
+import { STATUS } from '../status.ts';
 import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
 import { UPLOAD_FORM } from '../uploads/upload-form.ts';
 import {

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { json, RequestError, type Route, text } from '@svc/service';
-import type { ConsoleFiles } from '../console/console-files.ts';
-import { consolePage } from '../console/console-routes.ts';
+import { type ConsoleFiles, consolePage } from '../console.ts';
 import { openApiDocument } from './openapi.ts';
 
 /** The files of the documentation page with their media types. The page loads nothing from other hosts. */

@@ -1,3 +1,4 @@
+import { DATASET_NAME } from '@svc/jsonl-v23/internal';
 import { JsonText, type Schema, shape } from '@svc/service';
 import type {
   DatasetSummary,
@@ -7,8 +8,21 @@ import type {
   ListedItem,
   SectionSummary,
 } from '@svc/store';
-import { type ApiMember, type ApiRecord, listOf, record, storedJson } from './record.ts';
-import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME, UUID } from './scalars.ts';
+import {
+  type ApiMember,
+  type ApiRecord,
+  COUNT,
+  ITEM_ID,
+  listOf,
+  POSITIVE,
+  record,
+  SHA256,
+  storedJson,
+  TEXT,
+  TEXT_OR_NULL,
+  TIME,
+  UUID,
+} from './members.ts';
 
 /** Schemas of responses, for the OpenAPI document. */
 
@@ -306,4 +320,29 @@ export const PLACED_PAGE_QUERY: Readonly<Record<string, Schema>> = {
     maximum: 2_147_483_647,
     description: 'number of entries to skip; not with a cursor',
   },
+};
+
+/** A dataset's name. */
+export const NAME: Schema = {
+  type: 'string',
+  ...DATASET_NAME,
+  'x-rule': 'must not be blank, and must have no control characters',
+  format: 'storable-text',
+};
+
+/** A handle; null for none. The store checks the rest of its rules. */
+export const HANDLE: Schema = {
+  type: ['string', 'null'],
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$',
+  'x-rule': 'must have 1 to 96 letters, digits, ".", "_" or "-", and begin with a letter or digit',
+  description: 'short name that is unique without regard to case, and may be used wherever an id is',
+};
+
+/** A description or notes; null for none. */
+export const OPTIONAL_TEXT: Schema = {
+  type: ['string', 'null'],
+  maxLength: 65_536,
+  pattern: '^[^\\u0000]*$',
+  'x-rule': 'must hold no NUL',
+  format: 'storable-text',
 };

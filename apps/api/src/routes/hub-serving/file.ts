@@ -2,9 +2,13 @@ import { basename } from 'node:path/posix';
 import { linesToBytes } from '@svc/pkg-format/internal';
 import type { Route, RouteRequest } from '@svc/service';
 import type { HubFile, ItemLine, LayoutKey, StoredItem } from '@svc/store';
-import { type ByteRange, rangedResponse, rangedRoute } from '../../http/byte-range.ts';
-import { contentDisposition } from '../../http/download.ts';
-import { SAFE } from '../../http/media-headers.ts';
+import {
+  type ByteRange,
+  contentDisposition,
+  rangedResponse,
+  rangedRoute,
+  SAFE,
+} from '../../http/send-file.ts';
 import { readSections } from './files/plan-files.ts';
 import {
   CARD,

@@ -19,8 +19,8 @@ import {
   type Store,
   type StoredResponse,
 } from '@svc/store';
-import { askedBy } from '../../http/asked-by.ts';
 import {
+  askedBy,
   IDEMPOTENCY_KEY,
   PREFER,
   prefersAsync,
@@ -40,11 +40,10 @@ import {
   MESSAGE_OR_NULL,
   TARGET_ERRORS,
 } from '../datasets/change.ts';
-import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
-import { DATASET_SUMMARY } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs/serialize.ts';
+import { DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT } from '../docs/schemas.ts';
+import { JOB, jobAccepted } from '../jobs.ts';
+import { withToken } from './preview.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING } from './schema.ts';
-import { withToken } from './with-token.ts';
 
 export interface HubImportDeps {
   readonly config: Config;

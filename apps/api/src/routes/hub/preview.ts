@@ -1,12 +1,12 @@
 import type { HubClient } from '@svc/hub-client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
+import { createRedactor, runWithContext } from '@svc/observability';
 import { type Config, invalidMember, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
 import { openPreview, toHubSource } from '@svc/service/flows';
-import { COUNT_OR_NULL, TEXT } from '../docs/scalars.ts';
-import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE } from './schema.ts';
-import { serializePreview } from './serialize.ts';
-import { withToken } from './with-token.ts';
+import { classify } from '../../http/problem.ts';
+import { COUNT_OR_NULL, TEXT } from '../docs/members.ts';
+import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE, serializePreview } from './schema.ts';
 
 /** `POST /datasets/hub/preview` */
 export function hubPreviewRoute({
@@ -98,4 +98,23 @@ export function findHubDatasetsRoute({ hub }: { readonly hub: Pick<HubClient, 'f
       });
     },
   };
+}
+
+/** Runs with the token of a request redacted in every log line, and in internal errors, which are logged afterwards. */
+export async function withToken<T>(token: string | undefined, run: () => Promise<T>): Promise<T> {
+  if (token === undefined) return await run();
+  try {
+    return await runWithContext({}, run, { secrets: [token] });
+  } catch (error) {
+    throw classify(error).code === 'internal' ? withoutToken(error, token) : error;
+  }
+}
+
+function withoutToken(error: unknown, token: string): Error {
+  const redact = createRedactor([token]);
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const redacted = new Error(redact(message));
+  redacted.name = name;
+  redacted.stack = redact(stack ?? '');
+  return redacted;
 }

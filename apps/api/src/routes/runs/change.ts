@@ -3,7 +3,7 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { empty, json, jsonBody, type Metrics, orNull, type Route, type Schema } from '@svc/service';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
-import { NAME } from '../datasets/fields.ts';
+import { NAME } from '../docs/schemas.ts';
 import { type CreateRunDeps, checkTexts } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN, serializeRun } from './serialize.ts';

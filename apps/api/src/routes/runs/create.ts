@@ -32,9 +32,8 @@ import {
   type StoredResponse,
   StoreError,
 } from '@svc/store';
-import { askedBy } from '../../http/asked-by.ts';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
-import { NAME } from '../datasets/fields.ts';
+import { askedBy, IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import { NAME } from '../docs/schemas.ts';
 import { RUN_CHANGE } from './path-params.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
 import { TRY_ITEMS, triedResponse } from './try.ts';

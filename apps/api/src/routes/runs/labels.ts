@@ -6,6 +6,7 @@ import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { tableRoute } from '../table.ts';
 import type { CreateRunDeps } from './create.ts';
+import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 import {
   AGREEMENT,
   JUDGED_RESULT,
@@ -13,11 +14,10 @@ import {
   LABELS,
   LABELS_QUERY,
   RESULT_LABEL,
+  SCORER_QUERY,
   TYPES,
   VERDICT_OR_NULL,
-} from './label-schemas.ts';
-import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
-import { SCORER_QUERY } from './score-schemas.ts';
+} from './score-schemas.ts';
 
 /** The endpoints of labels: set one, list the labels of a run, compare them with a scorer. */
 export function labelRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {

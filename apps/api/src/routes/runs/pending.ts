@@ -10,7 +10,7 @@ import { linesToBytes } from '@svc/pkg-format/internal';
 import { type Caller, forbidden, jsonBody, type Route, type RouteResponse, stream } from '@svc/service';
 import { linkOf } from '@svc/service/flows';
 import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
-import { linkedItemText } from '../datasets/linked-item.ts';
+import { linkedItemText } from '../datasets/item-page.ts';
 import { idOf, RUN_CHANGE, RUN_READ } from './path-params.ts';
 
 export interface PendingDeps {

@@ -24,7 +24,7 @@ import {
 import type { Store } from '@svc/store';
 import type { Request } from 'express';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
-import { COUNT, POSITIVE, TEXT } from '../docs/scalars.ts';
+import { COUNT, POSITIVE, TEXT } from '../docs/members.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 
 export interface PushDeps {

@@ -20,7 +20,7 @@ import {
   StoreError,
 } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
-import { NAME } from '../datasets/fields.ts';
+import { NAME } from '../docs/schemas.ts';
 import { type CreateRunDeps, checkSecrets, checkTexts, creationOf, runAccepted, startRun } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';

@@ -1,7 +1,7 @@
 import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
-import { STATED_HASH } from '../docs/scalars.ts';
+import { STATED_HASH } from '../docs/members.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { ITEM_VALUES, itemValues } from '../item-values.ts';
 

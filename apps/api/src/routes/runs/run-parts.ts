@@ -1,7 +1,6 @@
 import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/service';
 import type { RunErrorExample, RunErrorGroup, RunSlice } from '@svc/store';
-import { listOf, record, storedJson } from '../docs/record.ts';
-import { COUNT, ITEM_ID, POSITIVE, TEXT } from '../docs/scalars.ts';
+import { COUNT, ITEM_ID, listOf, POSITIVE, record, storedJson, TEXT } from '../docs/members.ts';
 import type { CreateRunDeps } from './create.ts';
 import { idOf, RUN_READ } from './path-params.ts';
 import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';

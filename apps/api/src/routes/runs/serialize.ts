@@ -9,12 +9,10 @@ import {
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
-import { linkedItemText } from '../datasets/linked-item.ts';
-import { fieldBody, fieldSchema } from '../docs/fields.ts';
-import { COUNT, TEXT } from '../docs/scalars.ts';
+import { linkedItemText } from '../datasets/item-page.ts';
+import { COUNT, fieldBody, fieldSchema, TEXT } from '../docs/members.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
-import { LABEL, RESULT_LABELS } from './label-schemas.ts';
-import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
+import { COST, LABEL, LATENCY, RESULT_LABELS, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 
 export const PLAN: Schema = shape({
   items: COUNT,

@@ -11,9 +11,8 @@ import {
 } from '@svc/service';
 import { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from '@svc/service/flows';
 import type { StoredResult } from '@svc/store';
-import { askedBy } from '../../http/asked-by.ts';
-import { fieldBody, fieldSchema } from '../docs/fields.ts';
-import { COUNT, ITEM_ID, TEXT } from '../docs/scalars.ts';
+import { askedBy } from '../../http/request-headers.ts';
+import { COUNT, fieldBody, fieldSchema, ITEM_ID, TEXT } from '../docs/members.ts';
 
 const MAX_ITEMS = 20;
 

@@ -12,8 +12,7 @@ import {
 import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/service/flows';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { SKIPPED_FILES } from '../docs/schemas.ts';
-import { PREVIEW_ROWS } from '../hub/schema.ts';
-import { serializeRows, serializeSkippedFiles } from '../hub/serialize.ts';
+import { PREVIEW_ROWS, serializeRows, serializeSkippedFiles } from '../hub/schema.ts';
 import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM } from './upload-form.ts';
 

@@ -22,9 +22,9 @@ import {
   uploadSource,
 } from '@svc/service/flows';
 import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
-import { askedBy } from '../../http/asked-by.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import {
+  askedBy,
   IDEMPOTENCY_KEY,
   PREFER,
   prefersAsync,
@@ -45,7 +45,7 @@ import {
   TARGET_ERRORS,
 } from '../datasets/change.ts';
 import { FOUND_DATASET, UPLOADED_DATASET } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs/serialize.ts';
+import { JOB, jobAccepted } from '../jobs.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
 export interface UploadDeps {

@@ -1,6 +1,6 @@
 import type { RunResult } from '@svc/evaluation';
 import { describe, expect, it } from 'vitest';
-import { createResultWriter } from './write-results.ts';
+import { createResultWriter } from '../run-dataset.ts';
 
 const result = (orderIndex: number): RunResult => ({ orderIndex }) as RunResult;
 

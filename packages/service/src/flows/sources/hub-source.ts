@@ -4,9 +4,8 @@ import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { SectionWriter, TableRows } from '@svc/store';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
-import type { ImportSource } from '../import-dataset.ts';
+import { type ImportSource, skippedRows } from '../import-dataset.ts';
 import type { ImportRequest } from '../requests.ts';
-import { skippedRows } from './skipped-rows.ts';
 
 interface HubSourceOptions {
   /** Longest canonical text of an item. */

@@ -27,8 +27,13 @@ import { convertArchive, convertFiles } from './convert-upload.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
 import { type PackageSourceOptions, packageSource } from './package-source.ts';
 import { type StagedFile, type Staging, UploadStage } from './stage-content.ts';
-import { toUploadError, UploadError } from './upload-error.ts';
-import type { TableFile, UploadedFile, UploadedTables } from './uploaded-file.ts';
+import {
+  type TableFile,
+  toUploadError,
+  UploadError,
+  type UploadedFile,
+  type UploadedTables,
+} from './uploaded-file.ts';
 
 /** A package, ready to be read. */
 interface OpenPackage {

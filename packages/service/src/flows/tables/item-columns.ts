@@ -1,6 +1,10 @@
-import { joinStoredItem } from '@svc/store/rows';
+/** `@svc/service/item-columns`: the columns of items, for threads, which load nothing else of the flows. */
+
+import { inspectChoices } from '@svc/formats';
+import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import type { StoredItem } from '@svc/store';
+import { joinStoredItem, membersOf } from '@svc/store/rows';
 import type { TableColumn } from '@svc/tabular/write';
-import type { ItemRow } from './item-row.ts';
 
 const quoted = (text: string): string => JSON.stringify(text);
 
@@ -31,3 +35,58 @@ export const ITEM_COLUMNS: readonly TableColumn<ItemRow>[] = [
 export const OTHER_ITEM_COLUMNS: readonly TableColumn<ItemRow>[] = [
   { name: 'item', type: 'json', json: ({ item }) => joinStoredItem(item) },
 ];
+
+/** A stored item whose members are read when a column first asks for one. */
+export class ItemRow {
+  readonly item: StoredItem;
+  #members: ReadonlyMap<string, string> | undefined;
+  #inputs: ReadonlyMap<string, string> | undefined;
+
+  constructor(item: StoredItem) {
+    this.item = item;
+  }
+
+  /** The JSON text of a member of the item. */
+  member(key: string): string | null {
+    this.#members ??= membersOf(this.item.payload);
+    return this.#members.get(key) ?? null;
+  }
+
+  /** The JSON text of a member of `inputs`. */
+  input(key: string): string | null {
+    this.#inputs ??= membersOf(this.member('inputs') ?? '{}');
+    return this.#inputs.get(key) ?? null;
+  }
+}
+
+/** Stored items as rows of a table. */
+export async function* itemRows(batches: AsyncIterable<readonly StoredItem[]>): AsyncGenerator<ItemRow[]> {
+  for await (const batch of batches) yield batch.map((item) => new ItemRow(item));
+}
+
+/** What an item is asked with and compared with, as Inspect takes it. */
+export interface ItemTarget {
+  /** The letters of its answer for an item with choices, else its criteria, else its answer; the first of several. */
+  readonly target: string | null;
+  /** Null for an item without choices. */
+  readonly choices: readonly string[] | null;
+}
+
+/** Target and choices of an item. */
+export function itemTarget(row: ItemRow): ItemTarget {
+  const answer = readValue(row.item.answer);
+  const item: JsonObject = { answer, inputs: { choices: readValue(row.input('choices')) } };
+  const { choices, letters } = inspectChoices(item);
+  // Null is no letter.
+  if (choices.length > 0) return { target: letters.join('') || null, choices };
+  const criteria = readValue(row.member('criteria'));
+  const stated = Array.isArray(criteria) && criteria.length > 0 ? criteria.map(textOf).join('\n') : null;
+  const first = Array.isArray(answer) ? (answer[0] ?? null) : answer;
+  return { target: stated ?? (first === null ? null : textOf(first)), choices: null };
+}
+
+const readValue = (text: string | null): JsonValue =>
+  text === null ? null : parseJson(text, { maxDepth: 1_000 });
+
+const textOf = (value: JsonValue): string =>
+  (typeof value === 'string' ? value : canonicalJson(value)).toWellFormed();

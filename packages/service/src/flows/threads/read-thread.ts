@@ -1,12 +1,12 @@
 /** The code of each thread of `thread-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
-import { buffersOf, type LineFailure, packResults, toLineFailure } from '../results/pack-results.ts';
 import { readPushedLines } from '../results/read-pushed.ts';
+import { type ContentFailure, failedReply } from './content-failure.ts';
 import { itemBuffersOf, readEdits } from './read-edits.ts';
-import type { ReadOutcome, ReadTask } from './thread-reader.ts';
+import { buffersOf, packResults, type ReadOutcome, type ReadTask } from './thread-reader.ts';
 
-serveTasks<ReadTask, ReadOutcome, LineFailure>(parentPort, (task) => {
+serveTasks<ReadTask, ReadOutcome, ContentFailure>(parentPort, (task) => {
   try {
     if (task.kind === 'pushed') {
       return { message: { kind: 'outcome', outcome: readPushedLines(task) }, transfer: [] };
@@ -18,7 +18,6 @@ serveTasks<ReadTask, ReadOutcome, LineFailure>(parentPort, (task) => {
     const outcome = packResults(task);
     return { message: { kind: 'outcome', outcome }, transfer: buffersOf(outcome) };
   } catch (error) {
-    const failure = toLineFailure(error);
-    return { message: failure === undefined ? { kind: 'fault', error } : { kind: 'failed', failure } };
+    return { message: failedReply(error) };
   }
 });

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { splitLines } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { packResults, type ResultLines } from '../results/pack-results.ts';
-import { createThreadReader } from './thread-reader.ts';
+import { createThreadReader, packResults, type ResultLines } from './thread-reader.ts';
 
 const options = { maxLineBytes: 16 * 1024 * 1024, maxDepth: 100 };
 const signal = new AbortController().signal;

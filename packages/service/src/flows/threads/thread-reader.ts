@@ -1,15 +1,11 @@
 import { createThreadPool } from '@svc/concurrency';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { LineBatch } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageRun } from '@svc/pkg-format';
-import type { ImportedResult } from '@svc/store';
-import {
-  type LineFailure,
-  type PackedResults,
-  packResults,
-  type ResultLines,
-  toLineError,
-} from '../results/pack-results.ts';
+import { type LocatedResult, type ResultLineOptions, readResultLines } from '@svc/pkg-format/internal';
+import { type ImportedResult, MAX_TEXT_CHARS, writeResult } from '@svc/store';
 import { type PushedLine, type PushedLines, readPushedLines } from '../results/read-pushed.ts';
+import { type ContentFailure, toContentError } from './content-failure.ts';
 import { type EditsBody, readEdits } from './read-edits.ts';
 
 /** Reads long lines and bodies without blocking the event loop. */
@@ -58,11 +54,11 @@ const THREAD_FILE = new URL(
 
 /** Makes a reader. Its threads start when long input needs them. @param deadlineMs of a task, 30 s by default */
 export function createThreadReader(deadlineMs: number = DEADLINE_MS): ThreadReader {
-  const threads = createThreadPool<ReadTask, ReadOutcome, LineFailure>(
+  const threads = createThreadPool<ReadTask, ReadOutcome, ContentFailure>(
     {
       file: THREAD_FILE,
       limitError,
-      failedError: toLineError,
+      failedError: toContentError,
       transfer: (task) => [bytesOf(task).buffer],
     },
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
@@ -106,4 +102,39 @@ export function readResults(
   return run.resultsBy((batch, options) => reader.readPackaged({ batch, options }, signal), sections, {
     signal,
   });
+}
+
+/** Lines of results to read. */
+export interface ResultLines {
+  readonly batch: LineBatch;
+  readonly options: ResultLineOptions;
+}
+
+/** Results as they are stored, which pass between threads. */
+type PackedResults = readonly LocatedResult<Omit<ImportedResult, 'sectionOrderIndex'>>[];
+
+/**
+ * Reads lines, and writes their values as they are stored. The result depends on the arguments alone.
+ *
+ * @throws as `readResultLines`
+ */
+export function packResults({ batch, options }: ResultLines): PackedResults {
+  return readResultLines(batch, options).map(({ result, location }) => {
+    return { location, result: writeResult(result, toText) };
+  });
+}
+
+/** JSON text; a long one as its bytes, which pass to another thread and to the database without a copy. */
+function toText(value: JsonValue): string | Uint8Array<ArrayBuffer> {
+  const text = canonicalJson(value);
+  return text.length > MAX_TEXT_CHARS ? new TextEncoder().encode(text) : text;
+}
+
+/** The buffers of long texts. */
+export function buffersOf(results: PackedResults): ArrayBuffer[] {
+  return results.flatMap(({ result }) =>
+    Object.values(result).flatMap((value) =>
+      value instanceof Uint8Array ? [value.buffer as ArrayBuffer] : [],
+    ),
+  );
 }

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { expect, it, onTestFinished } from 'vitest';
-import type { ConvertTask } from './convert-task.ts';
-import { createToolConverter, type ToolConverter } from './tool-converter.ts';
+import { type ConvertTask, createToolConverter, type ToolConverter } from './tool-converter.ts';
 
 const hasRoom = (): Promise<void> => Promise.resolve();
 const { signal } = new AbortController();

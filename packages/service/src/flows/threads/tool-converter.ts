@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { createThreadPool } from '@svc/concurrency';
-import { PackageError } from '@svc/pkg-format';
-import { type ConvertFailure, type ConvertTask, convertInto, toConvertError } from './convert-task.ts';
+import { convertTool, type Tool, type ToolReport } from '@svc/formats';
+import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { bytesSource } from '@svc/pkg-format/internal';
+import { openFileSource } from '@svc/pkg-format/node';
+import { type ContentFailure, toContentError } from './content-failure.ts';
 
 /** Converts files of other tools without blocking the event loop. */
 export interface ToolConverter extends AsyncDisposable {
@@ -18,7 +22,8 @@ export interface ToolConverter extends AsyncDisposable {
   ): Promise<readonly string[]>;
 }
 
-type ThreadTask = ConvertTask & { readonly room: MessagePort };
+/** A task, and the port by which its thread asks for room. */
+export type ThreadTask = ConvertTask & { readonly room: MessagePort };
 
 const THREADS = 2;
 const MAX_HEAP_MB = 768;
@@ -33,11 +38,11 @@ const THREAD_FILE = new URL(
 
 /** Makes a converter. Its threads start when large files or archives need them. */
 export function createToolConverter(): ToolConverter {
-  const threads = createThreadPool<ThreadTask, readonly string[], ConvertFailure>(
+  const threads = createThreadPool<ThreadTask, readonly string[], ContentFailure>(
     {
       file: THREAD_FILE,
       limitError: (_task, reason) => new PackageError('package_limit', `Converting the files ${reason}.`),
-      failedError: toConvertError,
+      failedError: toContentError,
       transfer: ({ room }) => [room],
     },
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
@@ -70,4 +75,49 @@ export function createToolConverter(): ToolConverter {
     },
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };
+}
+
+/** Files of another tool to convert, as a thread gets them. */
+export interface ConvertTask {
+  readonly tool: Tool;
+  /** Each is in memory or on the disk. */
+  readonly files: readonly ({ readonly name: string } & (
+    | { readonly path: string; readonly content: null }
+    | { readonly path: null; readonly content: Uint8Array }
+  ))[];
+  readonly name: string | undefined;
+  readonly limits: Partial<PackageLimits>;
+  /** An empty folder for the packages and for temporary files. */
+  readonly folder: string;
+}
+
+/** The package of a run, by its place among them. */
+const packagePath = (folder: string, index: number): string => join(folder, `${index}.pkg.zip`);
+
+/**
+ * Converts files, each run into a package in the folder.
+ *
+ * @returns the paths of the packages
+ * @throws as `convertTool`, and what `makeRoom` throws
+ */
+export async function convertInto(
+  { tool, files, name, limits, folder }: ConvertTask,
+  makeRoom: (bytes: number) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  await using opened = new AsyncDisposableStack();
+  const sources: Parameters<typeof convertTool>[1][number][] = [];
+  for (const { name: fileName, path, content } of files) {
+    if (path === null) sources.push({ name: fileName, source: bytesSource(content) });
+    else {
+      const source = await openFileSource(path);
+      opened.defer(() => source.close());
+      sources.push({ name: fileName, source });
+    }
+  }
+  let count = 1;
+  const further = (): string => packagePath(folder, count++);
+  const options = { output: packagePath(folder, 0), further, name, limits, makeRoom };
+  const reports = await convertTool(tool, sources, { ...options, ...(signal && { signal }) });
+  return reports.map(({ output }: ToolReport) => output);
 }

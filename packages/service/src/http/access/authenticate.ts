@@ -2,9 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { digestOf, type Role } from '../../config/api-keys.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { RequestError } from '../request/request-error.ts';
-import type { Access } from './access.ts';
-import type { Keys } from './keys.ts';
-import { keyId, type Session } from './sessions.ts';
+import { type Keys, keyId, type Session } from './keys.ts';
 
 /** Each role includes the roles before it. */
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
@@ -143,3 +141,9 @@ export function unauthenticated({ isExpired }: Pick<Caller, 'isExpired'>): Reque
   const message = 'This needs a valid key in the Authorization header (scheme Bearer).';
   return new RequestError('unauthenticated', message, { headers });
 }
+
+/**
+ * Who can call a route: `public` needs no key and looks at none, `anyone` needs none but knows the caller, `metrics` needs
+ * the metrics key, other routes a key or a session with that role.
+ */
+export type Access = 'public' | 'anyone' | 'metrics' | 'viewer' | 'editor' | 'admin';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createHostCheck, type HostCheckOptions } from './check-host.ts';
+import { createHostCheck, type HostCheckOptions } from './hosts.ts';
 
 const arrived = (hosts: readonly string[], more: Partial<Record<string, unknown>> = {}): IncomingMessage =>
   ({

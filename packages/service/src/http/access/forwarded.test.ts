@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
-import { addressOf, schemeOf } from './forwarded.ts';
+import { addressOf, schemeOf } from './hosts.ts';
 
 const arrived = (headers: Record<string, string>): IncomingMessage =>
   ({ headers, socket: { remoteAddress: '10.0.0.1' } }) as unknown as IncomingMessage;

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { type ApiKey, checkKeys, readKeysFile, stampOf } from '../../config/api-keys.ts';
-import { ConfigError } from '../../config/config-error.ts';
-import type { Config } from '../../config/load-config.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { type ApiKey, checkKeys, digestOf, readKeysFile, stampOf } from '../../config/api-keys.ts';
+import { type Config, ConfigError } from '../../config/load-config.ts';
+import { deriveKey, openText, sealText } from '../../secrets/sealed-text.ts';
 import type { Logger } from '../../telemetry/create-logger.ts';
-import { createSessions, type Sessions } from './sessions.ts';
 
 /** The keys of the service. */
 export interface Keys {
@@ -67,4 +66,129 @@ export function openKeys(
     current,
     sessions: createSessions(current, jobKey?.reveal() ?? randomBytes(32).toString('hex')),
   };
+}
+
+/** Name of the cookie that holds a session. */
+export const SESSION_COOKIE = 'svc_session';
+
+/** How long a session lasts after its last use, the age from which its use renews it, and how long it lasts at most. */
+export const SESSION_SECONDS: number = 12 * 60 * 60;
+const RENEWAL_AGE_SECONDS = 5 * 60;
+export const MAX_SESSION_SECONDS: number = 7 * 24 * 60 * 60;
+
+/** Longer values cannot be sessions. */
+const MAX_VALUE_LENGTH = 512;
+
+/** A session that a cookie proved. */
+export interface Session {
+  /** See {@link keyId}. */
+  readonly key: string;
+  readonly expiresAt: Date;
+  /** When it ends although it is used. */
+  readonly endsAt: Date;
+  /** Whether its next response should carry a new cookie. */
+  readonly isDue: boolean;
+}
+
+/** Makes and reads the values of session cookies. */
+export interface Sessions {
+  /**
+   * Seals a session for a configured key.
+   *
+   * @param key its id
+   * @param endsAt of the session that is renewed
+   */
+  seal(key: string, endsAt?: Date): { readonly value: string; readonly expiresAt: Date };
+  /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
+  open(value: string): Session | null;
+}
+
+interface Sealed {
+  readonly role: string;
+  readonly fingerprint: string;
+  /** Unix times in seconds. */
+  readonly expires_at: number;
+  readonly ends_at: number;
+}
+
+/** Tells a key from others, also from its successors, and does not help to guess it. */
+export const keyId = (key: Pick<ApiKey, 'key' | 'isHash'>): string =>
+  digestOf(key).toString('hex').slice(0, 16);
+
+/**
+ * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed under a
+ * secret derived from that key: every instance with the key accepts it, and removing the key or changing its role ends
+ * it. For a key that is known by its hash, the secret is derived from the hash and `instanceSecret`: nobody can make a
+ * session who only reads the hash.
+ *
+ * @param keys the keys in force, the same array until they change
+ */
+export function createSessions(
+  keys: () => readonly ApiKey[],
+  instanceSecret: string,
+  now: () => number = Date.now,
+): Sessions {
+  const toKnown = (key: ApiKey) => {
+    const text = key.key.reveal();
+    const secret = deriveKey(key.isHash ? `${text} ${instanceSecret}` : text, 'svc session v1');
+    // of the derived secret: nothing in the cookie, even opened, helps to guess the key itself
+    const fingerprint = createHash('sha256').update(secret).digest('base64url').slice(0, 22);
+    return { id: keyId(key), role: key.role, secret, fingerprint };
+  };
+  let of: readonly ApiKey[] | undefined;
+  let derived: readonly ReturnType<typeof toKnown>[] = [];
+  const known = (): typeof derived => {
+    const current = keys();
+    if (current !== of) derived = current.map(toKnown);
+    of = current;
+    return derived;
+  };
+  const nowSeconds = (): number => Math.floor(now() / 1000);
+  return {
+    seal: (id, endsAt) => {
+      const key = known().find((one) => one.id === id);
+      if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${id}.`);
+      const end =
+        endsAt === undefined ? nowSeconds() + MAX_SESSION_SECONDS : Math.floor(endsAt.getTime() / 1000);
+      const expiresAt = Math.min(nowSeconds() + SESSION_SECONDS, end);
+      const { role, fingerprint } = key;
+      const sealed: Sealed = { role, fingerprint, expires_at: expiresAt, ends_at: end };
+      const value = sealText(key.secret, SESSION_COOKIE, JSON.stringify(sealed));
+      return { value, expiresAt: new Date(expiresAt * 1000) };
+    },
+    open: (value) => {
+      if (value.length > MAX_VALUE_LENGTH) return null;
+      for (const { id, role, secret, fingerprint } of known()) {
+        const text = openText(secret, SESSION_COOKIE, value);
+        if (text === undefined) continue;
+        const sealed = JSON.parse(text) as Sealed;
+        const leftSeconds = sealed.expires_at - nowSeconds();
+        if (sealed.role !== role || sealed.fingerprint !== fingerprint) return null;
+        // Sessions of older versions have no end.
+        if (leftSeconds <= 0 || !Number.isFinite(sealed.ends_at)) return null;
+        return {
+          key: id,
+          expiresAt: new Date(sealed.expires_at * 1000),
+          endsAt: new Date(sealed.ends_at * 1000),
+          isDue: leftSeconds < SESSION_SECONDS - RENEWAL_AGE_SECONDS && sealed.expires_at < sealed.ends_at,
+        };
+      }
+      return null;
+    },
+  };
+}
+
+/** The `Set-Cookie` header that gives a browser a session. No script can read it, and no page of another site uses it. */
+export function setSessionCookie(value: string, isSecure: boolean): string {
+  return cookie(value, SESSION_SECONDS, isSecure);
+}
+
+/** The `Set-Cookie` header that ends the session. */
+export function clearSessionCookie(isSecure: boolean): string {
+  return cookie('', 0, isSecure);
+}
+
+function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const secure = isSecure ? '; Secure' : '';
+  return `${SESSION_COOKIE}=${value}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../config/api-keys.ts';
 import { Secret } from '../../secrets/secret.ts';
-import { createSessions, keyId, MAX_SESSION_SECONDS, SESSION_SECONDS, type Sessions } from './sessions.ts';
+import { createSessions, keyId, MAX_SESSION_SECONDS, SESSION_SECONDS, type Sessions } from './keys.ts';
 
 const facts = { isHash: false, name: null, expiresAt: null, handles: null } as const;
 const viewer: ApiKey = { ...facts, role: 'viewer', key: new Secret('see-key-of-the-tests-1') };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { slowDownFailures } from './slow-down-failures.ts';
+import { slowDownFailures } from './limits.ts';
 
 it('allows an address a number of failures a minute, and then checks no new key from it', () => {
   let now = 0;

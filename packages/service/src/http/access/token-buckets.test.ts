@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenBuckets, networkOf } from './token-buckets.ts';
+import { createTokenBuckets, networkOf } from './limits.ts';
 
 describe('createTokenBuckets', () => {
   it('gives each client its own bucket, refilled evenly', () => {

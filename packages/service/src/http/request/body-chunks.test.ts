@@ -3,7 +3,7 @@ import { createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Request } from 'express';
 import { expect, it, onTestFinished } from 'vitest';
-import { bodyChunks } from './body-chunks.ts';
+import { bodyChunks } from './read-body.ts';
 
 /** The server's side of a request whose body never ends, however fast it is read. */
 async function openEndlessRequest(): Promise<Request> {

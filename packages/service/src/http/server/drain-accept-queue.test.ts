@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { drainAcceptQueue } from './drain-accept-queue.ts';
+import { drainAcceptQueue } from './http-server.ts';
 
 it('takes every connection that is there already, so that closing the server resets none of them', async () => {
   const server = createServer((_request, response) => response.end('taken'));

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { newRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
 import type { Logger } from '../../telemetry/create-logger.ts';
 import type { Metrics } from '../../telemetry/create-metrics.ts';
-import { drainAcceptQueue } from './drain-accept-queue.ts';
-import { rejectSocket } from './reject-socket.ts';
+import { HTTP_PROBLEM_ROWS, problem } from '../problem.ts';
+import type { RequestErrorCode } from '../request/request-error.ts';
 
 export interface HttpServerOptions {
   readonly app: RequestListener;
@@ -191,4 +194,72 @@ function openConnections(server: Server): ReadonlySet<Socket> {
     socket.once('close', () => connections.delete(socket));
   });
   return connections;
+}
+
+/** How long the response may take to reach the client. */
+const REJECT_TIMEOUT_MS = 1000;
+
+/**
+ * Responds to a request that Node cannot parse, with a request id, a log line and a count like any other response, and
+ * closes the connection.
+ *
+ * @param status in place of the status of the code
+ */
+function rejectSocket(
+  socket: Duplex,
+  code: RequestErrorCode,
+  detail: string,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  status = HTTP_PROBLEM_ROWS[code].status,
+): void {
+  const requestId = newRequestId();
+  const row = { ...HTTP_PROBLEM_ROWS[code], status };
+  const { body } = problem({ code, row, detail, errors: [], headers: {} }, { instance: '', requestId });
+  const bytes = Buffer.from(`${JSON.stringify(body)}\n`);
+  metrics.startRequest({ method: 'OTHER' }).finish({ statusCode: status, durationMs: 0 });
+  runWithContext({ request_id: requestId }, () => {
+    logger.log('http.request', {
+      method: 'OTHER',
+      route: UNMATCHED_PATH,
+      status_code: status,
+      duration_ms: 0,
+      bytes_in: 0,
+      bytes_out: bytes.byteLength,
+      code,
+    });
+  });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json',
+    `Content-Length: ${bytes.byteLength}`,
+    `X-Request-ID: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]));
+  // Nothing more is read; a client that keeps its side open cannot keep the connection.
+  const timer = setTimeout(() => socket.destroy(), REJECT_TIMEOUT_MS);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** How long a closing server keeps accepting connections, at most. */
+const MAX_MS = 2000;
+
+/**
+ * Accepts the connections that are waiting in the queue of the operating system. Closing a listening socket would reset
+ * them, though their clients may have sent whole requests already.
+ */
+export async function drainAcceptQueue(server: NetServer): Promise<void> {
+  const startedAt = performance.now();
+  let quietTurns = 0;
+  const onConnection = (): void => {
+    quietTurns = 0;
+  };
+  server.on('connection', onConnection);
+  // libuv accepts one connection per turn of the event loop; the first turn here may be a partial one
+  while (quietTurns < 3 && performance.now() - startedAt < MAX_MS) {
+    quietTurns += 1;
+    await nextTurn();
+  }
+  server.off('connection', onConnection);
 }

@@ -1,7 +1,7 @@
 import type { SectionRange, Store, StoredSection } from '@svc/store';
 import { scanItems, TASK_KINDS } from '@svc/store/rows';
+import { toYaml, type YamlValue } from './card.ts';
 import { groupItems } from './plan-files.ts';
-import { toYaml, type YamlValue } from './to-yaml.ts';
 
 /** Items that one task of Inspect has: a split, or parts of it, with items of one kind. */
 export interface EvalTask {

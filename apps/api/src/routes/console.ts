@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { RequestError, type Route, type RouteResponse, stream } from '@svc/service';
+
+/** What the page has where the nonce of its styles belongs. */
+const NONCE = '__CSP_NONCE__';
+/** What the page has where it says whether it may show images of other hosts. */
+const IMAGES = '__IMAGES__';
+
+/** The cookie by which the user of a browser has chosen that; it is the page that sets it. */
+const SHOWS_IMAGES = /(?:^|;) ?svc_images=shown(?:;|$)/;
+
+/** One page serves every address of the console: the page's own router reads the rest of the path. */
+const PAGES: readonly (readonly [path: string, operationId: string])[] = [
+  ['/console', 'getConsole'],
+  ['/console/{page}', 'getConsolePage'],
+  ['/console/{page}/{id}', 'getConsoleEntry'],
+];
+
+/** The console in a browser: its page, and the files that the page loads. None of them needs a key. */
+export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
+  if (console === null) return [];
+  const common = { method: 'get', tag: 'console', access: 'public', errors: [] } as const;
+  const pages = PAGES.map(
+    ([path, operationId]): Route => ({
+      ...common,
+      path,
+      operationId,
+      summary: 'The console in a browser',
+      ignoresQuery: true,
+      produces: 'text/html',
+      responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
+      handle: async ({ header }) => consolePage(console, header('cookie')),
+    }),
+  );
+  return [
+    {
+      ...common,
+      path: '/console/assets/{file}',
+      operationId: 'getConsoleFile',
+      summary: 'A file of the console, for good: its name changes with its content',
+      produces: '*/*',
+      headers: { 'Accept-Encoding': { type: 'string', description: '`br` or `gzip`' } },
+      responses: { 200: { description: 'the file', schema: { type: 'string' } } },
+      errors: ['not_found'],
+      handle: async ({ params, header }) => {
+        const file = console.files.get(params['file'] ?? '');
+        if (file === undefined) throw new RequestError('not_found', 'The console has no file of this name.');
+        return sendFile(file, header('accept-encoding') ?? '');
+      },
+    },
+    ...pages,
+  ];
+}
+
+/**
+ * The page with a new nonce. It runs its own scripts alone, and nothing in it can reach another host, but for images over
+ * HTTPS where the user of the browser has chosen to see them.
+ */
+export function consolePage({ page }: ConsoleFiles, cookies: string | undefined): RouteResponse {
+  const showsImages = SHOWS_IMAGES.test(cookies ?? '');
+  const nonce = randomBytes(16).toString('base64url');
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `img-src 'self' data: blob:${showsImages ? ' https:' : ''}`,
+    "media-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    kind: 'text',
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': policy.join('; '),
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      Vary: 'Accept, Cookie',
+    },
+    body: page.replaceAll(NONCE, nonce).replace(IMAGES, showsImages ? 'shown' : ''),
+  };
+}
+
+function sendFile({ type, bodies }: ConsoleFile, acceptEncoding: string): RouteResponse {
+  const accepted = acceptedEncodings(acceptEncoding);
+  const [encoding, bytes] = [...bodies].find(([name]) => name === 'identity' || accepted.has(name)) ?? [];
+  async function* body(): AsyncGenerator<Uint8Array> {
+    if (bytes !== undefined) yield bytes;
+  }
+  return stream(body(), {
+    'Content-Type': type,
+    'Content-Length': String(bytes?.byteLength ?? 0),
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    Vary: 'Accept-Encoding',
+    ...(encoding === undefined || encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+  });
+}
+
+/** The encodings that a client takes (RFC 9110 section 12.5.3); a weight of 0 refuses one. */
+function acceptedEncodings(header: string): ReadonlySet<string> {
+  const entries = header
+    .slice(0, 1024)
+    .split(',')
+    .map((entry) =>
+      entry
+        .toLowerCase()
+        .split(';')
+        .map((part) => part.trim()),
+    );
+  return new Set(
+    entries.flatMap(([name = '', weight]) => (/^q=0(?:\.0*)?$/.test(weight ?? '') ? [] : [name])),
+  );
+}
+
+/** Media types of the files that a build of the console has. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+  '.zip': 'application/zip',
+};
+
+/** Compressed forms of a file, the smallest first. */
+const ENCODINGS: readonly (readonly [name: string, extension: string])[] = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+];
+
+/** One file of the console. Its name changes with its content. */
+interface ConsoleFile {
+  readonly type: string;
+  /** Encoding → bytes, the smallest first; `identity` is the last and always there. */
+  readonly bodies: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The built console: its page and its files. */
+export interface ConsoleFiles {
+  /** The HTML page, with a placeholder for the nonce of its styles. */
+  readonly page: string;
+  /** By name. */
+  readonly files: ReadonlyMap<string, ConsoleFile>;
+}
+
+/** What the page has where its name belongs. */
+const NAME = /__NAME__/g;
+
+/**
+ * Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it.
+ *
+ * @param name what the console is called
+ */
+export function openConsole(folder: string, name: string): ConsoleFiles | null {
+  const index = join(folder, 'index.html');
+  if (!existsSync(index)) return null;
+  const assets = join(folder, 'assets');
+  const names = new Set(readdirSync(assets));
+  const files = new Map<string, ConsoleFile>();
+  for (const name of names) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const bodies = new Map<string, Uint8Array>();
+    for (const [encoding, extension] of ENCODINGS)
+      if (names.has(name + extension)) bodies.set(encoding, readFileSync(join(assets, name + extension)));
+    files.set(name, { type, bodies: bodies.set('identity', readFileSync(join(assets, name))) });
+  }
+  return { page: readFileSync(index, 'utf8').replace(NAME, () => escaped(name)), files };
+}
+
+/** A text in an element or an attribute of HTML. */
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`);

@@ -1,0 +1,174 @@
+import { runWithContext } from '@svc/observability';
+import {
+  type JsonBody,
+  json,
+  type Logger,
+  orNull,
+  type ProblemBody,
+  type Route,
+  type Schema,
+  shape,
+  toJsonText,
+} from '@svc/service';
+import type { Job, JobProgress, Store, StoredResponse } from '@svc/store';
+import { serializeProblem } from '../http/problem.ts';
+import { ASYNC_APPLIED } from '../http/request-headers.ts';
+import { createWatch } from '../http/server-sent-events.ts';
+import {
+  COUNT,
+  COUNT_OR_NULL,
+  record,
+  storedJson,
+  TEXT_OR_NULL,
+  TIME,
+  TIME_OR_NULL,
+  UUID,
+} from './docs/members.ts';
+import { IMPORT_NOTES, NOTE_NAMES, PAGE_QUERY, PROBLEM, page } from './docs/schemas.ts';
+import { pageOf, toPage } from './page.ts';
+
+export interface JobDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'jobs'>;
+  /** Aborts when the server starts to drain: event streams then end. */
+  readonly drainSignal: AbortSignal;
+}
+
+/** The endpoints of asynchronous imports. */
+export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): readonly Route[] {
+  const errors = ['job_not_found', 'unavailable'];
+  const common = { method: 'get', tag: 'jobs', access: 'viewer', produces: 'application/json' } as const;
+  const watch = createWatch({
+    read: (ids) => jobs.getMany(ids),
+    toText: (job) => toJsonText(serializeJob(job)),
+    drainSignal,
+  });
+  return [
+    {
+      ...common,
+      path: '/jobs',
+      operationId: 'listJobs',
+      summary: 'Asynchronous imports, newest first',
+      query: {
+        ...PAGE_QUERY,
+        status: { type: 'string', enum: JOB_STATUSES },
+        kind: { type: 'string', enum: JOB_KINDS },
+      },
+      responses: { 200: { description: 'a page', schema: page(JOB) } },
+      errors: ['invalid_cursor', 'unavailable'],
+      handle: async ({ query, signal }) => {
+        const found = await jobs.list({
+          ...pageOf(query),
+          signal,
+          status: query['status'] as Job['status'] | undefined,
+          kind: query['kind'] as Job['kind'] | undefined,
+        });
+        return json(toPage(found, query, serializeJob));
+      },
+    },
+    {
+      ...common,
+      path: '/jobs/{id}',
+      operationId: 'getJob',
+      summary: 'The progress of an asynchronous import',
+      responses: { 200: { description: 'the job', schema: JOB } },
+      errors,
+      handle: async ({ params }) => json(serializeJob(await jobs.get(params['id'] ?? ''))),
+    },
+    {
+      ...common,
+      method: 'post',
+      path: '/jobs/{id}/cancel',
+      operationId: 'cancelJob',
+      summary: 'Cancel a job; no effect on a job that is cancelled or has finished',
+      access: 'editor',
+      responses: { 202: { description: 'the job', schema: JOB } },
+      errors,
+      handle: async ({ params }) => {
+        const job = await jobs.requestCancel(params['id'] ?? '');
+        if (job.finishedAt === null) {
+          runWithContext({ job_id: job.id }, () => {
+            logger.log('job.cancel', { kind: job.kind, stage: 'requested' });
+          });
+        }
+        return json(serializeJob(job), 202);
+      },
+    },
+    {
+      ...common,
+      path: '/jobs/{id}/events',
+      operationId: 'watchJob',
+      summary: 'The progress of a job until its end, as server-sent events',
+      produces: 'text/event-stream',
+      streams: 'events',
+      responses: {
+        200: {
+          description: 'events `progress` and a last event `end`, each with the job as data',
+          schema: { type: 'string' },
+        },
+      },
+      errors,
+      handle: async ({ params, signal }) => watch(await jobs.get(params['id'] ?? ''), signal),
+    },
+  ];
+}
+
+const JOB_KINDS = ['import', 'upload'] as const;
+export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
+
+const RECORD = record<Job & { readonly request: string | null }>({
+  id: UUID,
+  kind: { type: 'string', enum: JOB_KINDS },
+  status: { type: 'string', enum: JOB_STATUSES },
+  progress: record<JobProgress>({
+    rows_done: COUNT,
+    rows_total: COUNT_OR_NULL,
+    bytes_done: COUNT,
+    bytes_total: COUNT_OR_NULL,
+  }),
+  request: storedJson({
+    ...shape({
+      name: { ...TEXT_OR_NULL, description: 'name of the new dataset; null if the request had none' },
+      path: { ...TEXT_OR_NULL, description: 'path of the dataset on the hub' },
+      subset: TEXT_OR_NULL,
+      split: TEXT_OR_NULL,
+      revision: TEXT_OR_NULL,
+      file_name: { ...TEXT_OR_NULL, description: 'name of the first file of an upload' },
+      file_count: { ...COUNT_OR_NULL, description: 'number of files of an upload; null for a package' },
+      dataset_id: { ...TEXT_OR_NULL, format: 'uuid', description: 'the dataset to change' },
+    }),
+    type: ['object', 'null'],
+    description: 'the request in short; null if it is too long to show',
+  }),
+  dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that the job created' },
+  notes: storedJson({
+    ...shape(IMPORT_NOTES, NOTE_NAMES),
+    type: ['object', 'null'],
+    description: 'what the response to the same import without `respond-async` says besides; null if nothing',
+  }),
+  error: storedJson(orNull(PROBLEM, 'why it failed')),
+  created_at: TIME,
+  started_at: TIME_OR_NULL,
+  finished_at: TIME_OR_NULL,
+});
+
+export const JOB: Schema = RECORD.schema;
+
+/** A job as JSON. */
+function serializeJob(job: Job): JsonBody {
+  const error = job.error === null ? null : JSON.stringify(problemOfJob(job.error, job));
+  return RECORD.toBody({ ...job, request: job.subject, error });
+}
+
+function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
+  return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
+}
+
+/** The response to a request that became a job. */
+export function jobAccepted(job: Job): StoredResponse {
+  return {
+    status: 202,
+    headers: { Location: `/jobs/${job.id}`, ...ASYNC_APPLIED },
+    body: toJsonText(serializeJob(job)),
+  };
+}

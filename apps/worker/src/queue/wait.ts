@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Wakes one waiter. A notification that comes while none waits is kept for the next one. */
+interface Notifier {
+  notify(): void;
+  /** Resolves at the next notification, after `ms`, or when `signal` aborts. Never rejects. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export function createNotifier(): Notifier {
+  let isNotified = false;
+  let wake: (() => void) | undefined;
+  return {
+    notify: () => {
+      isNotified = true;
+      wake?.();
+    },
+    wait: async (ms, signal) => {
+      if (!isNotified && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const timer = setTimeout(resolve, ms);
+        wake = resolve;
+        signal.addEventListener('abort', wake, { once: true });
+        await promise;
+        signal.removeEventListener('abort', wake);
+        clearTimeout(timer);
+        wake = undefined;
+      }
+      isNotified = false;
+    },
+  };
+}
+
+/** Waits, at most until `signal` aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}

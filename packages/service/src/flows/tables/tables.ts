@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { wireValue } from '@svc/jsonl-v23/internal';
+import { linesToBytes } from '@svc/pkg-format/internal';
+import {
+  type AuditEntry,
+  type LabelConditions,
+  type LabelledResult,
+  type LabelOfResult,
+  type OpenDataset,
+  type OpenRun,
+  sectionNotFound,
+} from '@svc/store';
+import {
+  type ColumnType,
+  parquetWriterVersion,
+  type TableColumn,
+  writeCsv,
+  writeParquet,
+} from '@svc/tabular/write';
+import { type ItemRow, itemRows } from './item-columns.ts';
+import { labelColumns } from './result-columns.ts';
+
+/** A change to the bytes of tables needs another number, so that entity tags change too. */
+const TABLE_VERSION = 1;
+
+export type TableFormat = 'csv' | 'jsonl' | 'parquet';
+
+export interface TableOptions<Row> {
+  readonly format: TableFormat;
+  /** In the order of the table. */
+  readonly columns: readonly TableColumn<Row>[];
+  /** For CSV: see `writeCsv`. */
+  readonly isForExcel?: boolean;
+}
+
+/** A table that can be written. */
+export interface TableExport {
+  /** `<name>.items.csv`, safe on every file system. */
+  readonly fileName: string;
+  readonly mediaType: string;
+  /** Identifies the table's bytes; includes the quotes. Null while rows are still to come. */
+  readonly etag: string | null;
+  /** The table's bytes, as fast as they are taken. */
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
+export const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  jsonl: 'application/jsonl',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+/**
+ * A table of rows.
+ *
+ * @param table `baseName`: its file name without extension; `source`: what its bytes are made from, null while rows are still to
+ *   come; `read`: reads the rows when the bytes are taken
+ */
+export function tableExport<Row>(
+  table: {
+    readonly baseName: string;
+    readonly source: readonly unknown[] | null;
+    readonly read: () => AsyncIterable<readonly Row[]>;
+  },
+  options: TableOptions<Row>,
+): TableExport {
+  const { baseName, source, read } = table;
+  return {
+    fileName: `${baseName}.${options.format}`,
+    mediaType: MEDIA_TYPES[options.format],
+    etag: source === null ? null : tableEtag(source, options),
+    bytes: () => writeTable(read(), options),
+  };
+}
+
+/** The entity tag of a table: of what it was made from, and how. */
+function tableEtag<Row>(
+  source: readonly unknown[],
+  { format, columns, isForExcel = false }: TableOptions<Row>,
+): string {
+  const writer = format === 'parquet' ? parquetWriterVersion() : isForExcel;
+  const facts = [TABLE_VERSION, format, writer, columns.map(({ name }) => name), ...source];
+  return `"${createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32)}"`;
+}
+
+/** Writes rows in a format. */
+function writeTable<Row>(
+  rows: AsyncIterable<readonly Row[]>,
+  { format, columns, isForExcel = false }: TableOptions<Row>,
+): AsyncIterable<Uint8Array> {
+  switch (format) {
+    case 'csv':
+      return writeCsv(rows, columns, { isForExcel });
+    case 'jsonl':
+      return linesToBytes(toJsonLines(rows, columns));
+    case 'parquet':
+      return writeParquet(rows, columns);
+  }
+}
+
+/** Rows as objects of their columns, null for a value that is absent. */
+async function* toJsonLines<Row>(
+  rows: AsyncIterable<readonly Row[]>,
+  columns: readonly TableColumn<Row>[],
+): AsyncGenerator<string[]> {
+  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+  for await (const batch of rows) {
+    yield batch.map(
+      (row) => `${columns.map(({ json }, index) => `${keys[index]}${json(row) ?? 'null'}`).join('')}}`,
+    );
+  }
+}
+
+export interface ItemsTableOptions extends TableOptions<ItemRow> {
+  /** Only the section of this name. */
+  readonly section?: string | undefined;
+}
+
+/**
+ * The items of an open dataset as a table: stored texts → cells → CSV or Parquet. Holds one batch and what the format
+ * needs. The caller closes the dataset when the bytes have been taken, or are not needed.
+ *
+ * @throws StoreError `section_not_found`
+ */
+export function itemsTable(open: OpenDataset, options: ItemsTableOptions): TableExport {
+  const { section } = options;
+  const { id, name, versionHash } = open.dataset;
+  const sections = open.sections.filter((each) => section === undefined || each.name === section);
+  if (section !== undefined && sections.length === 0) throw sectionNotFound(section);
+  const table = {
+    baseName: `${fileBaseName(name, 'dataset')}.items`,
+    source: [id, versionHash, section ?? null],
+    read: () => itemRows(open.items(sections)),
+  };
+  return tableExport(table, options);
+}
+
+/**
+ * The results of an open run in item order as a table: stored texts → cells → JSON Lines, CSV or Parquet. Holds one
+ * batch and what the format needs. The caller closes the run when the bytes have been taken, or are not needed.
+ */
+export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult>): TableExport {
+  const { id, name, finishedAt, counts, retries, resultsWritten } = open.run;
+  const source = [id, finishedAt, counts, retries, resultsWritten, open.labelsState];
+  const table = {
+    baseName: `${fileBaseName(name ?? '', `run-${id}`)}.results`,
+    // A run that continues has other results with the next request.
+    source: finishedAt === null ? null : source,
+    read: () => open.results(),
+  };
+  return tableExport(table, options);
+}
+
+const column = (
+  name: string,
+  type: ColumnType,
+  json: (label: LabelOfResult) => string | null,
+): TableColumn<LabelOfResult> => ({ name, type, json });
+
+/** The columns of a table of labels, in their default order. */
+export const LABEL_TABLE_COLUMNS: readonly TableColumn<LabelOfResult>[] = [
+  column('section', 'string', ({ section }) => JSON.stringify(section)),
+  column('order_index', 'int64', ({ orderIndex }) => String(orderIndex)),
+  column('item_id', 'string', ({ itemId }) => itemId),
+  column('repetition', 'int64', ({ repetition }) => String(repetition)),
+  column('item_hash', 'string', ({ itemHash }) => JSON.stringify(wireValue(itemHash))),
+  ...labelColumns((label: LabelOfResult) => label),
+  column('created_at', 'string', ({ createdAt }) => JSON.stringify(createdAt)),
+  column('updated_at', 'string', ({ updatedAt }) => JSON.stringify(updatedAt)),
+  column('imported', 'bool', ({ imported }) => String(imported)),
+];
+
+export interface LabelsTableOptions extends TableOptions<LabelOfResult> {
+  readonly conditions: LabelConditions;
+}
+
+/** The labels of an open run's results in item order and by person, as a table. The rest is as for `resultsTable`. */
+export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTableOptions): TableExport {
+  const { id, name, resultsWritten } = open.run;
+  const table = {
+    baseName: `${fileBaseName(name ?? '', `run-${id}`)}.labels`,
+    source: [id, resultsWritten, open.labelsState, conditions],
+    read: () => open.labels(conditions),
+  };
+  return tableExport(table, options);
+}
+
+const text = (name: string, read: (entry: AuditEntry) => string | null): TableColumn<AuditEntry> => ({
+  ...{ name, type: 'string' },
+  json: (entry) => {
+    const value = read(entry);
+    return value === null ? null : JSON.stringify(value);
+  },
+});
+
+/** The columns of the audit. */
+export const AUDIT_COLUMNS: readonly TableColumn<AuditEntry>[] = [
+  text('id', ({ id }) => id),
+  text('at', ({ createdAt }) => createdAt.toISOString()),
+  text('actor', ({ actor }) => actor),
+  text('role', ({ role }) => role),
+  text('action', ({ action }) => action),
+  text('kind', ({ kind }) => kind),
+  text('object_id', ({ objectId }) => objectId),
+  text('name', ({ name }) => name),
+  text('handle', ({ handle }) => handle),
+  { name: 'version', type: 'int64', json: ({ version }) => version?.toString() ?? null },
+  { name: 'details', type: 'json', json: ({ details }) => details },
+  text('request_id', ({ requestId }) => requestId),
+];
+
+/** Rows of the audit as a table. @param read gives them in batches, when the bytes are taken */
+export function auditTable(
+  read: () => AsyncIterable<readonly AuditEntry[]>,
+  options: TableOptions<AuditEntry>,
+): TableExport {
+  return tableExport({ baseName: 'audit', source: null, read }, options);
+}
+
+/** Characters that some file system refuses, or that a shell or a header would misread. */
+const UNSAFE = /[\p{Cc}\p{Cs}<>:"/\\|?*]+/gu;
+const MAX_LENGTH = 120;
+
+/** The name of a dataset or run as a file name without extension, safe on every file system. */
+export function fileBaseName(name: string, fallback: string): string {
+  const safe = name
+    .normalize('NFC')
+    .replace(UNSAFE, '_')
+    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, '');
+  return [...safe].slice(0, MAX_LENGTH).join('') || fallback;
+}
