@@ -1,8 +1,4 @@
-import {
-  collectProcessMetrics,
-  createMetrics as createRequestMetrics,
-  type Metrics as RequestMetrics,
-} from '@svc/observability';
+import { collectProcessMetrics, createMetrics as createRequestMetrics } from '@svc/observability';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import {
   CHANGE_MODES,
@@ -31,7 +27,7 @@ import {
 } from './metric-labels.ts';
 
 /** The metrics of a process of the service, on a separate registry. */
-export type Metrics = RequestMetrics & ServiceMetrics;
+export type Metrics = ReturnType<typeof createMetrics>;
 
 export interface MetricsOptions {
   /** Label of `svc_build_info`. */
@@ -41,7 +37,7 @@ export interface MetricsOptions {
 }
 
 /** Makes the metrics of one process, each known series at 0. Two calls return two independent sets. */
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions) {
   const requests = createRequestMetrics({
     prefix: 'svc',
     version: options.version,
@@ -55,52 +51,82 @@ export function createMetrics(options: MetricsOptions): Metrics {
   metrics.zero();
 
   return Object.assign(requests, {
-    recordCancelPoll({ queries, durationMs }) {
+    /** One check for cancelled runs: how many queries it made and how long they took. */
+    recordCancelPoll({ queries, durationMs }: { queries: number; durationMs: number }): void {
       metrics.cancelPolls.inc();
       metrics.cancelPollQueries.inc(queries);
       metrics.cancelPollSeconds.observe(durationMs / 1000);
     },
-    recordChange: ({ mode, outcome }) => metrics.changes.inc({ mode, outcome }),
-    recordImport({ source, outcome, items, bytes, durationMs }) {
-      metrics.imports.inc({ source, outcome });
-      metrics.importItems.inc({ source, outcome }, items);
-      metrics.importBytes.inc({ source, outcome }, bytes);
-      metrics.importSeconds.observe({ source, outcome }, durationMs / 1000);
+    /** A change of a dataset that ended. */
+    recordChange: (done: { mode: ChangeMode; outcome: ChangeOutcome }): void => metrics.changes.inc(done),
+    /** An import that ended, with what it had read by then. */
+    recordImport({
+      items,
+      bytes,
+      durationMs,
+      ...labels
+    }: {
+      source: ImportSource;
+      outcome: ImportOutcomeLabel;
+      items: number;
+      bytes: number;
+      durationMs: number;
+    }): void {
+      metrics.imports.inc(labels);
+      metrics.importItems.inc(labels, items);
+      metrics.importBytes.inc(labels, bytes);
+      metrics.importSeconds.observe(labels, durationMs / 1000);
     },
-    recordHubRequest({ outcome, durationMs }) {
+    /** One request to the hub; each retry is a separate request. */
+    recordHubRequest({ outcome, durationMs }: { outcome: HubOutcome; durationMs: number }): void {
       metrics.hubRequests.inc({ outcome });
       metrics.hubSeconds.observe({ outcome }, durationMs / 1000);
     },
-    recordProviderRequest({ outcome, durationMs }) {
+    /** One request to a model provider, the judge's too; each retry is a separate request. */
+    recordProviderRequest({ outcome, durationMs }: { outcome: ProviderOutcome; durationMs: number }): void {
       metrics.providerRequests.inc({ outcome });
       metrics.providerSeconds.observe(durationMs / 1000);
     },
-    recordProviderTokens({ input, output }) {
+    /** Tokens that a provider reported for one completion; null if it reported none. */
+    recordProviderTokens({ input, output }: { input: number | null; output: number | null }): void {
       if (input !== null) metrics.providerTokens.inc({ direction: 'input' }, input);
       if (output !== null) metrics.providerTokens.inc({ direction: 'output' }, output);
     },
-    setQueueJobs(counts) {
+    /** The number of tasks in each state; a state that is not named has none. */
+    setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void {
       for (const state of QUEUE_STATES) metrics.queueJobs.set({ state }, counts[state] ?? 0);
     },
-    setReadiness(checks) {
+    /** Which readiness checks pass; one that is not named does not. */
+    setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void {
       for (const check of READINESS_CHECKS) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
     },
-    setDatabase({ pool, bytes }) {
+    /** The connections of the pool of the database, and the bytes that the database takes. */
+    setDatabase({
+      pool,
+      bytes,
+    }: {
+      readonly pool: Readonly<Record<PoolState | 'waiting', number>>;
+      readonly bytes: number;
+    }): void {
       for (const state of POOL_STATES) metrics.poolConnections.set({ state }, pool[state]);
       metrics.poolWaiting.set(pool.waiting);
       metrics.databaseBytes.set(bytes);
     },
-    setDiskFree(bytes) {
+    /** The free bytes of the disk of each folder that this process writes to. */
+    setDiskFree(bytes: Readonly<Partial<Record<Volume, number>>>): void {
       for (const [volume, free] of Object.entries(bytes)) metrics.diskFree.set({ volume }, free);
     },
-    recordRun: (status) => metrics.runs.inc({ status }),
-    recordRunItem: (status) => metrics.runItems.inc({ status }),
-    recordReusedOutput: () => metrics.reusedOutputs.inc(),
-    resetForTesting() {
+    /** A run that ended. */
+    recordRun: (status: RunEndStatus): void => metrics.runs.inc({ status }),
+    /** One result of a run. */
+    recordRunItem: (status: RunItemStatus): void => metrics.runItems.inc({ status }),
+    /** A result with the output of an earlier run. */
+    recordReusedOutput: (): void => metrics.reusedOutputs.inc(),
+    resetForTesting(): void {
       resetForTesting();
       metrics.zero();
     },
-  } satisfies Partial<Metrics>);
+  });
 }
 
 /** The labels of a metric with all their values. */
@@ -238,43 +264,4 @@ function forEachSeries(labels: Labels, use: (series: Record<string, string>) => 
     all = all.flatMap((series) => values.map((value) => ({ ...series, [label]: value })));
   }
   all.forEach(use);
-}
-
-/** What the service measures beyond its requests. */
-interface ServiceMetrics {
-  /** One check for cancelled runs: how many queries it made and how long they took. */
-  recordCancelPoll(poll: { queries: number; durationMs: number }): void;
-  /** An import that ended, with what it had read by then. */
-  recordImport(done: {
-    source: ImportSource;
-    outcome: ImportOutcomeLabel;
-    items: number;
-    bytes: number;
-    durationMs: number;
-  }): void;
-  /** A change of a dataset that ended. */
-  recordChange(done: { mode: ChangeMode; outcome: ChangeOutcome }): void;
-  /** One request to the hub; each retry is a separate request. */
-  recordHubRequest(done: { outcome: HubOutcome; durationMs: number }): void;
-  /** One request to a model provider, the judge's too; each retry is a separate request. */
-  recordProviderRequest(done: { outcome: ProviderOutcome; durationMs: number }): void;
-  /** Tokens that a provider reported for one completion; null if it reported none. */
-  recordProviderTokens(tokens: { input: number | null; output: number | null }): void;
-  /** The number of tasks in each state; a state that is not named has none. */
-  setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;
-  /** Which readiness checks pass; one that is not named does not. */
-  setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void;
-  /** The connections of the pool of the database, and the bytes that the database takes. */
-  setDatabase(state: {
-    readonly pool: Readonly<Record<PoolState | 'waiting', number>>;
-    readonly bytes: number;
-  }): void;
-  /** The free bytes of the disk of each folder that this process writes to. */
-  setDiskFree(bytes: Readonly<Partial<Record<Volume, number>>>): void;
-  /** A run that ended. */
-  recordRun(status: RunEndStatus): void;
-  /** One result of a run. */
-  recordRunItem(status: RunItemStatus): void;
-  /** A result with the output of an earlier run. */
-  recordReusedOutput(): void;
 }
