@@ -55,16 +55,7 @@ export class RunError extends Error {
   constructor(
     code: RunErrorCode,
     message: string,
-    details: {
-      readonly endsRun?: boolean;
-      readonly errors?: readonly RunConfigProblem[];
-      readonly attempts?: number | null;
-      readonly providerMessage?: string | null;
-      readonly usage?: JsonObject | JsonText | null;
-      readonly answers?: readonly TokenCounts[];
-      readonly judgeUsage?: JsonObject | JsonText | null;
-      readonly cause?: unknown;
-    } = {},
+    details: Partial<Omit<RunError, 'name' | 'message' | 'code' | 'stack'>> = {},
   ) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined);
     this.code = code;

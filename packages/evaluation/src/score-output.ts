@@ -1,7 +1,7 @@
 import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
-import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
+import type { CheckOutcome } from './checkers/checker.ts';
 import { JsonText } from './item/canonical-text.ts';
 import {
   isLargeItem,
@@ -15,10 +15,12 @@ import type { ReasoningMode } from './reading/scored-output.ts';
 import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
-import type { Judge } from './scoring/ask-judge.ts';
+import { askJudge, type Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
+import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import { costOf } from './statistics/run-cost.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
+import type { Scored } from './threads/thread-task.ts';
 
 /** What scores outputs. */
 export interface Scorer {
@@ -132,6 +134,10 @@ async function score(
   // Only a judge learns the reasoning.
   const thoughts = judge === null ? null : facts.reasoning;
   const parts = withChecker(marked.parts, checker);
+  const asked = judge && {
+    defaultPrompts: judge.defaultPrompts,
+    wireFormat: judge.provider.wireFormat ?? ('chat_completions' as const),
+  };
   let known = facts;
   try {
     const plan =
@@ -139,15 +145,21 @@ async function score(
       thoughts instanceof JsonText ||
       [output, thoughts].some(isLongText) ||
       isLargeItem(parts)
-        ? await planOnThread({ ...deps, judge, reasoning }, parts, { output, thoughts }, signal)
-        : planOutput({ judge, reasoning, thoughts, output, item: readItem(parts) });
+        ? await deps.checks.run(
+            {
+              kind: 'score',
+              parts,
+              reasoning,
+              output: packValue(output),
+              thoughts: packValue(thoughts ?? undefined),
+              judge: asked && { ...asked, defaultPrompts: packValue(asked.defaultPrompts) },
+            },
+            signal,
+          )
+        : planCheck({ judge: asked, reasoning, thoughts, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
-    const { judgeUsage = null, ...outcome } = await performCheck(plan, {
-      ...deps,
-      judge,
-      files: marked.files,
-      signal,
-    });
+    const performed = await performCheck(plan, { judge, checks: deps.checks, files: marked.files }, signal);
+    const { judgeUsage = null, ...outcome } = performed;
     const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
     const judgeCost = chargeOf(judge, judgeUsage);
     return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, judgeCost, error: null };
@@ -164,29 +176,26 @@ function withOmitted(facts: Facts, names: readonly string[]): Facts {
   return { ...facts, omittedAssets: [...new Set([...(facts.omittedAssets ?? []), ...names])] };
 }
 
-async function planOnThread(
-  { judge, reasoning, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge' | 'reasoning'>,
-  parts: ItemParts,
-  { output, thoughts }: { readonly output: Facts['output']; readonly thoughts: Facts['reasoning'] },
+/**
+ * Runs the check, or asks the judge.
+ *
+ * @param plan a question about a large item is JSON text, see `ProviderRequest`
+ * @throws RunError `checker_invalid` for invalid options of the checker, `checker_limit` if the check would take too
+ * much time or memory; the signal's reason when it is aborted
+ */
+export async function performCheck(
+  plan: CheckPlan | Scored,
+  deps: {
+    readonly judge: Judge | null;
+    readonly checks: CheckRunner;
+    /** Files whose marks the item contains. */
+    readonly files?: MarkedFiles | undefined;
+  },
   signal: AbortSignal,
-): Promise<ScorePlan> {
-  return await checks.run(
-    {
-      kind: 'score',
-      parts,
-      output: packValue(output),
-      reasoning,
-      thoughts: packValue(thoughts ?? undefined),
-      judge:
-        judge === null
-          ? null
-          : {
-              defaultPrompts: packValue(judge.defaultPrompts),
-              wireFormat: judge.provider.wireFormat ?? 'chat_completions',
-            },
-    },
-    signal,
-  );
+): Promise<CheckOutcome> {
+  if ('outcome' in plan) return plan.outcome;
+  if ('task' in plan) return await deps.checks.run(plan.task, signal);
+  return await askJudge(deps.judge, plan.question.messages, deps.files, signal);
 }
 
 function isLongText(output: JsonValue | JsonText): boolean {

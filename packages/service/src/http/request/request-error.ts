@@ -45,12 +45,7 @@ export class RequestError extends Error {
   constructor(
     code: RequestErrorCode,
     message: string,
-    details: {
-      readonly errors?: readonly FieldError[];
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly cause?: unknown;
-      readonly reason?: string;
-    } = {},
+    details: Partial<Pick<RequestError, 'errors' | 'headers' | 'cause' | 'reason'>> = {},
   ) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined);
     this.code = code;
