@@ -30,38 +30,6 @@ export interface PreparedItem {
 
 /** Makes the request for the output of an item. A thread reads a large item. Never rejects. */
 export async function prepareItem(
-  deps: PrepareItemDeps,
-  parts: ItemParts,
-  files: MarkedFiles | undefined,
-  prompts: RunPrompts,
-  signal: AbortSignal,
-): Promise<PreparedItem> {
-  return isLargeItem(parts)
-    ? await prepareLarge(deps, parts, files, prompts, signal)
-    : prepareSmall(deps, parts, files, prompts);
-}
-
-function prepareSmall(
-  { provider }: PrepareItemDeps,
-  parts: ItemParts,
-  files: MarkedFiles | undefined,
-  prompts: RunPrompts,
-): PreparedItem {
-  const { usesMessages, wireFormat = 'chat_completions' } = provider;
-  let itemId: JsonValue = null;
-  let omittedAssets: readonly string[] | null = null;
-  try {
-    const item = readItem(parts);
-    itemId = getMember(item, 'id') ?? null;
-    if (usesMessages) omittedAssets = assetParts(item, wireFormat).omitted;
-    const messages = usesMessages ? buildMessages(item, promptsFor(parts, prompts), wireFormat) : [];
-    return { itemId, omittedAssets, asked: { request: { item, messages, files } } };
-  } catch (error) {
-    return { itemId, omittedAssets, asked: { error } };
-  }
-}
-
-async function prepareLarge(
   { provider, checks }: PrepareItemDeps,
   parts: ItemParts,
   files: MarkedFiles | undefined,
@@ -72,6 +40,13 @@ async function prepareLarge(
   let itemId: JsonValue = null;
   let omittedAssets: readonly string[] | null = null;
   try {
+    if (!isLargeItem(parts)) {
+      const item = readItem(parts);
+      itemId = getMember(item, 'id') ?? null;
+      if (usesMessages) omittedAssets = assetParts(item, wireFormat).omitted;
+      const messages = usesMessages ? buildMessages(item, promptsFor(parts, prompts), wireFormat) : [];
+      return { itemId, omittedAssets, asked: { request: { item, messages, files } } };
+    }
     const task = { kind: 'question', parts, usesMessages, outputSource, wireFormat, prompts } as const;
     const question = await checks.run(task, signal);
     itemId = question.itemId === null ? null : readCanonicalText(question.itemId);

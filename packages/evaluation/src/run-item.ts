@@ -1,5 +1,4 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
-import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
+import { markFiles, type ReadFile } from './assets/marked-files.ts';
 import { withChecker } from './item/large-item.ts';
 import type { RunPrompts } from './item/prompt-template.ts';
 import { type PreparedItem, prepareItem } from './prepare-item.ts';
@@ -15,7 +14,14 @@ export interface RunClock {
   nowMs(): number;
 }
 
-export interface RunItemDeps extends CompleteItemDeps {
+/** Finds the response that an earlier run got to a request with this hash; null if it has no answer. */
+export type FindAnswer = (requestHash: Uint8Array, signal: AbortSignal) => Promise<EarlierAnswer | null>;
+
+export interface RunItemDeps {
+  readonly provider: Provider;
+  readonly checks: CheckRunner;
+  /** Absent if every item is asked. */
+  readonly findAnswer?: FindAnswer | undefined;
   readonly readFile: ReadFile;
   readonly clock: RunClock;
 }
@@ -50,20 +56,16 @@ export async function runItem(
   const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
   const startMs = deps.clock.nowMs();
   // A provider that looks into the item itself sees the stored texts.
-  const asked = withChecker(deps.provider.usesMessages ? marked.parts : item.parts, scorers.main.checker);
-  const { completion, requestHash, ...known } = await completeItem(
-    deps,
-    asked,
-    repetition,
-    marked.files,
-    prompts,
-    signal,
-  );
-  if ('error' in completion) {
-    const { error } = completion;
+  const parts = withChecker(deps.provider.usesMessages ? marked.parts : item.parts, scorers.main.checker);
+  const { asked, ...known } = await prepareItem(deps, parts, marked.files, prompts, signal);
+  let completed: Awaited<ReturnType<typeof complete>>;
+  try {
+    completed = await complete(deps, asked, repetition, signal);
+  } catch (error) {
     const usage = error instanceof RunError ? error.usage : null;
     return failed({ ...nothing, ...known, usage }, error, signal);
   }
+  const { completion, requestHash } = completed;
   if ('earlier' in completion) {
     const { usage: usageReused, ...answer } = completion.earlier;
     const facts = { ...nothing, ...known, ...answer, reused: true, usageReused };
@@ -88,45 +90,24 @@ function scorersDue({ main, others, areNamed }: Scorers, have: readonly string[]
 
 const NO_OUTPUT: RunFailure = { code: 'internal', message: 'There is no output to score.' };
 
-/** Finds the response that an earlier run got to a request with this hash; null if it has no answer. */
-export type FindAnswer = (requestHash: Uint8Array, signal: AbortSignal) => Promise<EarlierAnswer | null>;
-
-interface CompleteItemDeps {
-  readonly provider: Provider;
-  readonly checks: CheckRunner;
-  /** Absent if every item is asked. */
-  readonly findAnswer?: FindAnswer | undefined;
-}
-
-/** The provider's completion for an item, the answer of an earlier run, or the error instead of both. */
-interface ItemCompletion extends Pick<PreparedItem, 'itemId' | 'omittedAssets'> {
-  readonly completion: Completion | { readonly earlier: EarlierAnswer } | { readonly error: unknown };
+/** What the provider answers, what an earlier run got to the same request, or what the item holds. */
+async function complete(
+  { provider, findAnswer }: Pick<RunItemDeps, 'provider' | 'findAnswer'>,
+  asked: PreparedItem['asked'],
+  repetition: number,
+  signal: AbortSignal,
+): Promise<{
+  readonly completion: Completion | { readonly earlier: EarlierAnswer };
   /** SHA-256 of what was asked; null if no model is asked. */
   readonly requestHash: Uint8Array | null;
-}
-
-/** Asks the provider for the output of an item, unless an earlier run has asked the same. Never rejects. */
-async function completeItem(
-  deps: CompleteItemDeps,
-  parts: ItemParts,
-  repetition: number,
-  files: MarkedFiles | undefined,
-  prompts: RunPrompts,
-  signal: AbortSignal,
-): Promise<ItemCompletion> {
-  const { asked, ...known } = await prepareItem(deps, parts, files, prompts, signal);
-  if ('error' in asked) return { ...known, completion: asked, requestHash: null };
+}> {
+  if ('error' in asked) throw asked.error;
   if ('output' in asked) {
     const completion = { output: asked.output, usage: null, finishReason: null, attempts: null };
-    return { ...known, completion, requestHash: null };
+    return { completion, requestHash: null };
   }
-  let requestHash: Uint8Array | null = null;
-  try {
-    requestHash = (await deps.provider.hashRequest?.(asked.request, repetition)) ?? null;
-    const earlier = requestHash === null ? null : ((await deps.findAnswer?.(requestHash, signal)) ?? null);
-    const completion = earlier === null ? await deps.provider.complete(asked.request, signal) : { earlier };
-    return { ...known, completion, requestHash };
-  } catch (error) {
-    return { ...known, completion: { error }, requestHash };
-  }
+  const requestHash = (await provider.hashRequest?.(asked.request, repetition)) ?? null;
+  const earlier = requestHash === null ? null : ((await findAnswer?.(requestHash, signal)) ?? null);
+  const completion = earlier === null ? await provider.complete(asked.request, signal) : { earlier };
+  return { completion, requestHash };
 }
