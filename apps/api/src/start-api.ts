@@ -2,46 +2,35 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
-import type { HubClient } from '@svc/hub-client';
 import {
   ACCEPTING,
   type Access,
-  type Config,
   createApp,
   DRAINING,
-  type Logger,
-  type Metrics,
   openKeys,
   PROBES,
   packageLimits,
   retryLater,
   secretsOf,
   startHttpServer,
-  type TokenCipher,
 } from '@svc/service';
 import { createThreadReader, createToolConverter } from '@svc/service/flows';
-import { actAs, type Store, WorkerBoard } from '@svc/store';
+import { actAs, WorkerBoard } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 import { openConsole } from './routes/console.ts';
+import type { RouteDeps } from './routes/deps.ts';
 import { createHubFiles } from './routes/hub-serving/files/hub-files.ts';
 import { withHubHeaders } from './routes/hub-serving/shared.ts';
 import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
-export interface ApiDeps {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly store: Store;
-  readonly hub: Pick<HubClient, 'openDataset' | 'findDatasets'>;
-  readonly version: string;
+export interface ApiDeps
+  extends Pick<RouteDeps, 'config' | 'logger' | 'metrics' | 'store' | 'hub' | 'version' | 'tokenCipher'> {
   /** The folder of the built console. */
   readonly consoleFolder: string;
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
-  /** Encrypts the hub tokens of asynchronous imports; null without a key. */
-  readonly tokenCipher: TokenCipher | null;
 }
 
 export interface RunningApi {

@@ -1,53 +1,29 @@
-import { type HealthDeps, healthRoutes, type Route } from '@svc/service';
+import { healthRoutes, type Route } from '@svc/service';
 import { auditRoutes } from './audit.ts';
-import { type ConsoleFiles, consoleRoutes } from './console.ts';
-import { changeItemsRoute, type EditDeps, editItemsRoute } from './datasets/change-items.ts';
-import {
-  type AssetDeps,
-  assetRoute,
-  type ExportDeps,
-  exportRoute,
-  runExportRoute,
-} from './datasets/export.ts';
+import { consoleRoutes } from './console.ts';
+import { changeItemsRoute, editItemsRoute } from './datasets/change-items.ts';
+import { assetRoute, exportRoute, runExportRoute } from './datasets/export.ts';
 import { itemRoutes, itemTableRoutes } from './datasets/items.ts';
 import { datasetRoutes, resolvingDatasets } from './datasets/routes.ts';
-import { type VersionDeps, versionRoutes } from './datasets/versions.ts';
+import { versionRoutes } from './datasets/versions.ts';
+import type { RouteDeps } from './deps.ts';
 import { documentationRoutes } from './docs/documentation.ts';
-import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
+import { hubImportRoute } from './hub/import.ts';
 import { findHubDatasetsRoute, hubPreviewRoute } from './hub/preview.ts';
 import { DRY_RUN } from './hub/schema.ts';
 import { fileRoute } from './hub-serving/file.ts';
 import { historyRoutes } from './hub-serving/history.ts';
 import { callerRoute, infoRoutes, listRoute } from './hub-serving/info.ts';
-import type { HubServingDeps } from './hub-serving/repository.ts';
+
 import { treeRoutes } from './hub-serving/tree.ts';
-import { type JobDeps, jobRoutes } from './jobs.ts';
-import { type RunDeps, resultTableRoutes, runRoutes } from './runs/routes.ts';
+import { jobRoutes } from './jobs.ts';
+import { resultTableRoutes, runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
-import { type StatusDeps, statusRoute } from './status.ts';
+import { statusRoute } from './status.ts';
 import { telemetryRoute } from './telemetry.ts';
 import { uploadPreviewRoute } from './uploads/preview.ts';
-import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
-
-export type RouteDeps = AssetDeps &
-  VersionDeps &
-  EditDeps &
-  ExportDeps &
-  HubImportDeps &
-  HubServingDeps &
-  JobDeps &
-  HealthDeps &
-  RunDeps &
-  StatusDeps &
-  UploadDeps &
-  Parameters<typeof settingsRoutes>[0] &
-  Parameters<typeof auditRoutes>[0] &
-  Parameters<typeof sessionRoutes>[0] & {
-    readonly version: string;
-    /** The built console; null without one. */
-    readonly console: ConsoleFiles | null;
-  };
+import { uploadRoute } from './uploads/upload.ts';
 
 /** Every endpoint of the API. The first route that matches a path wins. */
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
@@ -173,7 +149,7 @@ function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Reado
  * What clients of the hub ask: repositories of datasets, read only. Each path begins with `svc/`; a second route, which is
  * not documented, has the path without it.
  */
-function hubServingRoutes(deps: HubServingDeps): {
+function hubServingRoutes(deps: RouteDeps): {
   readonly documented: readonly Route[];
   readonly others: readonly Route[];
 } {

@@ -8,13 +8,8 @@ import {
   shape,
 } from '@svc/service';
 import { AUDIT_COLUMNS, auditTable } from '@svc/service/flows';
-import {
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditConditions,
-  type AuditEntry,
-  type Store,
-} from '@svc/store';
+import { AUDIT_ACTIONS, type AuditAction, type AuditConditions, type AuditEntry } from '@svc/store';
+import type { RouteDeps } from './deps.ts';
 import { TEXT_OR_NULL, TIME, UUID } from './docs/members.ts';
 import { PAGE_QUERY, page } from './docs/schemas.ts';
 import { pageOf, toPage } from './page.ts';
@@ -56,11 +51,7 @@ export const AUDIT_ENTRY: Schema = shape({
 });
 
 /** `GET /audit`, `/audit.csv` and `/audit.jsonl`: who changed what. */
-export function auditRoutes({
-  store: { audit },
-}: {
-  readonly store: Pick<Store, 'audit'>;
-}): readonly Route[] {
+export function auditRoutes({ store: { audit } }: RouteDeps): readonly Route[] {
   const common = { method: 'get', tag: 'operation', access: 'admin', produces: 'application/json' } as const;
   const tables = (['csv', 'jsonl'] as const).map((format): Route => {
     const table = tableRoute(format, {

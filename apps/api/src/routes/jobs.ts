@@ -2,7 +2,6 @@ import { runWithContext } from '@svc/observability';
 import {
   type JsonBody,
   json,
-  type Logger,
   orNull,
   type ProblemBody,
   type Route,
@@ -10,10 +9,11 @@ import {
   shape,
   toJsonText,
 } from '@svc/service';
-import type { Job, JobProgress, Store, StoredResponse } from '@svc/store';
+import type { Job, JobProgress, StoredResponse } from '@svc/store';
 import { serializeProblem } from '../http/problem.ts';
 import { ASYNC_APPLIED } from '../http/request-headers.ts';
 import { createWatch } from '../http/server-sent-events.ts';
+import type { RouteDeps } from './deps.ts';
 import {
   COUNT,
   COUNT_OR_NULL,
@@ -27,15 +27,8 @@ import {
 import { IMPORT_NOTES, NOTE_NAMES, PAGE_QUERY, PROBLEM, page } from './docs/schemas.ts';
 import { pageOf, toPage } from './page.ts';
 
-export interface JobDeps {
-  readonly logger: Logger;
-  readonly store: Pick<Store, 'jobs'>;
-  /** Aborts when the server starts to drain: event streams then end. */
-  readonly drainSignal: AbortSignal;
-}
-
 /** The endpoints of asynchronous imports. */
-export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): readonly Route[] {
+export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): readonly Route[] {
   const errors = ['job_not_found', 'unavailable'];
   const common = { method: 'get', tag: 'jobs', access: 'viewer', produces: 'application/json' } as const;
   const watch = createWatch({

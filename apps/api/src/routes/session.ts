@@ -3,13 +3,13 @@ import {
   empty,
   json,
   jsonBody,
-  type Keys,
   type Route,
   type Schema,
   setSessionCookie,
   shape,
   unauthenticated,
 } from '@svc/service';
+import type { RouteDeps } from './deps.ts';
 
 export const SESSION: Schema = shape({
   role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
@@ -23,7 +23,7 @@ export const SESSION: Schema = shape({
 });
 
 /** Sessions of browsers: a cookie instead of a key that the page would have to keep. */
-export function sessionRoutes({ keys: { sessions, isOpen } }: { readonly keys: Keys }): readonly Route[] {
+export function sessionRoutes({ keys: { sessions, isOpen } }: RouteDeps): readonly Route[] {
   const common = {
     path: '/session',
     tag: 'session',

@@ -1,5 +1,6 @@
-import { type Config, json, type Logger, notVisible, type Route, type Schema, shape } from '@svc/service';
+import { json, notVisible, type Route, type Schema, shape } from '@svc/service';
 import type { Store } from '@svc/store';
+import type { RouteDeps } from './deps.ts';
 import { record } from './docs/members.ts';
 
 const RECORD = record<Awaited<ReturnType<Store['settings']['get']>>>({
@@ -16,15 +17,7 @@ const TELEMETRY: Schema = {
 export const SETTINGS: Schema = shape({ ...RECORD.members, telemetry: TELEMETRY });
 
 /** Settings that an operator can change at run time; they apply to all processes on the database. */
-export function settingsRoutes({
-  config,
-  store,
-  logger,
-}: {
-  readonly config: Pick<Config, 'telemetry'>;
-  readonly store: Pick<Store, 'settings'>;
-  readonly logger: Logger;
-}): readonly Route[] {
+export function settingsRoutes({ config, store, logger }: RouteDeps): readonly Route[] {
   const common = {
     path: '/settings',
     tag: 'settings',

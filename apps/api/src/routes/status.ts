@@ -1,15 +1,9 @@
 import { statfs } from 'node:fs/promises';
-import { type Config, json, type Route, type Schema, shape } from '@svc/service';
-import { HISTORY_MINUTES, type Store, type WorkerBoard, type WorkerReport } from '@svc/store';
+import { json, type Route, type Schema, shape } from '@svc/service';
+import { HISTORY_MINUTES, type WorkerReport } from '@svc/store';
+import type { RouteDeps } from './deps.ts';
 import { COUNT, record, TEXT, TIME, UUID } from './docs/members.ts';
 import { JOB_STATUSES } from './jobs.ts';
-
-export interface StatusDeps {
-  readonly store: Pick<Store, 'measure' | 'queueSizes'>;
-  readonly config: Config;
-  readonly workers: Pick<WorkerBoard, 'workers' | 'providerMinutes'>;
-  readonly version: string;
-}
 
 const counts = (names: readonly string[]): Schema =>
   shape(Object.fromEntries(names.map((name) => [name, COUNT])));
@@ -80,7 +74,7 @@ export const STATUS: Schema = shape({
 });
 
 /** `GET /status`: what an operator wants to see on one page. */
-export function statusRoute({ store, config, workers, version }: StatusDeps): Route {
+export function statusRoute({ store, config, workers, version }: RouteDeps): Route {
   const measure = keptFor(MEASURED_MS, () => store.measure());
   return {
     method: 'get',

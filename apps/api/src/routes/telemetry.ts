@@ -1,13 +1,5 @@
-import {
-  type Config,
-  invalidRequest,
-  json,
-  jsonBody,
-  type Logger,
-  RequestError,
-  type Route,
-  shape,
-} from '@svc/service';
+import { invalidRequest, json, jsonBody, RequestError, type Route, shape } from '@svc/service';
+import type { RouteDeps } from './deps.ts';
 
 /** The path of a page: no host, no query, no fragment, no text. */
 const PATH =
@@ -17,13 +9,7 @@ const PATH =
  * `POST /telemetry/onboarding`: logs a step of the tour for a browser user who consents, unless the operator refuses all.
  * Nothing is stored or sent anywhere; unknown keys are errors.
  */
-export function telemetryRoute({
-  config,
-  logger,
-}: {
-  readonly config: Pick<Config, 'telemetry'>;
-  readonly logger: Logger;
-}): Route {
+export function telemetryRoute({ config, logger }: RouteDeps): Route {
   return {
     method: 'post',
     path: '/telemetry/onboarding',

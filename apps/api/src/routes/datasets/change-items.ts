@@ -1,7 +1,6 @@
 import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import {
-  type Config,
   invalidRequest,
   jsonBody,
   type Route,
@@ -9,13 +8,14 @@ import {
   type RouteResponse,
   type Schema,
 } from '@svc/service';
-import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/service/flows';
-import type { DatasetChange, Edit, Store } from '@svc/store';
+import { type EditedItem, editsSource, type ItemText } from '@svc/service/flows';
+import type { DatasetChange, Edit } from '@svc/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { IDEMPOTENCY_KEY, PREFER, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import type { RouteDeps } from '../deps.ts';
 import { STATED_HASH } from '../docs/members.ts';
 import { JOB } from '../jobs.ts';
-import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
+import { importUpload, UPLOAD_ERRORS } from '../uploads/upload.ts';
 import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
 import {
   CHANGE_HEADERS,
@@ -23,7 +23,6 @@ import {
   changeFacts,
   DRY_RUN_QUERY,
   dryRunNow,
-  type ImportNowDeps,
   importNow,
   MESSAGE,
   MESSAGE_OR_NULL,
@@ -52,7 +51,7 @@ const QUERY: Readonly<Record<string, Schema>> = {
 };
 
 /** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */
-export function changeItemsRoute(deps: UploadDeps): Route {
+export function changeItemsRoute(deps: RouteDeps): Route {
   return {
     method: 'post',
     path: '/datasets/{id}/items',
@@ -82,7 +81,7 @@ export function changeItemsRoute(deps: UploadDeps): Route {
   };
 }
 
-async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteResponse> {
+async function change(deps: RouteDeps, request: RouteRequest): Promise<RouteResponse> {
   const { params, query } = request;
   const datasetId = params['id'] ?? '';
   const mode = query['mode'] as Exclude<DatasetChange['mode'], 'edit'> | undefined;
@@ -104,13 +103,6 @@ async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteRes
   });
 }
 
-export interface EditDeps extends ImportNowDeps {
-  readonly config: Config;
-  readonly store: Pick<Store, 'datasets' | 'idempotency'>;
-  /** Reads long bodies on threads. */
-  readonly reader: Pick<ThreadReader, 'readEdits'>;
-}
-
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 const EDIT: Schema = {
@@ -126,7 +118,7 @@ const EDIT: Schema = {
 };
 
 /** `PATCH /datasets/{id}/items`: items of the newest version replaced and removed, all or none. */
-export function editItemsRoute(deps: EditDeps): Route {
+export function editItemsRoute(deps: RouteDeps): Route {
   const { config, store, reader } = deps;
   return {
     method: 'patch',

@@ -3,8 +3,6 @@ import {
   invalidRequest,
   type JsonBody,
   json,
-  type Logger,
-  type Metrics,
   type Route,
   type RouteRequest,
   type RouteResponse,
@@ -35,6 +33,7 @@ import {
   type StoredResponse,
   StoreError,
 } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 import { serializeDryRun } from '../hub/schema.ts';
 
@@ -211,12 +210,6 @@ async function findByHandle(
   }
 }
 
-export interface ImportNowDeps {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly store: Pick<Store, 'datasets'>;
-}
-
 /** What an import is made of, and what it makes. */
 export interface WantedImport {
   readonly source: ImportSource;
@@ -227,7 +220,7 @@ export interface WantedImport {
 
 /** Imports within a request. @param claim of an idempotent request, which gets the response */
 export async function importNow(
-  deps: ImportNowDeps,
+  deps: RouteDeps,
   { source, target, further = [] }: WantedImport,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
@@ -256,7 +249,7 @@ function joining(target: ImportTarget): ImportTarget {
 }
 
 async function importOne(
-  { store, ...observers }: ImportNowDeps,
+  { store, ...observers }: RouteDeps,
   { source, target }: Pick<WantedImport, 'source' | 'target'>,
   signal: AbortSignal,
   response: { readonly claim: IdempotencyClaim; of(done: ImportDone): StoredResponse } | null,
@@ -285,7 +278,7 @@ async function importOne(
 
 /** Does what an import does, stores nothing, and responds with what it found. */
 export async function dryRunNow(
-  { store }: Pick<ImportNowDeps, 'store'>,
+  { store }: RouteDeps,
   { source, target, further = [] }: WantedImport,
   signal: AbortSignal,
 ): Promise<RouteResponse> {

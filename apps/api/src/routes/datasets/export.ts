@@ -1,17 +1,9 @@
-import type { Logger, Route, RouteResponse } from '@svc/service';
+import type { Route, RouteResponse } from '@svc/service';
 import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/service/flows';
-import { assetNotFound, type Store, toCorrupt } from '@svc/store';
+import { assetNotFound, toCorrupt } from '@svc/store';
 import { downloadResponse, mediaHeaders, rangedResponse, rangedRoute, SAFE } from '../../http/send-file.ts';
+import type { RouteDeps } from '../deps.ts';
 import { DATASET_READ, VERSION } from './routes.ts';
-
-export interface ExportDeps {
-  readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets' | 'runs'>;
-  /** Secrets known to this process, which no export may hold. */
-  readonly secrets: readonly string[];
-  /** Of this service, which packages name as their writer. */
-  readonly version: string;
-}
 
 const QUERY = {
   format: {
@@ -52,7 +44,7 @@ const FILE = {
 } as const;
 
 /** `GET /datasets/{id}/export`: a stored dataset, with a run if asked, as a package that streams. */
-export function exportRoute(deps: ExportDeps): Route {
+export function exportRoute(deps: RouteDeps): Route {
   return {
     ...FILE,
     path: '/datasets/{id}/export',
@@ -75,7 +67,7 @@ export function exportRoute(deps: ExportDeps): Route {
 }
 
 /** `GET /runs/{id}/export`: a run with its dataset as a package, or for another tool. */
-export function runExportRoute(deps: ExportDeps): Route {
+export function runExportRoute(deps: RouteDeps): Route {
   return {
     ...FILE,
     path: '/runs/{id}/export',
@@ -92,7 +84,7 @@ export function runExportRoute(deps: ExportDeps): Route {
 }
 
 async function exportNow(
-  { logger, store, secrets, version: serviceVersion }: ExportDeps,
+  { logger, store, secrets, version: serviceVersion }: RouteDeps,
   query: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
@@ -160,15 +152,11 @@ async function exportNow(
   return downloadResponse({ ...found, bytes: body }, reading);
 }
 
-export interface AssetDeps {
-  readonly store: Pick<Store, 'assets' | 'datasets'>;
-}
-
 /** The bytes under a hash never change. */
 const FOREVER = 'private, max-age=31536000, immutable';
 
 /** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
-export function assetRoute({ store: { assets, datasets } }: AssetDeps): Route {
+export function assetRoute({ store: { assets, datasets } }: RouteDeps): Route {
   return {
     ...DATASET_READ,
     ...rangedRoute('the bytes'),

@@ -2,6 +2,7 @@ import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type Route, type Schema, stream } from '@svc/service';
 import { ITEM_COLUMNS, itemsTable, OTHER_ITEM_COLUMNS } from '@svc/service/flows';
 import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { STATED_HASH } from '../docs/members.ts';
 import {
   CHANGED_ITEM,
@@ -16,7 +17,7 @@ import { ITEM_VALUES, itemValues } from '../item-values.ts';
 import { pageOf, toPage } from '../page.ts';
 import { tableRoute } from '../table.ts';
 import { itemPage, linkedItemText } from './item-page.ts';
-import { DATASET_READ, type DatasetDeps, VERSION } from './routes.ts';
+import { DATASET_READ, VERSION } from './routes.ts';
 
 type AssetForm = 'embed' | 'link';
 
@@ -29,11 +30,11 @@ const ASSETS: Schema = {
 };
 
 /** The endpoints that read the items of datasets: as pages, as JSON Lines, and as a diff of two datasets. */
-export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
+export function itemRoutes(deps: RouteDeps): readonly Route[] {
   return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
 }
 
-function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+function listRoute({ store }: RouteDeps): Route {
   const { datasets, assets } = store;
   return {
     ...DATASET_READ,
@@ -89,7 +90,7 @@ function positionOf(from: string | undefined): readonly [section: number, item: 
   return [section, item];
 }
 
-function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+function linesRoute({ store }: RouteDeps): Route {
   const { datasets, assets } = store;
   return {
     ...DATASET_READ,
@@ -130,7 +131,7 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
   };
 }
 
-function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
+function diffRoute({ store }: RouteDeps): Route {
   const { datasets } = store;
   return {
     ...DATASET_READ,
@@ -169,7 +170,7 @@ const serializeDifference = (entry: DiffEntry): JsonBody =>
   entry.change === 'changed' ? CHANGED_ITEM.toBody(entry) : PLACED_DIFFERENCE.toBody(entry);
 
 /** `GET /datasets/{id}/items.csv` and `items.parquet`: the items of a dataset as tables. */
-export function itemTableRoutes({ store: { datasets } }: Pick<DatasetDeps, 'store'>): readonly Route[] {
+export function itemTableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
   return (['csv', 'parquet'] as const).map((format) => {
     const table = tableRoute(format, {
       columns: ITEM_COLUMNS,

@@ -1,12 +1,4 @@
-import {
-  empty,
-  type JsonBody,
-  json,
-  type Logger,
-  type Route,
-  type RouteRequest,
-  type Schema,
-} from '@svc/service';
+import { empty, type JsonBody, json, type Route, type RouteRequest, type Schema } from '@svc/service';
 import {
   DATASET_ORDERS,
   type DatasetChanges,
@@ -14,6 +6,7 @@ import {
   type ListedDataset,
   type Store,
 } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { SHA256 } from '../docs/members.ts';
 import {
   DATASET,
@@ -30,11 +23,6 @@ import {
 import { pageOf, toPage } from '../page.ts';
 import { serializeSummary } from './change.ts';
 
-export interface DatasetDeps {
-  readonly logger: Logger;
-  readonly store: Pick<Store, 'assets' | 'datasets'>;
-}
-
 /** What the routes that read datasets share. */
 export const DATASET_READ = {
   method: 'get',
@@ -45,7 +33,7 @@ export const DATASET_READ = {
 } as const;
 
 /** The endpoints that list, get, change and delete stored datasets. */
-export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
+export function datasetRoutes(deps: RouteDeps): readonly Route[] {
   return [
     listRoute(deps),
     {
@@ -82,7 +70,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ store: { datasets } }: DatasetDeps): Route {
+function listRoute({ store: { datasets } }: RouteDeps): Route {
   return {
     ...DATASET_READ,
     path: '/datasets',
@@ -116,7 +104,7 @@ function serializeListed({ lastRun, ...dataset }: ListedDataset): JsonBody {
   return { ...serializeSummary(dataset), last_run: lastRun === null ? null : LAST_RUN.toBody(lastRun) };
 }
 
-function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
+function updateRoute({ logger, store: { datasets } }: RouteDeps): Route {
   return {
     method: 'patch',
     path: '/datasets/{id}',
@@ -145,7 +133,7 @@ function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
   };
 }
 
-function deleteRoute({ logger, store: { datasets } }: DatasetDeps): Route {
+function deleteRoute({ logger, store: { datasets } }: RouteDeps): Route {
   return {
     method: 'delete',
     path: '/datasets/{id}',

@@ -1,7 +1,8 @@
-import { empty, json, jsonBody, type Metrics, type Route } from '@svc/service';
+import { empty, json, jsonBody, type Route } from '@svc/service';
 import { observeChange, requestFailure } from '@svc/service/flows';
-import type { ListedVersion, RestoredDataset, Store, StoredResponse } from '@svc/store';
+import type { ListedVersion, RestoredDataset, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import type { RouteDeps } from '../deps.ts';
 import {
   type ApiRecord,
   COUNT,
@@ -24,12 +25,7 @@ import {
   MESSAGE_OR_NULL,
   readIfMatch,
 } from './change.ts';
-import { DATASET_READ, type DatasetDeps } from './routes.ts';
-
-export interface VersionDeps extends DatasetDeps {
-  readonly metrics: Metrics;
-  readonly store: Pick<Store, 'assets' | 'datasets' | 'idempotency'>;
-}
+import { DATASET_READ } from './routes.ts';
 
 /** A version in the history of a dataset. */
 export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
@@ -53,11 +49,11 @@ export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
 });
 
 /** The endpoints that list, restore and delete versions of datasets. */
-export function versionRoutes(deps: VersionDeps): readonly Route[] {
+export function versionRoutes(deps: RouteDeps): readonly Route[] {
   return [listRoute(deps), restoreRoute(deps), deleteRoute(deps)];
 }
 
-function listRoute({ store }: VersionDeps): Route {
+function listRoute({ store }: RouteDeps): Route {
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/versions',
@@ -73,7 +69,7 @@ function listRoute({ store }: VersionDeps): Route {
   };
 }
 
-function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: VersionDeps): Route {
+function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: RouteDeps): Route {
   return {
     method: 'post',
     path: '/datasets/{id}/restore',
@@ -130,7 +126,7 @@ function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: Ver
   };
 }
 
-function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
+function deleteRoute({ logger, store: { datasets } }: RouteDeps): Route {
   return {
     method: 'delete',
     path: '/datasets/{id}/versions/{version}',

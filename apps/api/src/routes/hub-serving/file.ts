@@ -9,11 +9,11 @@ import {
   rangedRoute,
   SAFE,
 } from '../../http/send-file.ts';
+import type { RouteDeps } from '../deps.ts';
 import { readSections } from './files/plan-files.ts';
 import {
   CARD,
   entryNotFound,
-  type HubServingDeps,
   isFilePath,
   layoutOf,
   makeTopFile,
@@ -33,7 +33,7 @@ interface OpenFile {
 }
 
 /** `GET /datasets/svc/{repo}/resolve/{revision}/{file}`: a file, or a range of it. */
-export function fileRoute(deps: HubServingDeps): Route {
+export function fileRoute(deps: RouteDeps): Route {
   return {
     ...HUB_READ,
     ...rangedRoute('the file'),
@@ -63,7 +63,7 @@ export function fileRoute(deps: HubServingDeps): Route {
 
 /** @throws RequestError `not_found` for a path that is not a file */
 async function openFile(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   path: string,
   { raw, signal }: RouteRequest,
@@ -106,7 +106,7 @@ const FEW_GROUPS = 2;
 
 /** A range of the lines of a section, of the groups that it touches, in one snapshot. */
 async function* lineBytes(
-  { store }: Pick<HubServingDeps, 'store'>,
+  { store }: RouteDeps,
   key: LayoutKey,
   file: HubFile,
   { start, end }: ByteRange,

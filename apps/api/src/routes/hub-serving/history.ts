@@ -1,6 +1,7 @@
 import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { ListedVersion, Page } from '@svc/store';
-import { commitOf, type HubServingDeps, type Repository, readRepository } from './repository.ts';
+import type { RouteDeps } from '../deps.ts';
+import { commitOf, type Repository, readRepository } from './repository.ts';
 import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';
 
 /** Versions that are tags at most: the newest ones. */
@@ -8,7 +9,7 @@ const MAX_TAGS = 10_000;
 const VERSIONS_PER_PAGE = 1_000;
 
 /** `GET …/refs` and `GET …/commits/{revision}`. */
-export function historyRoutes(deps: HubServingDeps): readonly Route[] {
+export function historyRoutes(deps: RouteDeps): readonly Route[] {
   const { datasets } = deps.store;
   return [
     {

@@ -1,10 +1,10 @@
 import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { DatasetSummary, LayoutKey, ListedHubFile } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { cardData } from './files/card.ts';
 import type { MeasuredFile } from './files/hub-files.ts';
 import {
   commitOf,
-  type HubServingDeps,
   layoutOf,
   makeTopFile,
   type Repository,
@@ -26,7 +26,7 @@ const INFO = {
 } as const;
 
 /** `GET /api/datasets/svc/{repo}`, also at a revision. */
-export function infoRoutes(deps: HubServingDeps): readonly Route[] {
+export function infoRoutes(deps: RouteDeps): readonly Route[] {
   const shared = {
     ...HUB_READ,
     query: { blobs: { type: 'string', description: '`true`: each file with its size' } },
@@ -51,7 +51,7 @@ export function infoRoutes(deps: HubServingDeps): readonly Route[] {
 }
 
 async function respond(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   { query, signal }: RouteRequest,
 ): Promise<ReturnType<typeof json>> {
@@ -81,7 +81,7 @@ async function respond(
 
 /** The files with their sizes, and those beside the folders. */
 async function measure(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   key: LayoutKey,
   files: readonly ListedHubFile[],
@@ -148,7 +148,7 @@ export function callerRoute(): Route {
 const MAX_DATASETS = 100;
 
 /** `GET /api/datasets`: datasets as repositories. */
-export function listRoute({ store: { datasets } }: Pick<HubServingDeps, 'store'>): Route {
+export function listRoute({ store: { datasets } }: RouteDeps): Route {
   return {
     ...HUB_READ,
     path: '/api/datasets',

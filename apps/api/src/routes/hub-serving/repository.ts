@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
 import { RequestError, type RouteRequest } from '@svc/service';
 import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { type CardFacts, cardText } from './files/card.ts';
 import { evalYaml } from './files/eval-tasks.ts';
-import { type HubFiles, isGone } from './files/hub-files.ts';
+import { isGone } from './files/hub-files.ts';
 import { readSections } from './files/plan-files.ts';
-
-/** What the routes for clients of the hub need. */
-export interface HubServingDeps {
-  readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles' | 'runs'>;
-  readonly files: HubFiles;
-}
 
 /** One version of a dataset, as a repository at a commit. */
 export interface Repository {
@@ -39,7 +34,7 @@ const COMMIT = /^[0-9a-f]{8,64}$/;
  * @throws RequestError `not_found` with the code that clients of the hub know
  */
 export async function findRepository(
-  { store }: Pick<HubServingDeps, 'store'>,
+  { store }: RouteDeps,
   { params: { repo: name = '', revision = 'main' }, signal }: Pick<RouteRequest, 'params' | 'signal'>,
 ): Promise<Repository> {
   const tag = TAG.exec(revision)?.[1];
@@ -69,7 +64,7 @@ export async function findRepository(
  * @throws as `findRepository` and `read`
  */
 export async function readRepository<Result>(
-  deps: Pick<HubServingDeps, 'store'>,
+  deps: RouteDeps,
   request: Pick<RouteRequest, 'params' | 'signal'>,
   read: (repository: Repository) => Promise<Result>,
 ): Promise<Result> {
@@ -139,7 +134,7 @@ const MAX_PUBLISHED = 100;
 
 /** What a card says: of the files and their columns, and of name and description as they are now. */
 export async function readCardFacts<Columns extends CardFacts['columns'] | null>(
-  { store }: Pick<HubServingDeps, 'store'>,
+  { store }: RouteDeps,
   { name, dataset }: Repository,
   key: LayoutKey,
   columns: Columns,
@@ -155,7 +150,7 @@ export async function readCardFacts<Columns extends CardFacts['columns'] | null>
 }
 
 async function makeCard(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   key: LayoutKey,
   signal: AbortSignal,
@@ -166,7 +161,7 @@ async function makeCard(
 
 /** Makes one of {@link TOP_FILES}. It waits until the types of all items are known. */
 export async function makeTopFile(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   { path, key }: { readonly path: string; readonly key: LayoutKey },
   signal: AbortSignal,
@@ -181,7 +176,7 @@ export async function makeTopFile(
 
 /** The layout of the files of a repository. @throws as `HubFiles.layout` */
 export const layoutOf = (
-  { files }: Pick<HubServingDeps, 'files'>,
+  { files }: RouteDeps,
   { dataset: { id: datasetId, version } }: Repository,
   signal: AbortSignal,
 ): Promise<LayoutKey> => files.layout({ datasetId, version }, signal);

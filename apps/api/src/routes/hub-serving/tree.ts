@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { type JsonBody, json, type Route, type RouteRequest } from '@svc/service';
 import type { LayoutKey } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import type { MeasuredFile } from './files/hub-files.ts';
 import {
   entryNotFound,
   FOLDERS,
-  type HubServingDeps,
   isFilePath,
   layoutOf,
   makeTopFile,
@@ -52,7 +52,7 @@ interface Entry {
 }
 
 /** `GET …/tree/{revision}`, also of a folder, and `POST …/paths-info/{revision}`. */
-export function treeRoutes(deps: HubServingDeps): readonly Route[] {
+export function treeRoutes(deps: RouteDeps): readonly Route[] {
   const tree = {
     ...HUB_READ,
     query: {
@@ -115,7 +115,7 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
 }
 
 async function listTree(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   request: RouteRequest,
 ): Promise<ReturnType<typeof json>> {
@@ -145,7 +145,7 @@ async function listTree(
 }
 
 async function findPaths(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   { body, signal }: RouteRequest,
 ): Promise<ReturnType<typeof json>> {
@@ -161,7 +161,7 @@ async function findPaths(
 
 /** The folders, and the files beside them. */
 async function topEntries(
-  deps: HubServingDeps,
+  deps: RouteDeps,
   repository: Repository,
   key: LayoutKey,
   signal: AbortSignal,

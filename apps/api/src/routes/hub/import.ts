@@ -1,24 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { HubClient } from '@svc/hub-client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import {
-  type Config,
-  invalidRequest,
-  jsonBody,
-  type Logger,
-  type Metrics,
-  type Route,
-  type TokenCipher,
-} from '@svc/service';
+import { invalidRequest, jsonBody, type Route } from '@svc/service';
 import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/service/flows';
-import {
-  checkHandle,
-  type IdempotencyClaim,
-  type ImportTarget,
-  type Store,
-  type StoredResponse,
-} from '@svc/store';
+import { checkHandle, type IdempotencyClaim, type ImportTarget, type StoredResponse } from '@svc/store';
 import {
   askedBy,
   IDEMPOTENCY_KEY,
@@ -40,23 +25,14 @@ import {
   MESSAGE_OR_NULL,
   TARGET_ERRORS,
 } from '../datasets/change.ts';
+import type { RouteDeps } from '../deps.ts';
 import { DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs.ts';
 import { withToken } from './preview.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING } from './schema.ts';
 
-export interface HubImportDeps {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly hub: Pick<HubClient, 'openDataset' | 'findDatasets'>;
-  readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
-  /** Encrypts the token of an asynchronous import; null without a key. */
-  readonly tokenCipher: TokenCipher | null;
-}
-
 /** `POST /datasets/hub/import` */
-export function hubImportRoute(deps: HubImportDeps): Route {
+export function hubImportRoute(deps: RouteDeps): Route {
   const { config, hub, store } = deps;
   return {
     method: 'post',
@@ -134,7 +110,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
  * @throws RequestError `invalid_request` for a token that cannot be encrypted
  */
 async function enqueueImport(
-  { store, tokenCipher, logger }: HubImportDeps,
+  { store, tokenCipher, logger }: RouteDeps,
   importRequest: ImportJobRequest,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {

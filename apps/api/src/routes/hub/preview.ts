@@ -1,21 +1,15 @@
-import type { HubClient } from '@svc/hub-client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { createRedactor, runWithContext } from '@svc/observability';
-import { type Config, invalidMember, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
+import { invalidMember, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
 import { openPreview, toHubSource } from '@svc/service/flows';
 import { classify } from '../../http/problem.ts';
+import type { RouteDeps } from '../deps.ts';
 import { COUNT_OR_NULL, TEXT } from '../docs/members.ts';
 import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE, serializePreview } from './schema.ts';
 
 /** `POST /datasets/hub/preview` */
-export function hubPreviewRoute({
-  config,
-  hub,
-}: {
-  readonly config: Config;
-  readonly hub: Pick<HubClient, 'openDataset'>;
-}): Route {
+export function hubPreviewRoute({ config, hub }: RouteDeps): Route {
   return {
     method: 'post',
     path: '/datasets/hub/preview',
@@ -54,7 +48,7 @@ const NO_ROWS = { samples: [], truncatedCells: [], suggestion: null } as const;
 const DEFAULT_LIMIT = 20;
 
 /** `GET /hub/datasets` */
-export function findHubDatasetsRoute({ hub }: { readonly hub: Pick<HubClient, 'findDatasets'> }): Route {
+export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
   return {
     method: 'get',
     path: '/hub/datasets',

@@ -1,10 +1,11 @@
 import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, jsonBody, type Metrics, orNull, type Route, type Schema } from '@svc/service';
+import { empty, json, jsonBody, orNull, type Route, type Schema } from '@svc/service';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
-import { type CreateRunDeps, checkTexts } from './create.ts';
+import { checkTexts } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN, serializeRun } from './serialize.ts';
 
@@ -17,12 +18,8 @@ const LABEL: Schema = {
   'x-rule': 'must be 1 to 64 letters, digits and any of . _ : / - that begin with a letter or a digit',
 };
 
-export interface ChangeRunDeps extends CreateRunDeps {
-  readonly metrics: Pick<Metrics, 'recordRun'>;
-}
-
 /** The endpoints that change a run: rename, delete, cancel, retry, finish. */
-export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
+export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const accepted = { 202: { description: 'the run', schema: RUN } } as const;
   return [
@@ -119,7 +116,7 @@ function withMaxCost(config: string, maxCost: JsonObject | null): string {
 }
 
 /** Logs the request only when it has an effect. */
-async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRunDeps): Promise<Run> {
+async function cancel(id: string, { store: { runs }, logger, metrics }: RouteDeps): Promise<Run> {
   const before = await runs.get(id);
   const run = await runs.requestCancel(id);
   if (before.finishedAt === null) {
@@ -133,7 +130,7 @@ async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRu
 }
 
 /** `POST /runs/{id}/finish` */
-function finishRunRoute({ store: { runs }, logger, metrics }: ChangeRunDeps): Route {
+function finishRunRoute({ store: { runs }, logger, metrics }: RouteDeps): Route {
   return {
     ...RUN_CHANGE,
     path: '/runs/{id}/finish',

@@ -1,8 +1,9 @@
 import { JsonText, json, type Route, type Schema } from '@svc/service';
 import { type CompareRequest, PAIR_BY, type PairBy } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import type { CreateRunDeps } from './create.ts';
+
 import { idOf, RUN_READ } from './path-params.ts';
 import { COMPARED, COMPARED_SLICES, COMPARISON, DIFFERENCE, SCORER_QUERY } from './score-schemas.ts';
 
@@ -24,7 +25,7 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
 };
 
 /** `GET /runs/{id}/compare/{other_id}` */
-export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
+export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
   return {
     ...RUN_READ,
     path: '/runs/{id}/compare/{other_id}',
@@ -67,7 +68,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
 }
 
 /** `GET /runs/{id}/compare/{other_id}/slices` */
-export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
+export function compareSlicesRoute({ store: { runs } }: RouteDeps): Route {
   return {
     ...RUN_READ,
     path: '/runs/{id}/compare/{other_id}/slices',

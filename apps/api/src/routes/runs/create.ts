@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  BAR_SCHEMA,
-  type CheckRunner,
-  parseBar,
-  parseRunConfig,
-  RUN_CONFIG_SCHEMA,
-  type RunConfig,
-} from '@svc/evaluation';
+import { BAR_SCHEMA, parseBar, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
 import { barHash, SCORING } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
 import {
-  type Config,
   type JsonBody,
   json,
   jsonBody,
-  type Logger,
   RequestError,
   type Route,
   type Schema,
@@ -33,20 +24,11 @@ import {
   StoreError,
 } from '@svc/store';
 import { askedBy, IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
 import { RUN_CHANGE } from './path-params.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
 import { TRY_ITEMS, triedResponse } from './try.ts';
-
-export interface CreateRunDeps {
-  readonly logger: Logger;
-  readonly store: Pick<Store, 'assets' | 'datasets' | 'idempotency' | 'runs'>;
-  /** Compiles the patterns of checkers. */
-  readonly checks: Pick<CheckRunner, 'run'>;
-  /** Secrets known to this process, which no run may contain. */
-  readonly secrets: readonly string[];
-  readonly config: Pick<Config, 'providerKeys'>;
-}
 
 /** `POST /runs` */
 export function createRunRoute({
@@ -55,7 +37,7 @@ export function createRunRoute({
   logger,
   secrets,
   config: { providerKeys },
-}: CreateRunDeps): Route {
+}: RouteDeps): Route {
   return {
     ...RUN_CHANGE,
     path: '/runs',
@@ -178,7 +160,7 @@ type PlannedName =
 
 /** Creates a run, which the workers take, and the response to its request. */
 export async function startRun(
-  { store, logger }: Pick<CreateRunDeps, 'store' | 'logger'>,
+  { store, logger }: Pick<RouteDeps, 'store' | 'logger'>,
   { config, configJson, planned: { plan, warnings, reusedRunId } }: CheckedRun,
   facts: Omit<NewRun, PlannedName>,
   claim: IdempotencyClaim | undefined,

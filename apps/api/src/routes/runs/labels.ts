@@ -2,10 +2,11 @@ import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/js
 import { invalidMember, type JsonBody, json, jsonBody, type Route, type RouteRequest } from '@svc/service';
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/service/flows';
 import { AGREEMENT_CELLS, type AgreementCell, type LabelConditions } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { tableRoute } from '../table.ts';
-import type { CreateRunDeps } from './create.ts';
+
 import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 import {
   AGREEMENT,
@@ -20,7 +21,7 @@ import {
 } from './score-schemas.ts';
 
 /** The endpoints of labels: set one, list the labels of a run, compare them with a scorer. */
-export function labelRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   const csv = tableRoute('csv', {
     columns: LABEL_TABLE_COLUMNS,
     open: ({ params, signal }) => runs.open(idOf(params), { signal }),

@@ -1,23 +1,12 @@
 import { createYielder } from '@svc/concurrency';
-import {
-  type CheckRunner,
-  parseStoredRunConfig,
-  promptsOf,
-  RunError,
-  rebuildMessages,
-} from '@svc/evaluation';
+import { parseStoredRunConfig, promptsOf, RunError, rebuildMessages } from '@svc/evaluation';
 import { linesToBytes } from '@svc/pkg-format/internal';
 import { type Caller, forbidden, jsonBody, type Route, type RouteResponse, stream } from '@svc/service';
 import { linkOf } from '@svc/service/flows';
-import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
+import { type PendingResult, type PendingResults, readStoredJson } from '@svc/store';
 import { linkedItemText } from '../datasets/item-page.ts';
+import type { RouteDeps } from '../deps.ts';
 import { idOf, RUN_CHANGE, RUN_READ } from './path-params.ts';
-
-export interface PendingDeps {
-  readonly store: Pick<Store, 'runs'>;
-  /** Reads large items, apart from what requests wait for. */
-  readonly pushChecks: CheckRunner;
-}
 
 const MAX_CLAIMS = 10_000;
 
@@ -29,7 +18,7 @@ const ANSWERS = {
 } as const;
 
 /** The endpoints that list and reserve the results that a run lacks. */
-export function pendingRoutes(deps: PendingDeps): readonly Route[] {
+export function pendingRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const lines = {
     produces: 'application/jsonl',
@@ -110,7 +99,7 @@ function mayShowAnswers(answers: unknown, caller: Caller): boolean {
 }
 
 function pendingResponse(
-  { pushChecks: checks }: Pick<PendingDeps, 'pushChecks'>,
+  { pushChecks: checks }: RouteDeps,
   { run, results }: PendingResults,
   withAnswers: boolean,
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 import { type Config, json, type Route, type Schema, shape } from '@svc/service';
 import type { UsedModel } from '@svc/store';
-import type { CreateRunDeps } from './create.ts';
+import type { RouteDeps } from '../deps.ts';
+
 import { RUN_READ } from './path-params.ts';
 
 const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
@@ -21,10 +22,7 @@ interface ListedProvider {
 }
 
 /** `GET /providers` */
-export function providersRoute({
-  store: { runs },
-  config,
-}: Pick<CreateRunDeps, 'store'> & { readonly config: Pick<Config, 'providerKeys'> }): Route {
+export function providersRoute({ store: { runs }, config }: RouteDeps): Route {
   return {
     ...RUN_READ,
     path: '/providers',

@@ -1,47 +1,21 @@
 import type { Semaphore } from '@svc/concurrency';
-import type { CheckRunner } from '@svc/evaluation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
 import {
   bodyChunks,
-  type Config,
   json,
-  type Logger,
-  type Metrics,
   RequestError,
   type Route,
   type Schema,
   shape,
   watchUploadRate,
 } from '@svc/service';
-import {
-  MAX_REJECTED,
-  type PushOutcome,
-  pushResults,
-  pushScores,
-  type ThreadReader,
-} from '@svc/service/flows';
-import type { Store } from '@svc/store';
+import { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from '@svc/service/flows';
 import type { Request } from 'express';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
+import type { RouteDeps } from '../deps.ts';
 import { COUNT, POSITIVE, TEXT } from '../docs/members.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
-
-export interface PushDeps {
-  readonly logger: Logger;
-  readonly store: Pick<Store, 'runs'>;
-  readonly config: Config;
-  readonly metrics: Pick<Metrics, 'recordRunItem'>;
-  /** Reads lines on threads. */
-  readonly reader: Pick<ThreadReader, 'readPushed'>;
-  /** Scores outputs that clients send, apart from what requests wait for. */
-  readonly pushChecks: CheckRunner;
-  /** Bounds requests that send results, and the long lines in memory. */
-  readonly pushes: Semaphore;
-  readonly longLines: Semaphore;
-  /** Secrets known to this process, which no result may contain. */
-  readonly secrets: readonly string[];
-}
 
 /** The longest line: a longer output could not be checked. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -60,12 +34,12 @@ const PUSHED: Schema = shape({
 });
 
 /** The endpoints that store results and scores that were made elsewhere. */
-export function pushRoutes(deps: PushDeps): readonly Route[] {
+export function pushRoutes(deps: RouteDeps): readonly Route[] {
   return [resultsRoute(deps), scoresRoute(deps)];
 }
 
 /** `POST /runs/{id}/results` */
-function resultsRoute(deps: PushDeps): Route {
+function resultsRoute(deps: RouteDeps): Route {
   const { store, metrics } = deps;
   return linesRoute(deps, {
     path: '/runs/{id}/results',
@@ -87,7 +61,7 @@ function resultsRoute(deps: PushDeps): Route {
 }
 
 /** `POST /runs/{id}/scores` */
-function scoresRoute(deps: PushDeps): Route {
+function scoresRoute(deps: RouteDeps): Route {
   const { runs } = deps.store;
   return linesRoute(deps, {
     path: '/runs/{id}/scores',
@@ -112,7 +86,7 @@ function scoresRoute(deps: PushDeps): Route {
 
 /** A route that accepts lines: reads them as fast as they are stored, and returns the outcome. */
 function linesRoute(
-  { config, logger, pushes, longLines, secrets }: PushDeps,
+  { config, logger, pushes, longLines, secrets }: RouteDeps,
   route: Pick<Route, 'path' | 'operationId' | 'summary' | 'errors'> & {
     readonly event: 'run.results' | 'run.scores';
     readonly push: (

@@ -20,8 +20,9 @@ import {
   StoreError,
 } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
+import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
-import { type CreateRunDeps, checkSecrets, checkTexts, creationOf, runAccepted, startRun } from './create.ts';
+import { checkSecrets, checkTexts, creationOf, runAccepted, startRun } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';
 
@@ -32,7 +33,7 @@ export function rescoreRunRoute({
   logger,
   secrets,
   config: { providerKeys },
-}: CreateRunDeps): Route {
+}: RouteDeps): Route {
   return {
     ...RUN_CHANGE,
     path: '/runs/{id}/rescore',

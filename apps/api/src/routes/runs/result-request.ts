@@ -3,7 +3,8 @@ import { encodeText } from '@svc/pkg-format/internal';
 import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/service';
 import { linkOf } from '@svc/service/flows';
 import { readStoredJson } from '@svc/store';
-import type { CreateRunDeps } from './create.ts';
+import type { RouteDeps } from '../deps.ts';
+
 import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 
 const REQUEST: Schema = shape({
@@ -22,10 +23,7 @@ const REQUEST: Schema = shape({
 });
 
 /** `GET /runs/{id}/results/{section}/{order_index}/{repetition}/request` */
-export function resultRequestRoute({
-  store: { runs, assets },
-  checks,
-}: Pick<CreateRunDeps, 'store' | 'checks'>): Route {
+export function resultRequestRoute({ store: { runs, assets }, checks }: RouteDeps): Route {
   return {
     ...RUN_READ,
     path: '/runs/{id}/results/{section}/{order_index}/{repetition}/request',

@@ -1,19 +1,20 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, toJsonText } from '@svc/service';
 import { RESULT_COLUMNS, resultsTable } from '@svc/service/flows';
-import { RUNS_SORTS, type Run, type RunStatus, type RunsSort, type Store } from '@svc/store';
+import { RUNS_SORTS, type Run, type RunStatus, type RunsSort } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
+import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
 import { tableRoute } from '../table.ts';
-import { type ChangeRunDeps, changeRunRoutes } from './change.ts';
+import { changeRunRoutes } from './change.ts';
 import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
 import { labelRoutes } from './labels.ts';
 import { idOf, RUN_READ } from './path-params.ts';
-import { type PendingDeps, pendingRoutes } from './pending.ts';
+import { pendingRoutes } from './pending.ts';
 import { providersRoute } from './providers.ts';
-import { type PushDeps, pushRoutes } from './push.ts';
+import { pushRoutes } from './push.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
@@ -21,15 +22,8 @@ import { runPartsRoutes } from './run-parts.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 import { tryRunRoute } from './try.ts';
 
-export type RunDeps = ChangeRunDeps &
-  PendingDeps &
-  PushDeps & {
-    /** Aborts when the server starts to drain: event streams then end. */
-    readonly drainSignal: AbortSignal;
-  };
-
 /** The endpoints of runs: create, list, get, results, watch, change. */
-export function runRoutes(deps: RunDeps): readonly Route[] {
+export function runRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const progressOf = createProgressMeter(() => performance.now());
   const watch = createWatch({
@@ -156,7 +150,7 @@ const OPERATIONS = {
 } as const;
 
 /** `GET /runs/{id}/results.jsonl`, `results.csv` and `results.parquet`: the results of a run as tables. */
-export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'runs'> }): readonly Route[] {
+export function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
     ...RUN_READ,
     ...tableRoute(format, {

@@ -1,7 +1,8 @@
 import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/service';
 import type { RunErrorExample, RunErrorGroup, RunSlice } from '@svc/store';
+import type { RouteDeps } from '../deps.ts';
 import { COUNT, ITEM_ID, listOf, POSITIVE, record, storedJson, TEXT } from '../docs/members.ts';
-import type { CreateRunDeps } from './create.ts';
+
 import { idOf, RUN_READ } from './path-params.ts';
 import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';
 
@@ -31,7 +32,7 @@ const ERROR_GROUP = record<RunErrorGroup>({
 });
 
 /** `GET /runs/{id}/slices` and `/errors` */
-export function runPartsRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+export function runPartsRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   return [
     {
       ...RUN_READ,

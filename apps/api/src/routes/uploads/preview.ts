@@ -11,9 +11,10 @@ import {
 } from '@svc/service';
 import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/service/flows';
 import { receiveUpload } from '../../http/receive-upload.ts';
+import type { RouteDeps } from '../deps.ts';
 import { SKIPPED_FILES } from '../docs/schemas.ts';
 import { PREVIEW_ROWS, serializeRows, serializeSkippedFiles } from '../hub/schema.ts';
-import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
+import { UPLOAD_ERRORS } from './upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM } from './upload-form.ts';
 
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
@@ -35,7 +36,7 @@ export const UPLOAD_PREVIEW: Schema = shape(
 );
 
 /** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
-export function uploadPreviewRoute(deps: UploadDeps): Route {
+export function uploadPreviewRoute(deps: RouteDeps): Route {
   const { config, staging, limits, uploads, converter } = deps;
   const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
   return {

@@ -1,27 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Semaphore } from '@svc/concurrency';
 import { runWithContext } from '@svc/observability';
-import type { ByteSource, PackageLimits } from '@svc/pkg-format';
-import {
-  type Config,
-  type Logger,
-  type Metrics,
-  type Route,
-  type RouteRequest,
-  type RouteResponse,
-  watchUploadRate,
-} from '@svc/service';
+import type { ByteSource } from '@svc/pkg-format';
+import { type Route, type RouteRequest, type RouteResponse, watchUploadRate } from '@svc/service';
 import {
   encodeUploadRequest,
   furtherSources,
   type OpenUpload,
   openUpload,
-  type ThreadReader,
-  type ToolConverter,
   type UploadJobRequest,
   uploadSource,
 } from '@svc/service/flows';
-import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
+import type { IdempotencyClaim, ImportTarget, StoredResponse } from '@svc/store';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import {
   askedBy,
@@ -31,7 +20,6 @@ import {
   requestDigest,
   withIdempotency,
 } from '../../http/request-headers.ts';
-import type { StagingFolder } from '../../http/staging-folder.ts';
 import {
   CHANGE_HEADERS,
   changeFacts,
@@ -44,25 +32,10 @@ import {
   MESSAGE,
   TARGET_ERRORS,
 } from '../datasets/change.ts';
+import type { RouteDeps } from '../deps.ts';
 import { FOUND_DATASET, UPLOADED_DATASET } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
-
-export interface UploadDeps {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
-  readonly staging: StagingFolder;
-  /** Limits of archives and of what files expand to. */
-  readonly limits: PackageLimits;
-  /** Bounds uploads, from their first byte to their end. */
-  readonly uploads: Semaphore;
-  /** Reads the results of runs in packages. */
-  readonly reader: ThreadReader;
-  /** Converts files of other tools. */
-  readonly converter: ToolConverter;
-}
 
 /** Error codes of uploads and their previews. */
 export const UPLOAD_ERRORS: readonly string[] = [
@@ -86,7 +59,7 @@ export const UPLOAD_ERRORS: readonly string[] = [
 ];
 
 /** `POST /datasets/upload`: form → staging files → checked package, items or tables → stored dataset. */
-export function uploadRoute(deps: UploadDeps): Route {
+export function uploadRoute(deps: RouteDeps): Route {
   return {
     method: 'post',
     path: '/datasets/upload',
@@ -140,7 +113,7 @@ export interface UploadOperation {
 
 /** Imports an upload: body → staging files → checked package, items or tables → dataset, version or job. */
 export async function importUpload(
-  deps: UploadDeps,
+  deps: RouteDeps,
   request: RouteRequest,
   { names, operation, receive, targetOf }: UploadOperation,
 ): Promise<RouteResponse> {
@@ -185,7 +158,7 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Makes a job of an upload. Its files go into the database, one after another, where a worker on any machine finds them. */
 async function enqueueUpload(
-  { store, logger }: UploadDeps,
+  { store, logger }: RouteDeps,
   upload: OpenUpload,
   {
     name,
