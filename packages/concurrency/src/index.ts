@@ -8,7 +8,6 @@ export {
 export { type PermitRequest, Semaphore, type SemaphoreOptions } from './semaphore.ts';
 export {
   createThreadPool,
-  lowerThreadPriority,
   serveTasks,
   type TaskReply,
   type ThreadPool,

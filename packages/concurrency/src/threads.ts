@@ -158,7 +158,9 @@ export function serveTasks<Task, Outcome, Failure>(
   reply: (task: Task) => TaskMessage<Outcome, Failure> | Promise<TaskMessage<Outcome, Failure>>,
 ): void {
   if (port === null) throw new Error('Start this file as a worker thread.');
-  lowerThreadPriority();
+  // On Linux each thread has its own priority, so that the main thread, which serves requests, is not slowed down. Elsewhere
+  // the priority is that of the process, and stays as it is.
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
   // Replies are matched to tasks by their order.
   let last = Promise.resolve();
   port.on('message', (task: Task) => {
@@ -296,11 +298,3 @@ const died = (cause: unknown): Error => new Error('A thread has died.', { cause 
 
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-
-/**
- * Lets other threads go first; call it on a worker thread. On Linux each thread has its own priority, so that the main
- * thread, which serves requests, is not slowed down. Elsewhere the priority is that of the process, and stays as it is.
- */
-export function lowerThreadPriority(): void {
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
-}

@@ -9,9 +9,9 @@ import {
   shape,
   toJsonText,
 } from '@svc/service';
-import type { Job, JobProgress, StoredResponse } from '@svc/store';
+import type { IdempotencyClaim, Job, JobProgress, Store, StoredResponse } from '@svc/store';
 import { serializeProblem } from '../http/problem.ts';
-import { ASYNC_APPLIED } from '../http/request-headers.ts';
+import { ASYNC_APPLIED, askedBy } from '../http/request-headers.ts';
 import { createWatch } from '../http/server-sent-events.ts';
 import type { RouteDeps } from './deps.ts';
 import {
@@ -157,8 +157,28 @@ function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
   return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
 }
 
+/**
+ * Creates a job, which any worker takes.
+ *
+ * @param claim of an idempotent request
+ * @returns the response to the request
+ */
+export async function enqueueJob(
+  { store, logger }: RouteDeps,
+  job: Omit<Parameters<Store['jobs']['create']>[0], 'requestId' | 'createdBy'>,
+  claim: IdempotencyClaim | undefined,
+  signal?: AbortSignal,
+): Promise<StoredResponse> {
+  const created = await store.jobs.create(
+    { ...job, ...askedBy() },
+    { ...(signal && { signal }), ...(claim && { idempotency: { claim, response: jobAccepted } }) },
+  );
+  runWithContext({ job_id: job.id }, () => logger.log('job.enqueue', { kind: job.kind }));
+  return jobAccepted(created);
+}
+
 /** The response to a request that became a job. */
-export function jobAccepted(job: Job): StoredResponse {
+function jobAccepted(job: Job): StoredResponse {
   return {
     status: 202,
     headers: { Location: `/jobs/${job.id}`, ...ASYNC_APPLIED },

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { runWithContext } from '@svc/observability';
 import { invalidRequest, jsonBody, type Route } from '@svc/service';
 import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/service/flows';
 import { checkHandle, type IdempotencyClaim, type ImportTarget, type StoredResponse } from '@svc/store';
 import {
-  askedBy,
   IDEMPOTENCY_KEY,
   PREFER,
   prefersAsync,
@@ -27,7 +25,7 @@ import {
 } from '../datasets/change.ts';
 import type { RouteDeps } from '../deps.ts';
 import { DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs.ts';
+import { enqueueJob, JOB } from '../jobs.ts';
 import { withToken } from './preview.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING } from './schema.ts';
 
@@ -104,16 +102,13 @@ export function hubImportRoute(deps: RouteDeps): Route {
   };
 }
 
-/**
- * Creates a job, which any worker takes.
- *
- * @throws RequestError `invalid_request` for a token that cannot be encrypted
- */
+/** Makes a job of an import. @throws RequestError `invalid_request` for a token that cannot be encrypted */
 async function enqueueImport(
-  { store, tokenCipher, logger }: RouteDeps,
+  deps: RouteDeps,
   importRequest: ImportJobRequest,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
+  const { tokenCipher } = deps;
   const id = randomUUID();
   const { token } = importRequest;
   if (token !== undefined && tokenCipher === null) {
@@ -122,16 +117,7 @@ async function enqueueImport(
     throw invalidRequest('/config/token', message);
   }
   const encrypted = token === undefined ? undefined : tokenCipher?.encrypt(id, token);
-  const job = await store.jobs.create(
-    {
-      id,
-      kind: 'import',
-      request: encodeImportRequest(importRequest),
-      sealedToken: encrypted === undefined ? undefined : Buffer.from(encrypted),
-      ...askedBy(),
-    },
-    claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } },
-  );
-  runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'import' }));
-  return jobAccepted(job);
+  const sealedToken = encrypted === undefined ? undefined : Buffer.from(encrypted);
+  const request = encodeImportRequest(importRequest);
+  return await enqueueJob(deps, { id, kind: 'import', request, sealedToken }, claim);
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { runWithContext } from '@svc/observability';
 import type { ByteSource } from '@svc/pkg-format';
 import { type Route, type RouteRequest, type RouteResponse, watchUploadRate } from '@svc/service';
 import {
@@ -13,7 +12,6 @@ import {
 import type { IdempotencyClaim, ImportTarget, StoredResponse } from '@svc/store';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import {
-  askedBy,
   IDEMPOTENCY_KEY,
   PREFER,
   prefersAsync,
@@ -34,7 +32,7 @@ import {
 } from '../datasets/change.ts';
 import type { RouteDeps } from '../deps.ts';
 import { FOUND_DATASET, UPLOADED_DATASET } from '../docs/schemas.ts';
-import { JOB, jobAccepted } from '../jobs.ts';
+import { enqueueJob, JOB } from '../jobs.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
 /** Error codes of uploads and their previews. */
@@ -158,7 +156,7 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Makes a job of an upload. Its files go into the database, one after another, where a worker on any machine finds them. */
 async function enqueueUpload(
-  { store, logger }: RouteDeps,
+  deps: RouteDeps,
   upload: OpenUpload,
   {
     name,
@@ -172,26 +170,14 @@ async function enqueueUpload(
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
-  const id = randomUUID();
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const request = encodeUploadRequest({
     ...{ name, description, mapping, mappingAsSent, isPlainBody, origins, content, target },
     ...{ archiveBytes, chunkBytes: CHUNK_BYTES },
   });
-  const job = await store.jobs.create(
-    {
-      id,
-      kind: 'upload',
-      request,
-      ...askedBy(),
-      bytesTotal: archiveBytes,
-      archive: fileChunks(sources, CHUNK_BYTES),
-    },
-    { signal, ...(claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } }) },
-  );
-  runWithContext({ job_id: id }, () => logger.log('job.enqueue', { kind: 'upload' }));
-  return jobAccepted(job);
+  const job = { id: randomUUID(), kind: 'upload', request, bytesTotal: archiveBytes } as const;
+  return await enqueueJob(deps, { ...job, archive: fileChunks(sources, CHUNK_BYTES) }, claim, signal);
 }
 
 /** What a worker has to know of an upload, and the bytes to store for it. */
