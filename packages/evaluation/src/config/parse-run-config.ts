@@ -110,10 +110,7 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
     ...(scoring.judge && { judge: scoring.judge }),
     ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
-  const problems = new ConfigProblems('');
-  checkCurrencies(config, problems);
-  checkBudget(config, problems);
-  if (!problems.isEmpty) throw problems.toError();
+  checkPrices(config, new ConfigProblems(''));
   return config;
 }
 
@@ -141,10 +138,7 @@ export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedS
   const names = stated.map(({ name }) => name).filter((name) => name !== known[0]);
   const added = [...before, ...others];
   const config = added.length === 0 ? source : { ...source, added_scorers: added };
-  const problems = new ConfigProblems('');
-  checkCurrencies(config, problems);
-  checkBudget(config, problems);
-  if (!problems.isEmpty) throw problems.toError();
+  checkPrices(config, new ConfigProblems(''));
   return {
     config,
     names,
@@ -172,9 +166,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   for (const model of [parsed.provider, ...judgesOf(parsed)]) {
     if ('base_url' in model) model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
   }
-  checkCurrencies(parsed, problems);
-  checkBudget(parsed, problems);
-  if (!problems.isEmpty) throw problems.toError();
+  checkPrices(parsed, problems);
   return parsed;
 }
 
@@ -206,17 +198,12 @@ function judgesAt(config: RunConfig): [JudgeConfig, Steps][] {
   );
 }
 
-/** Without prices, a limit of the cost would limit nothing. */
-function checkBudget(config: RunConfig, problems: ConfigProblems): void {
-  if (config.max_cost === undefined) return;
-  if (config.price === undefined) problems.add('needs `price`', ['max_cost']);
-  for (const [{ price }, at] of judgesAt(config)) {
-    if (price === undefined) problems.add('must be set with `max_cost`', [...at, 'price']);
-  }
-}
-
-/** The cost of a run is one amount. */
-function checkCurrencies(config: RunConfig, problems: ConfigProblems): void {
+/**
+ * The cost of a run is one amount, which a limit can hold only if all prices are known.
+ *
+ * @throws RunError `invalid_request`
+ */
+function checkPrices(config: RunConfig, problems: ConfigProblems): void {
   const prices: [Price | undefined, Steps][] = [
     [config.price, ['price']],
     ...judgesAt(config).map(([{ price }, at]): [Price | undefined, Steps] => [price, [...at, 'price']]),
@@ -230,6 +217,13 @@ function checkCurrencies(config: RunConfig, problems: ConfigProblems): void {
       'currency',
     ]);
   }
+  if (config.max_cost !== undefined) {
+    if (config.price === undefined) problems.add('needs `price`', ['max_cost']);
+    for (const [price, at] of prices.slice(1)) {
+      if (price === undefined) problems.add('must be set with `max_cost`', at);
+    }
+  }
+  if (!problems.isEmpty) throw problems.toError();
 }
 
 /** The configuration in its long form: `provider` is an object, and optional members are absent instead of null or empty. */
