@@ -4,7 +4,7 @@ import type { HubFileStore, SectionRange } from '@svc/store';
 import { isImage, linkedFilesOf, type Profile } from '@svc/store/rows';
 import type { EncodedRowGroup } from '@svc/tabular/write';
 import type { HubColumn } from '../files/hub-columns.ts';
-import type { EncodedItems, EncodeTask } from './encode-items.ts';
+import type { EncodedItems, EncodeTask } from './encoder-thread.ts';
 
 /** Reads groups of items and encodes them, on threads. */
 export interface ItemEncoder extends AsyncDisposable {
