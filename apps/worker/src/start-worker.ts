@@ -23,7 +23,7 @@ import { createThreadReader, createTurns } from '@svc/service/flows';
 import { MinuteHistory, openTaskQueue, REPORT_MS, type Store, type WorkerReport } from '@svc/store';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
-import { startQueue } from './queue/start-queue.ts';
+import { startQueue } from './queue/worker-pool.ts';
 import { createRunTask } from './tasks/run.ts';
 import { createImportTask, createUploadTask } from './tasks/upload.ts';
 import { createCancelWatch } from './watch-cancel.ts';

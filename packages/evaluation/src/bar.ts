@@ -4,8 +4,7 @@ import { ConfigProblems } from './config/config-problems.ts';
 import { type RunConfig, scorersOf } from './config/run-config.ts';
 import { type ComparedScores, verdictOf } from './statistics/compare-scores.ts';
 import type { GroupScores } from './statistics/group-scores.ts';
-import type { Interval } from './statistics/intervals.ts';
-import { CONFIDENCE } from './statistics/student-t.ts';
+import { CONFIDENCE, type Interval } from './statistics/intervals.ts';
 
 const SHARE = { type: 'number', minimum: 0, maximum: 1 } as const;
 

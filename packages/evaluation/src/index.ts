@@ -74,8 +74,6 @@ export {
   tokenCounts,
   type WireFormat,
 } from './provider.ts';
-export { type ProviderResponse, readProviderResponse } from './read-provider-response.ts';
-export { recheckOutput, type StoredScoring, storedScoring } from './recheck-output.ts';
 export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
 export { rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
 export {
@@ -101,9 +99,12 @@ export type {
 } from './run-session.ts';
 export {
   addUsage,
+  recheckOutput,
   type Scorer,
   type Scorers,
+  type StoredScoring,
   scoreOutput,
+  storedScoring,
 } from './score-output.ts';
 export {
   type Agreement,
@@ -124,8 +125,12 @@ export {
   groupScores,
   type ResultSums,
 } from './statistics/group-scores.ts';
-export type { Interval, Spread } from './statistics/intervals.ts';
+export { type Interval, normalQuantile, type Spread } from './statistics/intervals.ts';
 export { type AlikeItems, addUp, type ClusteredSpreads } from './statistics/result-sums.ts';
 export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';
-export { normalQuantile } from './statistics/student-t.ts';
-export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
+export {
+  type CheckRunner,
+  createCheckRunner,
+  type ProviderResponse,
+  readProviderResponse,
+} from './threads/check-runner.ts';

@@ -1,12 +1,14 @@
 export {
+  type Config,
   checkHubCache,
   hubSettings,
   importLimits,
+  isSecretVariable,
+  loadConfig,
   packageLimits,
   requiredDatabaseUrl,
   storeSettings,
-} from './config/config-parts.ts';
-export { type Config, isSecretVariable, loadConfig } from './config/load-config.ts';
+} from './config/load-config.ts';
 export type { ProviderKeys } from './config/provider-keys.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export {
@@ -65,8 +67,7 @@ export {
   runProcess,
   secretsOf,
 } from './lifecycle/run-process.ts';
-export { createTokenCipher, type TokenCipher } from './secrets/sealed-text.ts';
-export { readSecretFiles, Secret } from './secrets/secret.ts';
+export { createTokenCipher, readSecretFiles, Secret, type TokenCipher } from './secrets/secret.ts';
 export { createLogger, type Logger } from './telemetry/create-logger.ts';
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts';
 export { EVENTS, type EventFields } from './telemetry/events.ts';

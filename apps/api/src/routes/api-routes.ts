@@ -8,8 +8,7 @@ import { datasetRoutes, resolvingDatasets } from './datasets/routes.ts';
 import { versionRoutes } from './datasets/versions.ts';
 import type { RouteDeps } from './deps.ts';
 import { documentationRoutes } from './docs/documentation.ts';
-import { hubImportRoute } from './hub/import.ts';
-import { findHubDatasetsRoute, hubPreviewRoute } from './hub/preview.ts';
+import { findHubDatasetsRoute, hubImportRoute, hubPreviewRoute } from './hub/import.ts';
 import { DRY_RUN } from './hub/schema.ts';
 import { fileRoute } from './hub-serving/file.ts';
 import { historyRoutes } from './hub-serving/history.ts';
@@ -22,8 +21,7 @@ import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { statusRoute } from './status.ts';
 import { telemetryRoute } from './telemetry.ts';
-import { uploadPreviewRoute } from './uploads/preview.ts';
-import { uploadRoute } from './uploads/upload.ts';
+import { uploadPreviewRoute, uploadRoute } from './uploads/upload.ts';
 
 /** Every endpoint of the API. The first route that matches a path wins. */
 export function apiRoutes(deps: RouteDeps): readonly Route[] {

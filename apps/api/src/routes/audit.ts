@@ -28,7 +28,7 @@ const FILTERS: Readonly<Record<string, Schema>> = {
   to: { type: 'string', description: `changes before this time: ${MOMENT}` },
 };
 
-export const AUDIT_ENTRY: Schema = shape({
+const AUDIT_ENTRY: Schema = shape({
   id: UUID,
   at: TIME,
   actor: shape({

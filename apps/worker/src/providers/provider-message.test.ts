@@ -1,6 +1,6 @@
 import { type CheckRunner, readProviderResponse } from '@svc/evaluation';
 import { expect, it } from 'vitest';
-import { hiddenTexts, shownMessage } from './provider-message.ts';
+import { hiddenTexts, shownMessage } from './model-provider.ts';
 
 const KEY = 'correct-horse-battery-staple';
 const HEADERS = { 'x-project': 'projekt-zebra' };

@@ -2,8 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import { checkerLimit, MAX_SEARCH_STEPS } from '../check-limits.ts';
 import { excerpt } from '../item/canonical-text.ts';
 import { isWholeWord } from '../reading/choice-names.ts';
-import { comparableText } from '../reading/comparable-text.ts';
-import { occurrences } from '../reading/find-text.ts';
+import { comparableText, occurrences } from '../reading/comparable-text.ts';
 import {
   booleanOption,
   type Checker,

@@ -1,6 +1,5 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { checkModel } from './check-model.ts';
-import { checkPrompts } from './check-prompts.ts';
+import { checkModel, checkPrompts } from './check-model.ts';
 import { checkSchema } from './check-schema.ts';
 import { ConfigProblems, MAX_NAME_CHARS, membersOf, type Steps } from './config-problems.ts';
 import { type JudgeConfig, judgesOf, type Price, type RunConfig, scorersOf } from './run-config.ts';

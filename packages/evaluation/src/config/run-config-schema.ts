@@ -75,7 +75,7 @@ const pointer = {
 } as const;
 
 /** A JSON Pointer to a value inside an item. */
-export const ITEM_POINTER = {
+const ITEM_POINTER = {
   ...pointer,
   minLength: 2,
   pattern: '^/([^~]|~[01])*$',

@@ -53,7 +53,7 @@ export function findMembers(
  * @param start index of the value; a value that is not an array has no elements
  * @param index from 0
  */
-export function findElement(text: string, start: number, index: number): TextRange | undefined {
+function findElement(text: string, start: number, index: number): TextRange | undefined {
   if (text.charCodeAt(start) !== OPEN_BRACKET || text.charCodeAt(start + 1) === CLOSE_BRACKET)
     return undefined;
   let position = start + 1;

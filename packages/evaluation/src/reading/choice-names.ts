@@ -1,7 +1,7 @@
 import { checkerLimit } from '../check-limits.ts';
 import type { LabelledChoices } from '../item/labelled-choices.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
-import { occurrences } from './find-text.ts';
+import { occurrences } from './comparable-text.ts';
 import { LOOK_ALIKES } from './languages.ts';
 import type { Name } from './statement.ts';
 import { characterAt, type Grammar, grammarOf, isUnspaced, type Word } from './words.ts';
@@ -145,7 +145,7 @@ export function isWholeWord(text: string, start: number, end: number): boolean {
 }
 
 /** Whether a text stands on its own: no letter, and for a number no sign, decimal or unit, continues it. */
-export function hasBorders(text: string, start: number, end: number): boolean {
+function hasBorders(text: string, start: number, end: number): boolean {
   const [first, last] = [characterAt(text, start), text[end - 1] ?? ''];
   const before = text[start - 1] ?? '';
   const after = characterAt(text, end);

@@ -1,5 +1,4 @@
-import { type Interval, shareInterval } from './intervals.ts';
-import { NORMAL_975 } from './student-t.ts';
+import { type Interval, NORMAL_975, shareInterval } from './intervals.ts';
 
 /** Outputs by what a person and a judge say of them. */
 export interface AgreementCells {

@@ -1,5 +1,11 @@
-import { type Interval, meanInterval, type Spread, standardError } from './intervals.ts';
-import { CONFIDENCE, normalQuantile } from './student-t.ts';
+import {
+  CONFIDENCE,
+  type Interval,
+  meanInterval,
+  normalQuantile,
+  type Spread,
+  standardError,
+} from './intervals.ts';
 
 /** Counts and sums over the items that two runs share. */
 export interface PairSums {

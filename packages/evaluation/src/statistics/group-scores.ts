@@ -1,5 +1,11 @@
-import { type Interval, meanInterval, type Spread, shareInterval, standardError } from './intervals.ts';
-import { CONFIDENCE } from './student-t.ts';
+import {
+  CONFIDENCE,
+  type Interval,
+  meanInterval,
+  type Spread,
+  shareInterval,
+  standardError,
+} from './intervals.ts';
 
 /** Counts and sums of the results of some items by one scorer. */
 export interface ResultSums {

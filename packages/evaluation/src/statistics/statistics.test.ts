@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ComparedScores, compareScores, mcnemar } from './compare-scores.ts';
 import { type GroupScores, groupScores, passAtK, passHatK } from './group-scores.ts';
-import { type Spread, shareInterval, standardError } from './intervals.ts';
-import { studentT } from './student-t.ts';
+import { type Spread, shareInterval, standardError, studentT } from './intervals.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../../conformance/runs/scores.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { importLimits } from './config-parts.ts';
-import { ConfigError, loadConfig } from './load-config.ts';
+import { ConfigError, importLimits, loadConfig } from './load-config.ts';
 import { VARIABLES } from './variables.ts';
 
 it('uses the documented defaults when nothing is set, and treats empty as absent', () => {

@@ -6,6 +6,14 @@ export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { exportTool, type ToolFileExport } from './export-tool.ts';
 export {
+  type HubOptions,
+  hubSource,
+  type OpenPreview,
+  openHub,
+  openPreview,
+  type Preview,
+} from './hub.ts';
+export {
   type DryRun,
   dryRun,
   type ImportError,
@@ -20,7 +28,6 @@ export {
   observeImport,
   requestFailure,
 } from './import-dataset.ts';
-export { type HubOptions, openHub } from './open-hub.ts';
 export {
   defaultJudgePrompts,
   type PlannedRun,
@@ -29,7 +36,6 @@ export {
   planRun,
   sampleOf,
 } from './plan-run.ts';
-export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
 export { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from './push-results.ts';
 export {
@@ -49,7 +55,6 @@ export {
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
 export { type EditedItem, editsSource, filesSource } from './sources/files-source.ts';
-export { hubSource } from './sources/hub-source.ts';
 export {
   furtherSources,
   type OpenUpload,

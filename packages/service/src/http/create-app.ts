@@ -17,9 +17,8 @@ import {
 import { addressOf, admitHost, schemeOf } from './access/hosts.ts';
 import { type Keys, SESSION_COOKIE, type Sessions, setSessionCookie } from './access/keys.ts';
 import { clientOf, limitRate, networkOf, slowDownFailures } from './access/limits.ts';
-import { errorHandler } from './error-handler.ts';
 import { mountRoutes } from './mount-routes.ts';
-import type { ErrorView } from './problem.ts';
+import { type ErrorView, errorHandler } from './problem.ts';
 import { awaitsBody } from './request/read-body.ts';
 import { RequestError, retryLater } from './request/request-error.ts';
 import { requestState, trackRequest } from './request/track-request.ts';

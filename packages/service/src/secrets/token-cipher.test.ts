@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTokenCipher } from './sealed-text.ts';
-import { Secret } from './secret.ts';
+import { createTokenCipher, Secret } from './secret.ts';
 
 it('encrypts a token so that only the same secret and job decrypt it', () => {
   const cipher = createTokenCipher(new Secret('deployment secret'));

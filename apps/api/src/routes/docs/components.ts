@@ -20,7 +20,7 @@ import { PLAN, PLANNED, RUN, RUN_RESULT, STORED_CONFIG } from '../runs/serialize
 import { SESSION } from '../session.ts';
 import { SETTINGS } from '../settings.ts';
 import { STATUS } from '../status.ts';
-import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
+import { UPLOAD_PREVIEW } from '../uploads/upload.ts';
 import { UPLOAD_FORM } from '../uploads/upload-form.ts';
 import {
   CHANGE,

@@ -102,7 +102,7 @@ async function measure(
 }
 
 /** What lists show of a repository too. */
-export function repositoryInfo(dataset: DatasetSummary): { readonly [key: string]: JsonBody } {
+function repositoryInfo(dataset: DatasetSummary): { readonly [key: string]: JsonBody } {
   const { id, versionHash, createdAt, updatedAt, description } = dataset;
   return {
     _id: id.replaceAll('-', '').slice(0, 24),

@@ -33,7 +33,7 @@ const COMMIT = /^[0-9a-f]{8,64}$/;
  *
  * @throws RequestError `not_found` with the code that clients of the hub know
  */
-export async function findRepository(
+async function findRepository(
   { store }: RouteDeps,
   { params: { repo: name = '', revision = 'main' }, signal }: Pick<RouteRequest, 'params' | 'signal'>,
 ): Promise<Repository> {

@@ -16,9 +16,8 @@ import { pendingRoutes } from './pending.ts';
 import { providersRoute } from './providers.ts';
 import { pushRoutes } from './push.ts';
 import { rescoreRunRoute } from './rescore.ts';
-import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
-import { runPartsRoutes } from './run-parts.ts';
+import { resultRequestRoute, runPartsRoutes } from './run-parts.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 import { tryRunRoute } from './try.ts';
 

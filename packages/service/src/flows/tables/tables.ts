@@ -56,7 +56,7 @@ export const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
  * @param table `baseName`: its file name without extension; `source`: what its bytes are made from, null while rows are still to
  *   come; `read`: reads the rows when the bytes are taken
  */
-export function tableExport<Row>(
+function tableExport<Row>(
   table: {
     readonly baseName: string;
     readonly source: readonly unknown[] | null;

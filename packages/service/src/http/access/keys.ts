@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ApiKey, checkKeys, digestOf, readKeysFile, stampOf } from '../../config/api-keys.ts';
 import { type Config, ConfigError } from '../../config/load-config.ts';
-import { deriveKey, openText, sealText } from '../../secrets/sealed-text.ts';
+import { deriveKey, openText, sealText } from '../../secrets/secret.ts';
 import type { Logger } from '../../telemetry/create-logger.ts';
 
 /** The keys of the service. */

@@ -12,9 +12,8 @@ import {
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import type { EvalTask } from './eval-tasks.ts';
 import type { HubColumn } from './hub-columns.ts';
-import { makeTables } from './make-tables.ts';
+import { makeTables, readColumns, type TableFacts } from './make-tables.ts';
 import { filesFormat, planFiles, readSections, type VersionKey } from './plan-files.ts';
-import { readColumns, type TableFacts } from './read-columns.ts';
 
 /**
  * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { archiveSource } from './archive-source.ts';
+import { archiveSource } from './upload.ts';
 
 const archive = Uint8Array.from({ length: 1000 }, (_, index) => index % 251);
 
