@@ -121,12 +121,14 @@ export {
 } from './statistics/compare-scores.ts';
 export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
 export {
+  type AlikeItems,
+  addUp,
+  type ClusteredSpreads,
   type GroupScores,
   groupScores,
   type ResultSums,
 } from './statistics/group-scores.ts';
 export { type Interval, normalQuantile, type Spread } from './statistics/intervals.ts';
-export { type AlikeItems, addUp, type ClusteredSpreads } from './statistics/result-sums.ts';
 export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';
 export {
   type CheckRunner,

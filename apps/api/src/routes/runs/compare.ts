@@ -1,9 +1,8 @@
-import { JsonText, json, type Route, type Schema } from '@svc/service';
+import { JsonText, json, type Route, type RouteRequest, type Schema } from '@svc/service';
 import { type CompareRequest, PAIR_BY, type PairBy } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-
 import { idOf, RUN_READ } from './path-params.ts';
 import { COMPARED, COMPARED_SLICES, COMPARISON, DIFFERENCE, SCORER_QUERY } from './score-schemas.ts';
 
@@ -23,6 +22,12 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
     description: 'cluster standard errors by this value; by default as both runs are configured',
   },
 };
+
+const pairsOf = (query: RouteRequest['query']): Pick<CompareRequest, 'pairBy' | 'scorer' | 'clusterBy'> => ({
+  pairBy: query['pair_by'] as PairBy,
+  scorer: query['scorer'] as string | undefined,
+  clusterBy: query['cluster_by'] as string | undefined,
+});
 
 /** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
@@ -51,9 +56,7 @@ export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
       const found = await runs.compare(idOf(params), params['other_id'] ?? '', {
         ...pageOf(query),
         only: query['only'] as CompareRequest['only'],
-        pairBy: query['pair_by'] as PairBy,
-        scorer: query['scorer'] as string | undefined,
-        clusterBy: query['cluster_by'] as string | undefined,
+        ...pairsOf(query),
         signal,
       });
       return json({
@@ -92,9 +95,7 @@ export function compareSlicesRoute({ store: { runs } }: RouteDeps): Route {
     handle: async ({ params, query, signal }) => {
       const slices = await runs.compareSlices(idOf(params), params['other_id'] ?? '', {
         by: (query['by'] as string | undefined) ?? 'tag',
-        pairBy: query['pair_by'] as PairBy,
-        scorer: query['scorer'] as string | undefined,
-        clusterBy: query['cluster_by'] as string | undefined,
+        ...pairsOf(query),
         signal,
       });
       return json({

@@ -226,7 +226,6 @@ export const COMPARED_SLICES: Schema = shape({
   },
 });
 
-const SHARE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 const VERDICT: Schema = { type: 'string', enum: VERDICTS };
 export const VERDICT_OR_NULL: Schema = {
   type: ['string', 'null'],
@@ -323,7 +322,7 @@ export const AGREEMENT: Schema = shape({
     false_pass: { ...COUNT, description: 'the scorer passes what the person fails' },
     false_fail: { ...COUNT, description: 'the scorer fails what the person passes' },
   }),
-  agreement: { ...SHARE, description: 'share of the results with equal verdicts' },
+  agreement: { ...RATE, description: 'share of the results with equal verdicts' },
   kappa: {
     type: ['number', 'null'],
     minimum: -1,
@@ -332,15 +331,15 @@ export const AGREEMENT: Schema = shape({
   },
   kappa_ci95: { ...INTERVAL, description: 'interval of Fleiss, Cohen and Everitt, limited to -1 to 1' },
   false_pass_rate: {
-    ...SHARE,
+    ...RATE,
     description: 'share of the outputs passed by the scorer that the person fails',
   },
   false_pass_rate_ci95: INTERVAL,
   false_fail_rate: {
-    ...SHARE,
+    ...RATE,
     description: 'share of the outputs failed by the scorer that the person passes',
   },
   false_fail_rate_ci95: INTERVAL,
-  base_rate: { ...SHARE, description: 'share of the outputs that the person passes' },
+  base_rate: { ...RATE, description: 'share of the outputs that the person passes' },
   ...pageMembers(JUDGED_RESULT.schema),
 });
