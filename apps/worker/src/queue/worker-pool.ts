@@ -11,7 +11,7 @@ import {
 } from './perform-task.ts';
 import { createNotifier, pause } from './wait.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly table: TaskTable;
   readonly handlers: Readonly<Partial<Record<TaskKind, TaskHandler>>>;
   /** Maximum number of concurrent tasks. */
@@ -32,7 +32,7 @@ const POLL_MS = 2_000;
 const GRACE_MS = (LEASE_MS * 3) / 4;
 
 /** Works on the tasks of one table, several concurrently. */
-export class WorkerPool {
+class WorkerPool {
   readonly resumable: boolean;
   readonly #options: PoolOptions;
   readonly #deps: PerformDeps;

@@ -59,7 +59,7 @@ export type RunConfig = Omit<
 };
 
 /** One of several scorers: it scores by a checker, by a judge, or as the items say. */
-export interface ScorerConfig {
+interface ScorerConfig {
   readonly name: string;
   readonly checker?: JsonValue;
   readonly judge?: JudgeConfig;

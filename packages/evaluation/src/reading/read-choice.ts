@@ -106,7 +106,7 @@ function weakTexts({ sought }: ChoiceNames, grammar: Grammar): ReadonlyMap<strin
 }
 
 /** The choice that a text is, by its label or text, whatever its case and punctuation. */
-export function wholeName(text: string, names: ChoiceNames): number | undefined {
+function wholeName(text: string, names: ChoiceNames): number | undefined {
   const bare = bareText(text);
   const label =
     names.labels.get(bare) ??

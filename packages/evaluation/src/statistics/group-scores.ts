@@ -36,7 +36,7 @@ export interface ResultSums extends Counts {
 }
 
 /** What to keep in mind about scores. */
-export interface ScoreWarning {
+interface ScoreWarning {
   readonly code: 'few_items' | 'few_clusters';
   readonly message: string;
 }

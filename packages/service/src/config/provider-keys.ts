@@ -1,7 +1,7 @@
 import { Secret } from '../secrets/secret.ts';
 
 /** The key of a model provider, with the origins that it may be sent to. */
-export interface ProviderKey {
+interface ProviderKey {
   readonly key: Secret;
   /** As `URL.origin` writes them; at least one. */
   readonly origins: readonly string[];

@@ -232,7 +232,7 @@ export function requestFailure(error: unknown, signal: AbortSignal): ImportFailu
 }
 
 /** Where an error of an import is, for the log. */
-export function placeOf(error: unknown): string | undefined {
+function placeOf(error: unknown): string | undefined {
   const { location } = error as { location?: SourceLocation };
   return location === undefined ? undefined : formatLocation(location) || undefined;
 }

@@ -7,7 +7,7 @@ import {
 import { EVENTS, type EventFields, type EventName } from './events.ts';
 
 /** The services that log. Each line has the name of its service. */
-export type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone';
+type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone';
 
 export interface LoggerOptions {
   readonly service: ServiceName;

@@ -10,7 +10,7 @@ import type {
 } from './metric-labels.ts';
 
 /** Work that the queue runs. */
-export type JobKind = 'run' | 'import' | 'upload' | (string & {});
+type JobKind = 'run' | 'import' | 'upload' | (string & {});
 
 declare const value: unique symbol;
 /** What a field says, as text for the documentation, with the type of its values for the compiler. */

@@ -110,7 +110,7 @@ export const entryNotFound = (commit: string): RequestError =>
 /** The name of the card. */
 export const CARD = 'README.md';
 /** The name of the file from which Inspect makes tasks. */
-export const TASKS = 'eval.yaml';
+const TASKS = 'eval.yaml';
 /** The files beside the folders. */
 export const TOP_FILES: readonly string[] = [CARD, TASKS];
 /** The folders of a repository. */

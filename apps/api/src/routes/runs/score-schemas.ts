@@ -27,7 +27,7 @@ import { pageMembers } from '../docs/schemas.ts';
 const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 
 /** A 95 % confidence interval. */
-export const INTERVAL: Schema = {
+const INTERVAL: Schema = {
   type: ['array', 'null'],
   items: { type: 'number' },
   minItems: 2,

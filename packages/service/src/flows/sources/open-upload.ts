@@ -221,7 +221,7 @@ function legacyError(): PackageError {
 }
 
 /** What was uploaded, by its first bytes and the directories of its archives. */
-export type Recognised =
+type Recognised =
   | { readonly kind: 'package' | 'legacy_package'; readonly file: UploadedFile; readonly archive: Archive }
   | { readonly kind: 'files'; readonly files: readonly PackedFile<UploadedFile>[] };
 
@@ -231,7 +231,7 @@ export type Recognised =
  *
  * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; errors of the files
  */
-export async function recognise(
+async function recognise(
   files: readonly UploadedFile[],
   mapping: Mapping | null,
   limits: Partial<PackageLimits>,
@@ -266,10 +266,7 @@ function unsupported({ name }: UploadedFile, problem: string): UploadError {
 }
 
 /** The error for files that come without a mapping; it lists their columns. @throws JsonlError, UploadError for a file that cannot be read */
-export async function mappingRequired(
-  files: readonly TableFile[],
-  signal: AbortSignal,
-): Promise<UploadError> {
+async function mappingRequired(files: readonly TableFile[], signal: AbortSignal): Promise<UploadError> {
   const file = files.find(({ detected }) => detected.areItems !== true) ?? files[0];
   if (file === undefined) throw new RangeError('An upload has at least one file.');
   const { name, detected } = file;

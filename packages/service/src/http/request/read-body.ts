@@ -72,7 +72,7 @@ async function parseNow(bytes: Uint8Array<ArrayBuffer>, maxDepth: number): Promi
 }
 
 /** The bytes of a body. @throws RequestError `body_too_large`, `request_timeout` */
-export async function readBytes(
+async function readBytes(
   request: Request,
   limits: BodyLimits,
   signal: AbortSignal,
