@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts
 import { createPool, type Pool } from '../postgres/pool.ts';
 import { createReadQuery, createReads } from '../postgres/read-query.ts';
 import { ASSET_PIECE_BYTES, type AssetStore, type ByteRange } from './asset-store.ts';
+import { collectObjects, releaseObjects } from './collect-assets.ts';
 import { createDatabaseAssetStore } from './database-asset-store.ts';
-import { collectObjects, releaseObjects } from './loose-objects.ts';
 import { createS3Objects } from './s3/s3-objects.ts';
 import { createS3AssetStore } from './s3-asset-store.ts';
 

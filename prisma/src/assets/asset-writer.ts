@@ -2,7 +2,7 @@ import { mapOrdered } from '@svc/concurrency';
 import type pg from 'pg';
 import { rowParts } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
-import { transactionIdOf } from '../postgres/has-committed.ts';
+import { transactionIdOf } from '../postgres/pool.ts';
 import type { AssetLocation, AssetStore } from './asset-store.ts';
 import type { EmbeddedContent } from './link/link-item.ts';
 

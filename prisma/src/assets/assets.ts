@@ -5,9 +5,8 @@ import { guarded, guardedStream } from '../database/guarded.ts';
 import { isUuid } from '../database/values.ts';
 import { createReadQuery, createReads } from '../postgres/read-query.ts';
 import type { ByteRange } from './asset-store.ts';
-import { collectAssets } from './collect-assets.ts';
+import { collectAssets, collectObjects } from './collect-assets.ts';
 import { itemText } from './item-text.ts';
-import { collectObjects } from './loose-objects.ts';
 
 /** An asset as a dataset refers to it. */
 export interface DatasetAsset {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import type { AssetStore } from './asset-store.ts';
-import { addLooseObject } from './loose-objects.ts';
+import { addLooseObject } from './collect-assets.ts';
 import type { S3Objects } from './s3/s3-objects.ts';
 
 /** Maximum number of concurrent requests. */

@@ -1,5 +1,4 @@
-import { ConnectError, type ConnectReason, isRefused } from '../postgres/connect-error.ts';
-import { isUnavailable } from '../postgres/is-unavailable.ts';
+import { ConnectError, type ConnectReason, isRefused, isUnavailable } from '../postgres/driver-errors.ts';
 
 /**
  * Why the database cannot be used: a reason of `ConnectReason`, or

@@ -11,7 +11,7 @@ import { insertProfiles } from '../hub-files/hub-items.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
 import { completeJob } from '../jobs/end-job.ts';
-import { transactionIdOf } from '../postgres/has-committed.ts';
+import { transactionIdOf } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
 import { changeDataset } from '../versions/change-dataset.ts';

@@ -5,8 +5,7 @@ import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../databa
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { IS_CLUSTER } from '../items/read-session.ts';
-import { hasCommitted } from '../postgres/has-committed.ts';
-import { type Pool, prepared, sendTogether, Transaction } from '../postgres/pool.ts';
+import { hasCommitted, type Pool, prepared, sendTogether, Transaction } from '../postgres/pool.ts';
 import { toHandleTaken } from '../versions/handle.ts';
 import { toColumns } from '../versions/ranges.ts';
 import type { DatasetMeta, NewDatasetTarget } from './draft-content.ts';

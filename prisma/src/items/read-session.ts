@@ -5,7 +5,7 @@ import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
 import { SET_ON_NODES, SNAPSHOT } from '../database/transaction-settings.ts';
-import { cancelQuery } from '../postgres/cancel-query.ts';
+import { cancelQuery } from '../postgres/client.ts';
 import { destroySocket } from '../postgres/pg-internals.ts';
 import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';

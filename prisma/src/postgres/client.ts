@@ -1,11 +1,20 @@
+import { once } from 'node:events';
 import pg from 'pg';
-import { ConnectError } from './connect-error.ts';
-import { renewConnection } from './pg-internals.ts';
-import { requireScram } from './require-scram.ts';
-import type { Attempts } from './tls.ts';
+import { ConnectError } from './driver-errors.ts';
+import {
+  cancelKeyOf,
+  createConnection,
+  destroySocket,
+  lacksServerProof,
+  processIdOf,
+  protocolEventsOf,
+  renewConnection,
+  tlsOf,
+} from './pg-internals.ts';
+import { type Attempts, readTls } from './tls.ts';
 
 /** What {@link Client} needs beside what `pg` takes. */
-export interface ClientConfig extends pg.ClientConfig {
+interface ClientConfig extends pg.ClientConfig {
   readonly attempts: Attempts;
   /** Whether SCRAM is the only method of authentication that is accepted. */
   readonly requiresScram: boolean;
@@ -47,4 +56,95 @@ export class Client extends pg.Client {
       }
     }
   }
+}
+
+/** What every connection needs. */
+export interface ConnectionOptions {
+  /**
+   * A postgresql:// URL, with `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as libpq defines them; with
+   * `?require_auth=scram-sha-256`, only that authentication method is accepted.
+   */
+  readonly url: string;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName?: string;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Makes the configuration of a client, or of a pool with {@link Client} as its class.
+ *
+ * @throws Error that continues the name of the URL, for parameters of TLS that cannot be used
+ */
+export function connectionConfig(options: ConnectionOptions): ClientConfig {
+  const { url, attempts } = readTls(options.url);
+  const parameters = URL.parse(options.url)?.searchParams;
+  return {
+    connectionString: url,
+    application_name: options.applicationName ?? 'svc',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    enableChannelBinding: parameters?.get('channel_binding') === 'require',
+    attempts,
+    requiresScram: parameters?.get('require_auth') === 'scram-sha-256',
+  };
+}
+
+/** Makes a client that is not connected yet. */
+export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): Client {
+  return new Client({ ...connectionConfig(options), ...more });
+}
+
+const OTHER_METHODS = ['authenticationCleartextPassword', 'authenticationMD5Password'];
+
+/**
+ * Makes a client, before it connects, authenticate by SCRAM only, as libpq does with `require_auth=scram-sha-256`. `pg` itself
+ * accepts any method: a program that listens in place of the server could request the password in clear text, or accept
+ * every login and read the statements. The client closes the connection before it sends either.
+ */
+function requireScram(client: pg.ClientBase): void {
+  const events = protocolEventsOf(client);
+  let hasResponded = false;
+  const refuse = (): void => {
+    destroySocket(client);
+    // ignore the rest of what the server sent
+    events.removeAllListeners('readyForQuery');
+    const message = 'Cannot authenticate: the server requests a method other than scram-sha-256.';
+    events.emit('error', new Error(message));
+  };
+  for (const method of OTHER_METHODS) events.prependListener(method, refuse);
+  events.prependListener('authenticationSASLFinal', () => {
+    hasResponded = true;
+  });
+  events.prependListener('authenticationOk', () => {
+    if (!hasResponded || lacksServerProof(client)) refuse();
+  });
+}
+
+/** Whether a connection goes through a pooler: another process works for it than its start named. */
+export async function isThroughPooler(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid !== processIdOf(client);
+}
+
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Asks the server to cancel the query of a connection (PostgreSQL protocol, "Canceling Requests in Progress"), on a
+ * separate connection, encrypted like the first, which a pooler forwards as well. Resolves when the server has closed it, or
+ * does not respond in time; only the query itself shows whether it was cancelled. Never throws.
+ */
+export async function cancelQuery(client: pg.ClientBase): Promise<void> {
+  const { host, port, processId, secretKey } = cancelKeyOf(client);
+  const ssl = tlsOf(client);
+  const connection = createConnection(ssl);
+  const cancel = (): void => connection.cancel(processId, secretKey);
+  connection.on('error', () => undefined);
+  connection.on('connect', () => (ssl === false ? cancel() : connection.requestSsl()));
+  connection.on('sslconnect', cancel);
+  connection.stream.setTimeout(TIMEOUT_MS, () => connection.stream.destroy());
+  const ended = once(connection, 'end');
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
+  await ended.catch(() => undefined);
 }

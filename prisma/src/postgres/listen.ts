@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from './connection-config.ts';
-import { isThroughPooler } from './pooler.ts';
+import { createClient, isThroughPooler } from './client.ts';
 
 /** @typeParam Channel names of channels, which are SQL identifiers */
 export interface ListenOptions<Channel extends string> {

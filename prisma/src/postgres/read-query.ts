@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { cancelQuery } from './cancel-query.ts';
+import { cancelQuery } from './client.ts';
 import { destroySocket } from './pg-internals.ts';
 import { type Pool, prepared } from './pool.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type ConnectionOptions, createClient } from './connection-config.ts';
-import { isUnavailable } from './is-unavailable.ts';
+import { type ConnectionOptions, createClient } from './client.ts';
+import { isUnavailable } from './driver-errors.ts';
 import { destroySocket, isIdle, processIdOf, socketOf } from './pg-internals.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;

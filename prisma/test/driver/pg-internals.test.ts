@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { cancelQuery } from '../../src/postgres/cancel-query.ts';
-import { createClient } from '../../src/postgres/connection-config.ts';
+import { cancelQuery, createClient } from '../../src/postgres/client.ts';
 import {
   cancelKeyOf,
   containParserErrors,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, expect, it } from 'vitest';
-import { createClient } from '../../src/postgres/connection-config.ts';
+import { createClient } from '../../src/postgres/client.ts';
 import { createPool } from '../../src/postgres/pool.ts';
 import { throughLine } from '../server-address.ts';
 import { startTcpProxy } from '../tcp-proxy.ts';

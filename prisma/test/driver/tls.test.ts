@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../src/migrate/migrate.ts';
-import { cancelQuery } from '../../src/postgres/cancel-query.ts';
-import { createClient } from '../../src/postgres/connection-config.ts';
+import { cancelQuery, createClient } from '../../src/postgres/client.ts';
 import { createPool } from '../../src/postgres/pool.ts';
 import { NO_TLS, startTlsServer, type TlsServer } from '../tls-server.ts';
 
