@@ -1,9 +1,15 @@
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
+export {
+  type Actor,
+  AUDIT_ACTIONS,
+  type AuditAction,
+  actAs,
+  checkOwnHandle,
+  HANDLE_PREFIX,
+} from './audit/actor.ts';
 export type { AuditConditions, AuditEntry } from './audit/audit-store.ts';
-export { AUDIT_ACTIONS, type AuditAction } from './audit/write-audit.ts';
 export { createStore, type PoolState, type Store, type StoreOptions } from './create-store.ts';
-export { type Actor, actAs, checkOwnHandle, HANDLE_PREFIX } from './database/actor.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './database/dataset-row.ts';
 export { type OutageReason, operatorMessage, StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';

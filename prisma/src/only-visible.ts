@@ -1,4 +1,4 @@
-import { seesDataset } from './database/actor.ts';
+import { seesDataset } from './audit/actor.ts';
 import { datasetNotFound } from './database/dataset-row.ts';
 import { isUuid } from './database/values.ts';
 import type { DatasetStore } from './datasets/dataset-store.ts';

@@ -1,6 +1,7 @@
 // Changes datasets until it is killed: arguments are the URL of a database and the name of who does it.
+
+import { actAs } from '../src/audit/actor.ts';
 import { createStore } from '../src/create-store.ts';
-import { actAs } from '../src/database/actor.ts';
 import { importItems } from './import-items.ts';
 
 const [url = '', name = ''] = process.argv.slice(2);

@@ -1,7 +1,6 @@
 import type { LinkedParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../context.ts';
-import { StoreError } from '../database/errors.ts';
-import { guarded, guardedStream } from '../database/guarded.ts';
+import { guarded, guardedStream, StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
 import { createReadQuery, createReads } from '../postgres/read-query.ts';
 import type { ByteRange } from './asset-store.ts';

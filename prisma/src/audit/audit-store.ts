@@ -1,18 +1,17 @@
 import type { StoreContext } from '../context.ts';
-import { seesHandle } from '../database/actor.ts';
-import { guarded } from '../database/guarded.ts';
-import { readOrderedPage } from '../database/ordered-page.ts';
+import { guarded } from '../database/errors.ts';
 import {
   cursorAfter,
   decodeCursor,
   type Page,
   type PageRequest,
   Parameters,
+  readOrderedPage,
   timeAtPosition,
 } from '../database/page.ts';
 import { isUuid, searchableText } from '../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
-import type { AuditAction } from './write-audit.ts';
+import { type AuditAction, seesHandle } from './actor.ts';
 
 /** A change that was made. */
 export interface AuditEntry {

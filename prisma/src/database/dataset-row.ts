@@ -1,9 +1,8 @@
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { StoreError } from './errors.ts';
-import { boundedName, boundedText } from './item-size.ts';
 import { readStoredJson } from './read-stored-json.ts';
-import { isUuid, shortened } from './values.ts';
+import { boundedName, boundedText, isUuid, shortened } from './values.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 

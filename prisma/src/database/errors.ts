@@ -9,7 +9,7 @@ import { ConnectError, type ConnectReason, isRefused, isUnavailable } from '../p
 export type OutageReason = ConnectReason | 'not_migrated' | 'full';
 
 /** What each reason means and what to do, without where the database is: anybody may read it. */
-export const OUTAGES: Readonly<Record<OutageReason, string>> = {
+const OUTAGES: Readonly<Record<OutageReason, string>> = {
   unreachable:
     'The database cannot be reached at the moment. Check that it runs, and the host and port of DATABASE_URL.',
   refused:
@@ -202,4 +202,30 @@ function firstOf(value: unknown): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+type Methods = Record<string, (...args: never[]) => Promise<unknown>>;
+
+/** The same methods, whose lost connections come out as StoreError `unavailable`. */
+export function guarded<T extends object>(methods: T): T {
+  const wrapped: Methods = {};
+  for (const [name, method] of Object.entries(methods as Methods)) {
+    wrapped[name] = async (...args) => {
+      try {
+        return await method(...args);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    };
+  }
+  return wrapped as T;
+}
+
+/** The same values, with a lost connection as StoreError `unavailable`. */
+export async function* guardedStream<T>(values: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* values;
+  } catch (error) {
+    throw toStoreError(error);
+  }
 }

@@ -1,9 +1,8 @@
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
+import { checkOwnHandle, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
-import { checkOwnHandle } from '../database/actor.ts';
 import { type DatasetSummary, datasetNotFound, type StoredSection } from '../database/dataset-row.ts';
-import { guarded } from '../database/guarded.ts';
+import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';

@@ -1,13 +1,11 @@
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
-import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
-import { SNAPSHOT } from '../database/transaction-settings.ts';
-import { isUuid } from '../database/values.ts';
+import { boundedName, isUuid } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/version-sql.ts';
-import { type ReadQuery, readFrom } from '../postgres/read-query.ts';
+import { type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 
 /** A dataset, and the number of one of its versions; by default the newest. */
 export interface ComparedDataset {

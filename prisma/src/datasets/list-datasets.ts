@@ -1,5 +1,5 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
-import { seesHandle } from '../database/actor.ts';
+import { seesHandle } from '../audit/actor.ts';
 import {
   type DatasetRow,
   type DatasetSource,
@@ -9,7 +9,6 @@ import {
   SUMMARY_SECTIONS,
   shownDataset,
 } from '../database/dataset-row.ts';
-import { readOrderedPage } from '../database/ordered-page.ts';
 import {
   type CreatedRow,
   cursorAfter,
@@ -17,6 +16,7 @@ import {
   type Page,
   type PageRequest,
   Parameters,
+  readOrderedPage,
   timeAtPosition,
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';

@@ -20,10 +20,9 @@ import {
   withAddedFiles,
 } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { isUuid } from '../database/values.ts';
+import { isUuid, itemTooLarge } from '../database/values.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';

@@ -1,5 +1,5 @@
 import { Parameters } from '../database/page.ts';
-import { withHashJoins } from '../database/transaction-settings.ts';
+import { withHashJoins } from '../postgres/read-query.ts';
 import { differencesIn, SPANS, type Spans } from './differences-sql.ts';
 
 /** Items in which two versions differ. */

@@ -1,7 +1,7 @@
 import { createYielder } from '@svc/concurrency';
-import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
+import { boundedName } from '../database/values.ts';
 import type { StoredParts } from '../items/decode-rows.ts';
 import { type ItemPlace, itemsAt } from '../items/item-places.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';

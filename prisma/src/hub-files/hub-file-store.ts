@@ -3,7 +3,7 @@ import type { ByteRange } from '../assets/asset-store.ts';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
-import { guarded, guardedStream } from '../database/guarded.ts';
+import { guarded, guardedStream } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { createReads } from '../postgres/read-query.ts';

@@ -2,10 +2,8 @@ import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
-import { StoreError } from '../database/errors.ts';
-import { guarded, guardedStream } from '../database/guarded.ts';
+import { guarded, guardedStream, StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { SNAPSHOT } from '../database/transaction-settings.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import {
   itemsInRanges,
@@ -15,7 +13,7 @@ import {
   type SectionRange,
 } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
-import { type CopyQuery, createReads, type ReadQuery, readFrom } from '../postgres/read-query.ts';
+import { type CopyQuery, createReads, type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 import { asCopy, packedItems } from './packed-items.ts';
 import { PROFILE_FORMAT, type StoredProfile } from './profile.ts';
 

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
-import { guarded } from '../database/guarded.ts';
-import { boundedText } from '../database/item-size.ts';
+import { guarded, StoreError, toStoreError } from '../database/errors.ts';
+import { boundedText } from '../database/values.ts';
 
 /** The right to do the work of a key, for as long as it is renewed. */
 export interface IdempotencyClaim {

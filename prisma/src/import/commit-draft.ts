@@ -1,8 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
-import { writeAudit } from '../audit/write-audit.ts';
-import { checkOwnHandle } from '../database/actor.ts';
+import { checkOwnHandle, writeAudit } from '../audit/actor.ts';
 import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { seesDataset } from '../database/actor.ts';
+import { seesDataset } from '../audit/actor.ts';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';

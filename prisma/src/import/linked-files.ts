@@ -2,7 +2,7 @@ import type { AssetLink } from '@svc/jsonl-v23/internal';
 import { LRUCache } from 'lru-cache';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { createAssetReader } from '../assets/read-ahead.ts';
-import { seesHandle } from '../database/actor.ts';
+import { seesHandle } from '../audit/actor.ts';
 import { isUuid, shortened } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';

@@ -1,6 +1,6 @@
 import { untilAborted } from '@svc/concurrency';
 import type pg from 'pg';
-import { auditStatement } from '../audit/write-audit.ts';
+import { auditStatement } from '../audit/actor.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';

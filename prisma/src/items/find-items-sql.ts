@@ -1,5 +1,5 @@
-import { boundedName } from '../database/item-size.ts';
 import {
+  boundedName,
   containsPattern,
   hasOtherCases,
   insideJsonString,

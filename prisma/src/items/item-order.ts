@@ -1,5 +1,5 @@
 import type { StoredSection } from '../database/dataset-row.ts';
-import { itemTooLarge } from '../database/item-size.ts';
+import { itemTooLarge } from '../database/values.ts';
 
 /** Checks that every item comes, in order, and was read: an export must be complete. */
 export class ItemOrder {

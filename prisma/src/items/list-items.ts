@@ -2,10 +2,11 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { type HeldPage, holdPage } from '../database/held-page.ts';
 import {
   cursorAfter,
   decodeCursor,
+  type HeldPage,
+  holdPage,
   type Page,
   Parameters,
   type PlacedPageRequest,

@@ -1,6 +1,5 @@
 import { StoreError } from '../database/errors.ts';
-import { boundedText } from '../database/item-size.ts';
-import { memberText, readableJson, shortened } from '../database/values.ts';
+import { boundedText, memberText, readableJson, shortened } from '../database/values.ts';
 
 /** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each is a task of the same kind. */
 export type JobKind = 'import' | 'upload';

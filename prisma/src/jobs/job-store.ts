@@ -1,13 +1,11 @@
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
+import { askedText, seesJob, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
-import { askedText, seesJob } from '../database/actor.ts';
 import { rowParts, uuidBytes } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
-import { guarded } from '../database/guarded.ts';
-import { boundedText } from '../database/item-size.ts';
+import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid, storableText } from '../database/values.ts';
+import { boundedText, isUuid, storableText } from '../database/values.ts';
 import {
   completeClaim,
   type IdempotencyClaim,

@@ -1,5 +1,4 @@
-import { seesDataset, seesJob } from '../database/actor.ts';
-import { readOrderedPage } from '../database/ordered-page.ts';
+import { seesDataset, seesJob } from '../audit/actor.ts';
 import {
   type CreatedRow,
   cursorAfter,
@@ -7,6 +6,7 @@ import {
   type Page,
   type PageRequest,
   Parameters,
+  readOrderedPage,
   timeAtPosition,
 } from '../database/page.ts';
 import { searchableText } from '../database/values.ts';

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
+import { actAs } from '../audit/actor.ts';
 import { createStore, type Store } from '../create-store.ts';
-import { actAs } from '../database/actor.ts';
 import { listen } from '../postgres/listen.ts';
 import type { Run } from '../runs/run-row.ts';
 import {

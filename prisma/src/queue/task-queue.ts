@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, readAsked } from '../database/actor.ts';
+import { type Actor, readAsked } from '../audit/actor.ts';
 import { createPool } from '../postgres/pool.ts';
 
 /** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */

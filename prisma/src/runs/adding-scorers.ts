@@ -1,6 +1,6 @@
 import { parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import type pg from 'pg';
-import { askedText } from '../database/actor.ts';
+import { askedText } from '../audit/actor.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { readableJson } from '../database/values.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';

@@ -1,9 +1,7 @@
 import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
-import { askedText } from '../database/actor.ts';
-import { areOutputsTaken } from '../database/are-outputs-taken.ts';
+import { askedText, writeAudit } from '../audit/actor.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
@@ -12,6 +10,7 @@ import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
+import { areOutputsTaken } from '../versions/delete-version.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import { countEnded, type IdempotentCreation } from './create-run.ts';
 import { readRun } from './read-run.ts';

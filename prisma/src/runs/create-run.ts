@@ -1,8 +1,7 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
-import { askedText } from '../database/actor.ts';
+import { askedText, writeAudit } from '../audit/actor.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';

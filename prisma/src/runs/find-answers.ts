@@ -1,8 +1,8 @@
 import type { EarlierAnswer } from '@svc/evaluation';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { StoreContext } from '../context.ts';
-import { boundedText } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import { boundedText } from '../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { MAX_INLINE_CHARS, readOutput, readReasoning } from './read-stored-outputs.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { seesDataset } from '../database/actor.ts';
+import { seesDataset } from '../audit/actor.ts';
 import { isUuid, readableJson, readableText } from '../database/values.ts';
 import { RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
 

@@ -1,5 +1,5 @@
-import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
+import { boundedName } from '../database/values.ts';
 import { type ItemPosition, itemsAt, readPlaces } from '../items/item-places.ts';
 import { ofParts, partsOf } from '../items/item-ranges.ts';
 import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';

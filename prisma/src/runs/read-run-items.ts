@@ -1,7 +1,7 @@
 import type { RunItem } from '@svc/evaluation';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import { itemTooLarge } from '../database/item-size.ts';
+import { itemTooLarge } from '../database/values.ts';
 import type { ItemPosition } from '../items/item-places.ts';
 import {
   type ItemCandidate,

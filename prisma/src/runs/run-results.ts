@@ -1,6 +1,6 @@
 import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
-import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
+import { boundedName, boundedText, itemTooLarge } from '../database/values.ts';
 import { type ItemPosition, positionColumns } from '../items/item-places.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';

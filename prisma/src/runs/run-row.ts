@@ -8,8 +8,7 @@ import {
   type RunTexts,
 } from '@svc/jsonl-v23/internal';
 import { StoreError } from '../database/errors.ts';
-import { boundedName, boundedText } from '../database/item-size.ts';
-import { readableJson, shortened, storableText } from '../database/values.ts';
+import { boundedName, boundedText, readableJson, shortened, storableText } from '../database/values.ts';
 
 /** A stored run. */
 export interface Run extends RunTexts {}

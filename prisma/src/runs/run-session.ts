@@ -2,10 +2,9 @@ import { type RunEnd, RunError, type RunResult, type RunSession, readPrices } fr
 import type { Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { auditEnd } from '../audit/write-audit.ts';
+import { auditEnd } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
-import { guarded } from '../database/guarded.ts';
+import { guarded, StoreError, toStoreError } from '../database/errors.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { createReads, queryOf } from '../postgres/read-query.ts';
 import { addingScorersOf } from './adding-scorers.ts';

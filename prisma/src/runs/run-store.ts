@@ -1,9 +1,9 @@
 import type { RunItem, RunSession } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { auditEnd, writeAudit } from '../audit/write-audit.ts';
+import { auditEnd, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
-import { guarded } from '../database/guarded.ts';
+import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { inTransaction } from '../postgres/pool.ts';

@@ -1,6 +1,6 @@
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
-import { guarded } from '../database/guarded.ts';
+import { guarded } from '../database/errors.ts';
 import { inTransaction } from '../postgres/pool.ts';
 
 /** What an operator can change while the service runs. */

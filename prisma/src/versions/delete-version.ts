@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
-import { areOutputsTaken } from '../database/are-outputs-taken.ts';
+import { writeAudit } from '../audit/actor.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { rangesOf } from '../items/version-sql.ts';
@@ -135,4 +134,14 @@ async function lastOrdinal(client: pg.ClientBase, partId: string): Promise<numbe
     [partId],
   );
   return rows[0]?.last ?? null;
+}
+
+/** Whether another run that works takes outputs of these runs. What is deleted meanwhile would be paid for again. */
+export async function areOutputsTaken(client: pg.ClientBase, runIds: readonly string[]): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM runs WHERE finished_at IS NULL AND reused_run_id = ANY ($1::uuid[]) AND NOT id = ANY ($1::uuid[])
+     LIMIT 1`,
+    [runIds],
+  );
+  return rowCount !== 0;
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { checkOwnHandle } from '../database/actor.ts';
+import { checkOwnHandle } from '../audit/actor.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid, shortened } from '../database/values.ts';
 

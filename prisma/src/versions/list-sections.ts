@@ -14,9 +14,8 @@ import {
   toStoredSection,
   withAddedFiles,
 } from '../database/dataset-row.ts';
-import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
+import { boundedName, isUuid } from '../database/values.ts';
 import { ofVersion, versionNumber } from '../items/version-sql.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { withHashJoins } from '../database/transaction-settings.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { queryOf } from '../postgres/read-query.ts';
+import { queryOf, withHashJoins } from '../postgres/read-query.ts';
 import { type ItemEdit, type ItemRange, rangeFinder, toSectionRanges } from './ranges.ts';
 
 /** Where the items of a body go in a section. */

@@ -1,4 +1,4 @@
-import { seesDataset, seesHandle } from '../database/actor.ts';
+import { seesDataset, seesHandle } from '../audit/actor.ts';
 import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { writeAudit } from '../audit/write-audit.ts';
+import { writeAudit } from '../audit/actor.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { NO_DIFFERENCE } from '../diff/compare-sections.ts';

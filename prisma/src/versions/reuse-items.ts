@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
-import { withHashJoins } from '../database/transaction-settings.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { queryOf } from '../postgres/read-query.ts';
+import { queryOf, withHashJoins } from '../postgres/read-query.ts';
 import type { StagedItems } from './planned-section.ts';
 import { type ItemRange, itemCountOf, joinRanges, rangeFinder, toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';

@@ -1,4 +1,4 @@
-import { auditEnd } from '../../audit/write-audit.ts';
+import { auditEnd } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { inTransaction } from '../../postgres/pool.ts';

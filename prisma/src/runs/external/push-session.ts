@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type RunItem, readPrices } from '@svc/evaluation';
-import { writeAudit } from '../../audit/write-audit.ts';
+import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
-import { guarded, guardedStream } from '../../database/guarded.ts';
+import { guarded, guardedStream } from '../../database/errors.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { createReadQuery, createReads } from '../../postgres/read-query.ts';

@@ -3,10 +3,9 @@ import { addUsage, errorGroup, type RunResult, tokenCounts } from '@svc/evaluati
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { writeAudit } from '../../audit/write-audit.ts';
+import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
-import { StoreError } from '../../database/errors.ts';
-import { guarded } from '../../database/guarded.ts';
+import { guarded, StoreError } from '../../database/errors.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { createReadQuery, queryOf } from '../../postgres/read-query.ts';

@@ -1,4 +1,4 @@
-import { seesDataset } from '../../database/actor.ts';
+import { seesDataset } from '../../audit/actor.ts';
 
 /*
  * SQL about the labels of results. A label belongs to an output of an item, so a result `result` finds its labels by two

@@ -1,6 +1,6 @@
 import type { ResultLabel } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
-import { writeAudit } from '../../audit/write-audit.ts';
+import { writeAudit } from '../../audit/actor.ts';
 import { StoreError } from '../../database/errors.ts';
 import { isUuid } from '../../database/values.ts';
 import { inTransaction } from '../../postgres/pool.ts';

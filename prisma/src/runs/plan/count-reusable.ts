@@ -1,9 +1,8 @@
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import { SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid, readableJson } from '../../database/values.ts';
 import { itemsInRanges } from '../../items/item-ranges.ts';
-import { type ReadQuery, readFrom } from '../../postgres/read-query.ts';
+import { type ReadQuery, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { joinItems, readJoinedVersion, type VersionOfRun } from '../read-items-at.ts';
 import type { SelectionRequest } from './read-deciding.ts';
 import { selectRanges } from './select-items.ts';

@@ -1,7 +1,7 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../../context.ts';
-import { guardedStream } from '../../database/guarded.ts';
+import { guardedStream } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid, memberText, readableJson } from '../../database/values.ts';
 import { type ItemPlace, itemsAt } from '../../items/item-places.ts';

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../../context.ts';
-import { type HeldPage, holdPage } from '../../database/held-page.ts';
-import { boundedText } from '../../database/item-size.ts';
+import { type HeldPage, holdPage } from '../../database/page.ts';
+import { boundedText } from '../../database/values.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { type ListedItem, toListedItem } from '../../items/list-items.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';

@@ -1,6 +1,12 @@
 import type { StoreContext } from '../../context.ts';
-import { type HeldPage, holdPage } from '../../database/held-page.ts';
-import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
+import {
+  cursorAfter,
+  decodeCursor,
+  type HeldPage,
+  holdPage,
+  type Page,
+  type PlacedPageRequest,
+} from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';

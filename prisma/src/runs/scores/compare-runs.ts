@@ -15,11 +15,16 @@ import {
   type PlacedPageRequest,
 } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { positionColumns } from '../../items/item-places.ts';
 import { itemValue } from '../../items/item-value.ts';
-import { createReadQuery, type ReadQuery, readFrom } from '../../postgres/read-query.ts';
+import {
+  createReadQuery,
+  LARGE_JOINS,
+  type ReadQuery,
+  readFrom,
+  SNAPSHOT,
+} from '../../postgres/read-query.ts';
 import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
 import { runNotFound } from '../run-row.ts';
 import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy, pairSlices } from './compare-sql.ts';

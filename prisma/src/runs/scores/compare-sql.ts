@@ -1,5 +1,4 @@
-import { boundedText } from '../../database/item-size.ts';
-import { memberText, readableJson } from '../../database/values.ts';
+import { boundedText, memberText, readableJson } from '../../database/values.ts';
 import { ofRun } from '../../items/version-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import { clusterOf, sliceKey, statusBy } from './summary-sql.ts';

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
-import { boundedText } from '../../database/item-size.ts';
-import { readableJson } from '../../database/values.ts';
+import { boundedText, readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';

@@ -1,9 +1,8 @@
 import type { PairSums } from '@svc/evaluation';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
-import { LARGE_JOINS } from '../../database/transaction-settings.ts';
 import { inTransaction } from '../../postgres/pool.ts';
-import { queryOf } from '../../postgres/read-query.ts';
+import { LARGE_JOINS, queryOf } from '../../postgres/read-query.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
 import { type ComparedBy, type ComparisonState, pairingOf, stateOf } from './comparison-state.ts';
 import { checkCount } from './summarize-run.ts';

@@ -3,7 +3,7 @@ import { costOf, type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { writeAudit } from '../../audit/write-audit.ts';
+import { writeAudit } from '../../audit/actor.ts';
 import { StoreError } from '../../database/errors.ts';
 import { storableText } from '../../database/values.ts';
 import { MAX_INTEGER } from '../create-run.ts';
