@@ -1,7 +1,7 @@
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
+import { createDatabaseAssetStore } from './assets/asset-store.ts';
 import { type Assets, createAssets } from './assets/assets.ts';
-import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-client.ts';
 import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';

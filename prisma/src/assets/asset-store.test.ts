@@ -4,9 +4,13 @@ import { S3_CREDENTIALS, startS3, type TestS3 } from '../../test/start-s3.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createPool, type Pool } from '../postgres/pool.ts';
 import { createReadQuery, createReads } from '../postgres/read-query.ts';
-import { ASSET_PIECE_BYTES, type AssetStore, type ByteRange } from './asset-store.ts';
+import {
+  ASSET_PIECE_BYTES,
+  type AssetStore,
+  type ByteRange,
+  createDatabaseAssetStore,
+} from './asset-store.ts';
 import { collectObjects, releaseObjects } from './collect-assets.ts';
-import { createDatabaseAssetStore } from './database-asset-store.ts';
 import { createS3Objects } from './s3/s3-objects.ts';
 import { createS3AssetStore } from './s3-asset-store.ts';
 

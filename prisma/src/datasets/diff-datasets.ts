@@ -4,7 +4,7 @@ import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '..
 import { boundedName, isUuid } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
-import { versionNumber } from '../items/version-sql.ts';
+import { versionNumber } from '../items/item-ranges.ts';
 import { type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 
 /** A dataset, and the number of one of its versions; by default the newest. */

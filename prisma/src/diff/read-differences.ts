@@ -3,7 +3,7 @@ import { Parameters } from '../database/page.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
 import { boundedName } from '../database/values.ts';
 import type { StoredParts } from '../items/decode-rows.ts';
-import { type ItemPlace, itemsAt } from '../items/item-places.ts';
+import { type ItemPlace, itemsAt } from '../items/item-ranges.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { type ChangedField, changedField, changedFields, MAX_VALUE_BYTES } from './changed-fields.ts';
 import type { Difference, Place } from './compare-sections.ts';

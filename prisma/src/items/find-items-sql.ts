@@ -6,8 +6,8 @@ import {
   memberText,
   readableJson,
 } from '../database/values.ts';
+import { ofVersion, versionNumber } from './item-ranges.ts';
 import { hasValue, type StatedValue } from './item-value.ts';
-import { ofVersion, versionNumber } from './version-sql.ts';
 
 /** Placeholders of the position to continue after, and of how many items to leave out behind it, and to find. */
 export interface PagePosition {

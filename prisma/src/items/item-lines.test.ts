@@ -3,8 +3,8 @@ import type { ItemParts } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { COPY_HEADER, COPY_TRAILER, cutLongRows, rowParts } from '../database/copy-format.ts';
+import { ItemOrder } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
-import { ItemOrder } from './item-order.ts';
 
 const bytesOf = (text: string | null): Uint8Array | null => (text === null ? null : Buffer.from(text));
 

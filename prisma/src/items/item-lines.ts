@@ -1,7 +1,6 @@
 import { type CutRows, type LongRow, RowFields } from '../database/copy-format.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
-import { decodeLargeRow, decodeRow, LARGE_ROW_BYTES, ROW_FIELD } from './decode-rows.ts';
-import type { ItemOrder } from './item-order.ts';
+import { decodeLargeRow, decodeRow, type ItemOrder, LARGE_ROW_BYTES, ROW_FIELD } from './decode-rows.ts';
 import type { StoredItem } from './list-items.ts';
 
 /**

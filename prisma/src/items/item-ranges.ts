@@ -1,7 +1,6 @@
 import type { Parameters } from '../database/page.ts';
 import { NIL_UUID } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
-import { ofVersion, rangesOf } from './version-sql.ts';
 
 /**
  * Consecutive items of a section that are consecutive in a part. A statement takes ranges as values, because a distributed
@@ -145,4 +144,94 @@ export function itemsInRanges(
         AND i.ordinal < range.first + range.count ${condition}
       ORDER BY i.ordinal
     ) AS read)`;
+}
+
+/*
+ * SQL that reads the items of a version. A section is a row of ranges of parts (docs/decisions/versions-as-ranges.md): three
+ * arrays with the part of each range, and the positions of its first item in the section (`starts`, which ascend from 0) and
+ * in the part (`firsts`). All fragments read a row `s` of `sections`, or of the view `version_sections`.
+ */
+
+/**
+ * The condition that rows `s` of `version_sections` are of one version.
+ *
+ * @param dataset placeholder of its id
+ * @param version placeholder of its number, or null for the newest
+ */
+export function ofVersion(dataset: string, version: string, s = 's'): string {
+  return `${s}.dataset_id = ${dataset} AND ${s}.version = ${versionNumber(dataset, version)}`;
+}
+
+/** The number of a version, `version` or the newest one; null if there is no such dataset. */
+export function versionNumber(dataset: string, version: string): string {
+  return `coalesce(${version}::int, (SELECT version FROM datasets WHERE id = ${dataset}))`;
+}
+
+/** The condition that rows `s` of `version_sections` are of the version of a row `run` of `runs`. */
+export function ofRun(run: string, s = 's'): string {
+  return `${s}.dataset_id = ${run}.dataset_id AND ${s}.version = ${run}.dataset_version`;
+}
+
+/** The ranges of a section, for a FROM clause: rows `(part_id, start, first, stop)`, where `stop` is the position after the last item. */
+export function rangesOf(s = 's'): string {
+  return `(SELECT * FROM unnest(${s}.part_ids, ${s}.starts, ${s}.firsts, ${s}.starts[2:] || ${s}.item_count)
+    AS range (part_id, start, first, stop) WHERE part_id IS NOT NULL)`;
+}
+
+/** The condition that a row `i` of `items` is at a position of section `s`. */
+export function isItemAt(position: string, s = 's', i = 'i'): string {
+  const range = `width_bucket(${position}, ${s}.starts)`;
+  return `${i}.part_id = ${s}.part_ids[${range}] AND ${i}.ordinal = ${position} - ${s}.starts[${range}] + ${s}.firsts[${range}]`;
+}
+
+/** Where an item is stored. */
+export interface ItemPlace {
+  readonly partId: string;
+  readonly ordinal: number;
+}
+
+/** Where an item is in a version. */
+export interface ItemPosition {
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+}
+
+/** Positions as columns: parameters of a statement. */
+export function positionColumns(positions: readonly ItemPosition[]): [sections: number[], items: number[]] {
+  return [
+    positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
+    positions.map(({ orderIndex }) => orderIndex),
+  ];
+}
+
+/** Finds where items of a version are stored, in their order; null for a position that it does not have. */
+export async function readPlaces(
+  query: ReadQuery,
+  { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
+  positions: readonly ItemPosition[],
+): Promise<(ItemPlace | null)[]> {
+  const rows = await query<ItemPlace & { readonly n: number }>(
+    `SELECT wanted.n::int, s.part_ids[range] AS "partId", wanted.item - s.starts[range] + s.firsts[range] AS ordinal
+     FROM unnest($3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, n)
+       JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = wanted.section
+       CROSS JOIN LATERAL width_bucket(wanted.item, s.starts) AS range
+     WHERE wanted.item >= 0 AND wanted.item < s.item_count`,
+    [datasetId, version, ...positionColumns(positions)],
+  );
+  const places: (ItemPlace | null)[] = positions.map(() => null);
+  for (const { n, partId, ordinal } of rows) places[n - 1] = { partId, ordinal };
+  return places;
+}
+
+/**
+ * For a FROM clause: the rows `i` of `items` at places, with the number `place.n` of each, from 1. The shards of parts are
+ * found by values alone. ORDER BY keeps the planner from reading the parts as a whole: right after an import it may have no
+ * idea of how many items they have.
+ */
+export function itemsAt(places: readonly (ItemPlace | null)[], { add }: Parameters): string {
+  const partIds = places.map((place) => place?.partId ?? null);
+  const ordinals = `${add(places.map((place) => place?.ordinal ?? null))}::int[]`;
+  return `unnest(${add(partIds)}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n) CROSS JOIN LATERAL (
+      SELECT i.* FROM items i WHERE ${ofParts(add(partsOf(partIds)))} AND i.part_id = place.part_id AND i.ordinal = place.ordinal ORDER BY i.ordinal
+    ) AS i`;
 }

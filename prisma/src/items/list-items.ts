@@ -17,10 +17,9 @@ import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
-import { itemsInRanges, readRanges } from './item-ranges.ts';
+import { itemsInRanges, ofVersion, readRanges } from './item-ranges.ts';
 import type { StatedValue } from './item-value.ts';
 import { type ItemCandidate, planItems, readPlannedItems, readSizedItems } from './read-item-texts.ts';
-import { ofVersion } from './version-sql.ts';
 
 /** An item of a page. */
 export interface ListedItem extends ItemRow {

@@ -1,7 +1,7 @@
 import { EAGER_BYTES, Parameters } from '../database/page.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import type { StoredParts } from './decode-rows.ts';
-import { type ItemPlace, itemsAt } from './item-places.ts';
+import { type ItemPlace, itemsAt } from './item-ranges.ts';
 
 /** A page of items ends before the one that would exceed this size; one item may have more. */
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;

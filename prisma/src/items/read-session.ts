@@ -7,9 +7,8 @@ import { toStoreError } from '../database/errors.ts';
 import { cancelQuery } from '../postgres/client.ts';
 import { destroySocket } from '../postgres/pg-internals.ts';
 import { queryOf, type ReadQuery, SET_ON_NODES, SNAPSHOT } from '../postgres/read-query.ts';
-import { decodeRows, type ItemRow } from './decode-rows.ts';
+import { decodeRows, ItemOrder, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
-import { ItemOrder } from './item-order.ts';
 import { cutRange, cutRanges, readRangesOf, type SectionRange } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
 

@@ -12,11 +12,10 @@ import {
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
-import { cancelTask, failTask } from '../queue/end-task.ts';
 import { listTasks } from '../queue/list-tasks.ts';
-import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
-import { deleteArchive, lostClaim } from './end-job.ts';
+import { cancelTask, failTask, NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import {
+  deleteArchive,
   JOB_COLUMNS,
   type Job,
   type JobKind,
@@ -24,6 +23,7 @@ import {
   type JobRow,
   type JobStatus,
   jobNotFound,
+  lostClaim,
   toJob,
 } from './job-row.ts';
 

@@ -11,7 +11,7 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
-import { versionNumber } from '../items/version-sql.ts';
+import { versionNumber } from '../items/item-ranges.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';

@@ -1,9 +1,15 @@
 import { Parameters } from '../database/page.ts';
 import { boundedName } from '../database/values.ts';
-import { type ItemPosition, itemsAt, readPlaces } from '../items/item-places.ts';
-import { ofParts, partsOf } from '../items/item-ranges.ts';
+import {
+  type ItemPosition,
+  isItemAt,
+  itemsAt,
+  ofParts,
+  ofVersion,
+  partsOf,
+  readPlaces,
+} from '../items/item-ranges.ts';
 import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';
-import { isItemAt, ofVersion } from '../items/version-sql.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import type { Run } from './run-row.ts';
 

@@ -2,14 +2,13 @@ import type { RunItem } from '@svc/evaluation';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { itemTooLarge } from '../database/values.ts';
-import type { ItemPosition } from '../items/item-places.ts';
+import { type ItemPosition, ofVersion } from '../items/item-ranges.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
   planItems,
   readPlannedItems,
 } from '../items/read-item-texts.ts';
-import { ofVersion } from '../items/version-sql.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { readCandidatesAt, versionOf } from './read-items-at.ts';
 import type { Run } from './run-row.ts';

@@ -3,7 +3,7 @@ import type { Scores } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import type { ItemPosition } from '../items/item-places.ts';
+import type { ItemPosition } from '../items/item-ranges.ts';
 import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';

@@ -1,7 +1,7 @@
 import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 import { boundedName, boundedText, itemTooLarge } from '../database/values.ts';
-import { type ItemPosition, positionColumns } from '../items/item-places.ts';
+import { type ItemPosition, positionColumns } from '../items/item-ranges.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
 import { readItemHashes, type VersionOfRun } from './read-items-at.ts';

@@ -8,8 +8,7 @@ import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
-import { cancelTask, failTask } from '../queue/end-task.ts';
-import type { TaskClaim } from '../queue/task-queue.ts';
+import { cancelTask, failTask, type TaskClaim } from '../queue/task-queue.ts';
 import {
   addScorersToRun,
   collectRuns,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { writeAudit } from '../audit/actor.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
-import { rangesOf } from '../items/version-sql.ts';
+import { rangesOf } from '../items/item-ranges.ts';
 import { removeProvenance } from './insert-provenance.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 

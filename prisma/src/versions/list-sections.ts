@@ -16,7 +16,7 @@ import {
 } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { boundedName, isUuid } from '../database/values.ts';
-import { ofVersion, versionNumber } from '../items/version-sql.ts';
+import { ofVersion, versionNumber } from '../items/item-ranges.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createStore } from '@svc/store';
 import { describe, expect, it } from 'vitest';
-import { rangesOf } from '../../../../prisma/src/items/version-sql.ts';
+import { rangesOf } from '../../../../prisma/src/items/item-ranges.ts';
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { ask, outcomeOf, type ServiceResponse, uploadLines, verifyDataset } from './stored-datasets.ts';

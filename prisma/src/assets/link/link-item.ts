@@ -20,8 +20,7 @@ import {
   type JsonValue,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { hashOf } from './hash-of-pieces.ts';
-import { fileHash, type HashStates } from './hash-states.ts';
+import { fileHash, type HashStates, hashOf } from './hash-item.ts';
 
 /** A file that an item embeds: its content, and the media type that the item gives it. */
 export interface EmbeddedContent {

@@ -7,7 +7,7 @@ import {
   type LineBatch,
   parseLines,
 } from '@svc/jsonl-v23/internal';
-import { createHashStates } from '../../assets/link/hash-states.ts';
+import { createHashStates } from '../../assets/link/hash-item.ts';
 import { linkItem } from '../../assets/link/link-item.ts';
 import type { Profiler } from '../../hub-files/profile.ts';
 import { type BufferPool, type RowTarget, RowWriter } from './encode-rows.ts';

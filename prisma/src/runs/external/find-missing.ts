@@ -1,4 +1,4 @@
-import { ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/item-ranges.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import type { ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';

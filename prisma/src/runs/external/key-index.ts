@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Parameters } from '../../database/page.ts';
-import type { ItemPosition } from '../../items/item-places.ts';
-import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
+import { cutRange, type ItemPosition, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { splitRanges } from '../../versions/ranges.ts';
 import type { Run } from '../run-row.ts';

@@ -1,7 +1,13 @@
 import { Parameters } from '../../database/page.ts';
 import { shortened } from '../../database/values.ts';
-import { type ItemPosition, itemsAt, positionColumns, readPlaces } from '../../items/item-places.ts';
-import { itemsInRanges, readRanges } from '../../items/item-ranges.ts';
+import {
+  type ItemPosition,
+  itemsAt,
+  itemsInRanges,
+  positionColumns,
+  readPlaces,
+  readRanges,
+} from '../../items/item-ranges.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { versionOf } from '../read-items-at.ts';
 import { readRunColumns } from '../read-run.ts';

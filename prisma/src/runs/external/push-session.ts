@@ -3,7 +3,7 @@ import { type RunItem, readPrices } from '@svc/evaluation';
 import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
 import { guarded, guardedStream } from '../../database/errors.ts';
-import type { ItemPosition } from '../../items/item-places.ts';
+import type { ItemPosition } from '../../items/item-ranges.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { createReadQuery, createReads } from '../../postgres/read-query.ts';
 import { keyOf, versionOf } from '../read-items-at.ts';

@@ -4,8 +4,13 @@ import type { StoreContext } from '../../context.ts';
 import { guardedStream } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid, memberText, readableJson } from '../../database/values.ts';
-import { type ItemPlace, itemsAt } from '../../items/item-places.ts';
-import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
+import {
+  cutRange,
+  type ItemPlace,
+  itemsAt,
+  itemsInRanges,
+  type SectionRange,
+} from '../../items/item-ranges.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { selectRanges } from './select-items.ts';
 

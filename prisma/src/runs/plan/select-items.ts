@@ -3,10 +3,15 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { insideJsonString, isUuid, memberText, readableJson, searchableText } from '../../database/values.ts';
-import type { ItemPosition } from '../../items/item-places.ts';
-import { cutRange, itemsInRanges, readRanges, type SectionRange } from '../../items/item-ranges.ts';
+import {
+  cutRange,
+  type ItemPosition,
+  itemsInRanges,
+  ofVersion,
+  readRanges,
+  type SectionRange,
+} from '../../items/item-ranges.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
-import { ofVersion } from '../../items/version-sql.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { readCandidatesAt } from '../read-items-at.ts';
 import { toRunItem } from '../read-run-items.ts';

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../../context.ts';
 import { type HeldPage, holdPage } from '../../database/page.ts';
 import { boundedText } from '../../database/values.ts';
-import type { ItemPosition } from '../../items/item-places.ts';
+import type { ItemPosition } from '../../items/item-ranges.ts';
 import { type ListedItem, toListedItem } from '../../items/list-items.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
-import { positionColumns } from '../../items/item-places.ts';
+import { positionColumns } from '../../items/item-ranges.ts';
 import { itemValue } from '../../items/item-value.ts';
 import {
   createReadQuery,

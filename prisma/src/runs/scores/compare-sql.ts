@@ -1,5 +1,5 @@
 import { boundedText, memberText, readableJson } from '../../database/values.ts';
-import { ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/item-ranges.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import { clusterOf, sliceKey, statusBy } from './summary-sql.ts';
 

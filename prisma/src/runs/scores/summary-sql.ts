@@ -1,5 +1,5 @@
 import type { AlikeItems, ClusteredSpreads } from '@svc/evaluation';
-import { ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/item-ranges.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 
 /** Sections, types and tags that a summary has: those with most results. */

@@ -5,7 +5,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { memberText, readableJson } from '../../database/values.ts';
-import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-places.ts';
+import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-ranges.ts';
 import { queryOf } from '../../postgres/read-query.ts';
 import { keyColumns } from '../run-results.ts';
 import { runNotFound, SQL_TYPES } from '../run-row.ts';

@@ -1,5 +1,5 @@
 import { createHash, type Hash, hash } from 'node:crypto';
-import type { HashStates } from './hash-states.ts';
+import { LRUCache } from 'lru-cache';
 
 /** A file whose base64 text is hashed. */
 interface HashedFile {
@@ -75,4 +75,26 @@ function updateBase64(state: Hash, { base64, content: { bytes } }: HashedFile): 
   for (let at = 0; at < byteLength; at += PIECE_BYTES) {
     state.update(view.toString('base64', at, at + PIECE_BYTES), 'latin1');
   }
+}
+
+const MAX_STATES = 16;
+
+/** What the hashes of items with common files share. */
+export interface HashStates {
+  /** States after texts that come again, the last ones that were used. Go on from a copy, and keep a copy. */
+  readonly afterTexts: LRUCache<string, Hash>;
+  /** Hashes of files in lower-case hex digits. */
+  readonly files: WeakMap<Uint8Array, string>;
+}
+
+/** Makes empty ones. */
+export function createHashStates(): HashStates {
+  return { afterTexts: new LRUCache({ max: MAX_STATES }), files: new WeakMap() };
+}
+
+/** The hash of a file in lower-case hex digits; with states, each array is hashed once. */
+export function fileHash(bytes: Uint8Array, states: HashStates | null): string {
+  const known = states?.files.get(bytes) ?? hash('sha256', bytes, 'hex');
+  states?.files.set(bytes, known);
+  return known;
 }
