@@ -24,9 +24,8 @@ export {
   type ListedDataset,
 } from './datasets/list-datasets.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
-export type { ChangedField } from './diff/changed-fields.ts';
 export type { DiffCounts, ItemChange } from './diff/compare-sections.ts';
-export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';
+export type { ChangedField, DiffEntry, ItemPosition } from './diff/read-differences.ts';
 export type {
   HubFile,
   HubFileLimits,
@@ -131,5 +130,5 @@ export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';
 export type { ListedVersion } from './versions/list-versions.ts';
-export type { Edit } from './versions/place-edits.ts';
+export type { Edit } from './versions/place-items.ts';
 export type { RestoredDataset } from './versions/restore-version.ts';

@@ -11,10 +11,14 @@ import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-item
 import { inTransaction } from '../postgres/pool.ts';
 import { createReadQuery } from '../postgres/read-query.ts';
 import { collectParts, deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
-import { checkHandle, toHandleTaken } from '../versions/handle.ts';
-import { listSections, readSummary } from '../versions/list-sections.ts';
-import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
-import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
+import { checkHandle, type DatasetVersion, resolveVersion, toHandleTaken } from '../versions/handle.ts';
+import {
+  type ListedVersion,
+  listSections,
+  listVersions,
+  readSummary,
+  type VersionsRequest,
+} from '../versions/list-versions.ts';
 import {
   type IdempotentRestoration,
   type Restoration,

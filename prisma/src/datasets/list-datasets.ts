@@ -22,7 +22,7 @@ import {
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { PASS_RATE } from '../runs/run-row.ts';
-import { withSections } from '../versions/list-sections.ts';
+import { withSections } from '../versions/list-versions.ts';
 
 /** The newest run of a dataset that has ended and has a score. */
 export interface LastRun {

@@ -10,9 +10,8 @@ import type { ComparedDataset } from '../datasets/diff-datasets.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import { restoreVersion } from '../versions/restore-version.ts';
-import type { ChangedField } from './changed-fields.ts';
 import type { ItemChange } from './compare-sections.ts';
-import type { ChangedEntry, DiffEntry } from './read-differences.ts';
+import type { ChangedEntry, ChangedField, DiffEntry } from './read-differences.ts';
 
 let opened: TestStore;
 let store: Store;

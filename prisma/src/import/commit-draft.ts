@@ -15,7 +15,7 @@ import { queryOf } from '../postgres/read-query.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
 import { changeDataset } from '../versions/change-dataset.ts';
 import { checkHandle } from '../versions/handle.ts';
-import { readSummary } from '../versions/list-sections.ts';
+import { readSummary } from '../versions/list-versions.ts';
 import type { DraftCommit, NewDatasetTarget, StoredImport, VersionTarget } from './draft-content.ts';
 import type { DraftTotals, SectionRecord } from './draft-totals.ts';
 import { findHome, type Home, keepItemHashes, placeInVersion } from './find-home.ts';

@@ -5,7 +5,7 @@ import type { TaskClaim } from '../queue/task-queue.ts';
 import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/write/written-result.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
-import type { Edit } from '../versions/place-edits.ts';
+import type { Edit } from '../versions/place-items.ts';
 
 /** What an import makes: a dataset, or the next version of one. */
 export type ImportTarget = NewDatasetTarget | VersionTarget;

@@ -3,20 +3,19 @@ import { parseJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
 import { type DiffCounts, NO_DIFFERENCE } from '../diff/compare-sections.ts';
-import { countAssets, endAssets } from './asset-ranges.ts';
-import { type ChangeProvenance, insertProvenance } from './insert-provenance.ts';
 import {
   copyItems,
   countDifferences,
   insertVersion,
   keepStaged,
+  type NewSection,
+  type PlannedSection,
+  type StagedItems,
   type StoredSectionState,
   saveHashState,
   storeSection,
 } from './insert-version.ts';
-import { type Edit, placeEdits } from './place-edits.ts';
-import { placeUpsert } from './place-upsert.ts';
-import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
+import { type Edit, placeEdits, placeUpsert, reuseItems } from './place-items.ts';
 import {
   editRanges,
   type ItemRange,
@@ -26,7 +25,7 @@ import {
   subtractRanges,
 } from './ranges.ts';
 import { lockNewest, type SectionState, type VersionState } from './read-version.ts';
-import { reuseItems } from './reuse-items.ts';
+import { type ChangeProvenance, countAssets, endAssets, insertProvenance } from './version-sources.ts';
 
 /** What is to become of a dataset. */
 export interface DatasetChange {

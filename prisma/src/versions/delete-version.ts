@@ -3,8 +3,8 @@ import { writeAudit } from '../audit/actor.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { rangesOf } from '../items/item-ranges.ts';
-import { removeProvenance } from './insert-provenance.ts';
 import { lockNewest, readVersion } from './read-version.ts';
+import { removeProvenance } from './version-sources.ts';
 
 export interface VersionDeletion {
   readonly withRuns: boolean;

@@ -1,8 +1,27 @@
-import { datasetNotFound, PROVENANCE, shownSchema, withAddedFiles } from '../database/dataset-row.ts';
-import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
+import {
+  type DatasetRow,
+  type DatasetSummary,
+  datasetNotFound,
+  datasetsWith,
+  nothingToRead,
+  PROVENANCE,
+  SECTION_COLUMNS,
+  type SectionSummary,
+  type StoredSection,
+  type StoredSectionRow,
+  SUMMARY_SECTIONS,
+  shownDataset,
+  shownSchema,
+  toSectionSummary,
+  toStoredSection,
+  withAddedFiles,
+} from '../database/dataset-row.ts';
+import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
+import { boundedName, isUuid } from '../database/values.ts';
 import type { DiffCounts } from '../diff/compare-sections.ts';
-import type { ReadQuery } from '../postgres/read-query.ts';
+import { ofVersion, versionNumber } from '../items/item-ranges.ts';
+import type { Pool } from '../postgres/pool.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
 type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
 
@@ -70,4 +89,76 @@ export async function listVersions(
     nextCursor: cursorAfter(`versions ${id}`, shown, rows.length > limit, ({ version }) => [version]),
     totalItems: dataset.count,
   };
+}
+
+/** See `DatasetStore.listSections`. */
+export async function listSections(
+  pool: Pool,
+  id: string,
+  { limit, cursor, version: wanted, signal }: PageRequest & { readonly version?: number | null | undefined },
+): Promise<Page<StoredSection>> {
+  const [ofCursor, after] =
+    cursor === undefined ? [null, -1] : decodeCursor(`sections ${id}`, ['index', 'index'], cursor);
+  const version = versionOfCursor(cursor, ofCursor, wanted);
+  const query = createReadQuery(pool, signal);
+  const [dataset] = isUuid(id)
+    ? await query<{ count: number; version: number }>(
+        `SELECT cardinality(section_ids) AS count, version FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`,
+        [id, version],
+      )
+    : [];
+  if (dataset === undefined) throw await nothingToRead(query, id, version);
+  const rows = await query<StoredSectionRow>(
+    `SELECT ${SECTION_COLUMNS} FROM version_sections s
+     WHERE ${ofVersion('$1', '$2')} AND order_index > $3 ORDER BY order_index LIMIT $4`,
+    [id, dataset.version, after, limit + 1],
+  );
+  const shown = rows.slice(0, limit);
+  return {
+    data: shown.map(toStoredSection),
+    nextCursor: cursorAfter(`sections ${id}`, shown, rows.length > limit, ({ orderIndex }) => [
+      dataset.version,
+      orderIndex,
+    ]),
+    totalItems: dataset.count,
+  };
+}
+
+/** Datasets, each of one version, with the sections that their summaries list. */
+export async function withSections<T extends DatasetRow>(
+  query: ReadQuery,
+  datasets: readonly T[],
+): Promise<(Omit<T, 'addedFiles'> & Pick<DatasetSummary, 'sections'>)[]> {
+  const rows = await query<SectionSummary & { readonly datasetId: string }>(
+    `SELECT s.id, v.dataset_id AS "datasetId", ${boundedName('s.name')} AS name, place.n::int - 1 AS "orderIndex",
+       s.item_count AS "itemCount"
+     FROM unnest($1::uuid[], $2::int[]) AS wanted (dataset_id, version)
+       JOIN versions v ON v.dataset_id = wanted.dataset_id AND v.version = wanted.version
+       CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) WITH ORDINALITY AS place (id, n)
+       JOIN sections s ON s.id = place.id
+     ORDER BY v.dataset_id, place.n`,
+    [datasets.map(({ id }) => id), datasets.map(({ version }) => version)],
+  );
+  const byDataset = Map.groupBy(rows, ({ datasetId }) => datasetId);
+  return datasets.map((dataset) => ({
+    ...withAddedFiles(dataset),
+    sections: (byDataset.get(dataset.id) ?? []).map(toSectionSummary),
+  }));
+}
+
+/** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */
+export async function readSummary(
+  query: ReadQuery,
+  id: string,
+  version: number | null,
+): Promise<DatasetSummary> {
+  const [found] = isUuid(id)
+    ? await query<DatasetRow>(
+        `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
+        [id, version],
+      )
+    : [];
+  if (found === undefined) throw datasetNotFound(id);
+  const [summary] = await withSections(query, [found]);
+  return summary as DatasetSummary;
 }

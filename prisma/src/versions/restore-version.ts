@@ -9,11 +9,11 @@ import {
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
 import { queryOf } from '../postgres/read-query.ts';
-import { restoreAssets } from './asset-ranges.ts';
 import type { ChangedDataset } from './change-dataset.ts';
 import { countDifferences, insertVersion } from './insert-version.ts';
-import { readSummary } from './list-sections.ts';
+import { readSummary } from './list-versions.ts';
 import { lockNewest, readVersion } from './read-version.ts';
+import { restoreAssets } from './version-sources.ts';
 
 /** What is to be restored. */
 export interface Restoration {

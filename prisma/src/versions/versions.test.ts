@@ -9,7 +9,7 @@ import type { Store } from '../create-store.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
 import { deleteVersion } from './delete-version.ts';
-import type { Edit } from './place-edits.ts';
+import type { Edit } from './place-items.ts';
 import type { ItemRange } from './ranges.ts';
 import { restoreVersion } from './restore-version.ts';
 
