@@ -1,6 +1,7 @@
 /** `@svc/store/rows`: what a thread needs to read stored items, without connections. */
 
 export { joinStoredItem, membersOf } from './database/read-stored-json.ts';
+export { agree, TASK_KINDS, typeOf, type ValueType } from './hub-files/item-scan.ts';
 export {
   linkedFilesOf,
   profileItems,
@@ -20,6 +21,4 @@ export {
   type Profile,
   ProfileBlocks,
   parseProfile,
-  TASK_KINDS,
 } from './hub-files/profile.ts';
-export { agree, typeOf, type ValueType } from './hub-files/value-kinds.ts';

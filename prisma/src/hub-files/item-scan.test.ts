@@ -1,9 +1,9 @@
 import { hasPrompt } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
-import { ItemScan } from './profile.ts';
+import { ItemScan, kindOf, typeOf } from './item-scan.ts';
 
 const idOf = (text: string): string | null => {
   const bytes = Buffer.from(`before${text}`);
@@ -46,4 +46,26 @@ it.each([
 ])('tells whether %j has a prompt or messages', (item, has) => {
   expect(new ItemScan().read(Buffer.from(canonicalJson(item as JsonObject)), 0).hasPrompt).toBe(has);
   expect(hasPrompt(item as JsonObject)).toBe(has);
+});
+
+/** The type of a column of one number, by what its type can hold. */
+function typeOfNumber(text: string): string {
+  const value = Number(text);
+  if (!/^-?\d+$/.test(text)) return String(value) === text && !Number.isInteger(value) ? 'double' : 'json';
+  return text.length <= 20 && BigInt.asIntN(64, BigInt(text)) === BigInt(text) ? 'int64' : 'json';
+}
+
+it('tells the type of every number from its canonical text, wherever it stands', () => {
+  const digits = fc.stringMatching(/^-?(?:0|[1-9]\d{0,24})(?:\.\d{0,12}[1-9])?(?:e[+-]?\d{1,2})?$/);
+  fc.assert(
+    fc.property(
+      fc.oneof(digits, fc.double({ noNaN: true, noDefaultInfinity: true }).map(String)),
+      (literal) => {
+        const text = canonicalJson(parseJson(literal));
+        const bytes = Buffer.from(`[${text}]`);
+        expect(typeOf(kindOf(bytes, 1, bytes.length - 1))).toBe(typeOfNumber(text));
+      },
+    ),
+    { numRuns: times(20_000, 1_000) },
+  );
 });

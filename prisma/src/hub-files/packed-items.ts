@@ -2,7 +2,8 @@ import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
 import type { StoredItem } from '../items/list-items.ts';
-import { emptyProfile, ItemScan, type Profile, Profiler } from './profile.ts';
+import { ItemScan } from './item-scan.ts';
+import { emptyProfile, type Profile, Profiler } from './profile.ts';
 
 /** An item as it is stored, without its section. The hash is a view of what was unpacked. */
 export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;

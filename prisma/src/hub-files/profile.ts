@@ -1,7 +1,6 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
-import { MemberCursor } from '../database/member-cursor.ts';
 import { membersOf } from '../database/read-stored-json.ts';
-import { type Kinds, kindOf } from './value-kinds.ts';
+import { type Kinds, kindOf, MemberCursor } from './item-scan.ts';
 
 /** An image that an item embeds. */
 export interface LinkedImage {
@@ -71,72 +70,6 @@ export interface Profile {
   hasListedImages: boolean;
   /** The {@link TASK_KINDS} of the items, as bits. */
   kinds: number;
-}
-
-/** What kind of task an item is; `none` has no prompt. */
-export const TASK_KINDS = { choices: 1, criteria: 2, text: 4, none: 8 } as const;
-
-const [ID, CRITERIA, INPUTS, CHOICES, MESSAGES, PROMPT, META] = [
-  ...['id', 'criteria', 'inputs', 'choices', 'messages', 'prompt', 'meta'],
-].map((name) => Buffer.from(name)) as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer, Buffer];
-
-/** What an item is, from its canonical payload: its text without answer, checker and assets, in UTF-8. */
-export class ItemScan {
-  /** Where the value of `id` is; -1 without one. */
-  idStart = -1;
-  idEnd = -1;
-  /** Whether it has a prompt or messages, as `hasPrompt` tells of values. */
-  hasPrompt = false;
-  /** One of {@link TASK_KINDS}. */
-  kind: number = TASK_KINDS.none;
-  /** Where the value of `meta` starts; -1 without one. */
-  metaStart = -1;
-  bytes: Uint8Array = new Uint8Array();
-  readonly #item = new MemberCursor();
-  readonly #inputs = new MemberCursor();
-
-  /** Reads a payload that starts at `start`. */
-  read(bytes: Uint8Array, start: number): this {
-    this.bytes = bytes;
-    this.idStart = -1;
-    this.idEnd = -1;
-    this.hasPrompt = false;
-    this.metaStart = -1;
-    let hasCriteria = false;
-    let kind: number = TASK_KINDS.none;
-    const item = this.#item;
-    item.open(bytes, start);
-    while (item.next()) {
-      if (item.isKey(CRITERIA)) hasCriteria = item.isFilledArray;
-      else if (item.isKey(ID)) {
-        this.idStart = item.valueStart;
-        this.idEnd = item.valueEnd;
-      } else if (item.isKey(INPUTS)) kind = this.#readInputs(item.valueStart);
-      else if (item.isKey(META)) {
-        this.metaStart = item.valueStart;
-        break;
-      }
-    }
-    this.kind = kind === TASK_KINDS.text && hasCriteria ? TASK_KINDS.criteria : kind;
-    return this;
-  }
-
-  #readInputs(start: number): number {
-    let hasChoices = false;
-    const inputs = this.#inputs;
-    inputs.open(this.bytes, start);
-    while (inputs.next()) {
-      if (inputs.isKey(CHOICES)) hasChoices = inputs.isFilledArray;
-      else if (inputs.isKey(MESSAGES)) this.hasPrompt = inputs.isFilledArray;
-      else if (inputs.isKey(PROMPT)) {
-        // The members that count come in the order of their names.
-        if (!inputs.isString) break;
-        this.hasPrompt = true;
-        return hasChoices ? TASK_KINDS.choices : TASK_KINDS.text;
-      }
-    }
-    return TASK_KINDS.none;
-  }
 }
 
 export function emptyProfile(): Profile {

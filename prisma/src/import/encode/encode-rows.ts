@@ -2,14 +2,8 @@ import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/interna
 import type { EmbeddedContent, LinkedItem } from '../../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
-import { utf8 } from '../../database/member-cursor.ts';
-import {
-  emptyProfile,
-  ItemScan,
-  PROFILE_ITEMS,
-  type Profile,
-  type Profiler,
-} from '../../hub-files/profile.ts';
+import { ItemScan, utf8 } from '../../hub-files/item-scan.ts';
+import { emptyProfile, PROFILE_ITEMS, type Profile, type Profiler } from '../../hub-files/profile.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';
 
