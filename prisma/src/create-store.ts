@@ -19,12 +19,15 @@ import { onlyVisibleDatasets, onlyVisibleRuns } from './only-visible.ts';
 import { type Listener, type ListenOptions, listen } from './postgres/listen.ts';
 import { createPool } from './postgres/pool.ts';
 import { createProbes, type DatabaseChange, type Readiness } from './probes.ts';
-import type { QueueSizes } from './queue/measure.ts';
-import { type Measurements, measure } from './queue/measure.ts';
+import { type Measurements, measure, type QueueSizes } from './queue/measure.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
-import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
-import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
+import {
+  CHECK_INTERVAL_KEY,
+  createSettingsStore,
+  DEFAULT_SETTINGS,
+  type SettingsStore,
+} from './settings/settings-store.ts';
 
 /**
  * Channels of notifications:
@@ -220,3 +223,35 @@ function createSemaphores(options: StoreOptions, maxItemBytes: number): Semaphor
 
 const tooMany = (what: string, options?: { readonly retryAfterMs: number }): StoreError =>
   new StoreError('unavailable', `Too many concurrent ${what}.`, options);
+
+/** What a worker learns about the runs and jobs that it works on. */
+export interface Cancellations {
+  /** Those to stop: a cancel was asked for, they have ended elsewhere, or they were deleted. */
+  readonly cancelled: readonly string[];
+  /** When to ask again, as the settings say now. */
+  readonly checkIntervalMs: number;
+}
+
+/**
+ * Asks for all runs and jobs of a process and for the interval in one query.
+ *
+ * @param ids uuids of runs and jobs
+ */
+async function cancellationsAmong(
+  { pool }: Pick<StoreContext, 'pool'>,
+  ids: readonly string[],
+): Promise<Cancellations> {
+  const { rows } = await pool.query<{ cancelled: string[]; interval: string | null }>(
+    `SELECT ARRAY(
+       SELECT wanted.id FROM unnest($1::uuid[]) AS wanted (id)
+       WHERE NOT EXISTS (SELECT FROM runs WHERE runs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
+         AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
+     ) AS cancelled, (SELECT value FROM settings WHERE key = $2 AND octet_length(value) <= 1000) AS interval`,
+    [ids, CHECK_INTERVAL_KEY],
+  );
+  const interval = Number(rows[0]?.interval ?? Number.NaN);
+  return {
+    cancelled: rows[0]?.cancelled ?? [],
+    checkIntervalMs: Number.isFinite(interval) ? interval : DEFAULT_SETTINGS.cancellationCheckIntervalMs,
+  };
+}

@@ -9,7 +9,13 @@ export {
   HANDLE_PREFIX,
 } from './audit/actor.ts';
 export type { AuditConditions, AuditEntry } from './audit/audit-store.ts';
-export { createStore, type PoolState, type Store, type StoreOptions } from './create-store.ts';
+export {
+  type Cancellations,
+  createStore,
+  type PoolState,
+  type Store,
+  type StoreOptions,
+} from './create-store.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './database/dataset-row.ts';
 export { type OutageReason, operatorMessage, StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
@@ -85,13 +91,11 @@ export {
   WorkerBoard,
   type WorkerReport,
 } from './queue/worker-board.ts';
-export type { Cancellations } from './runs/cancellations.ts';
 export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts';
 export type { IdempotentCreation, NewRun } from './runs/create-run.ts';
-export type { ClaimRequest } from './runs/external/claims.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
+export type { ClaimRequest, PendingResult } from './runs/external/pending.ts';
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';
-export type { PendingResult } from './runs/external/read-pending.ts';
 export type { ScoredResult, ScoreSession } from './runs/external/score-session.ts';
 export {
   AGREEMENT_CELLS,
@@ -100,19 +104,17 @@ export {
   type JudgedResult,
 } from './runs/labels/compare-labels.ts';
 export type { LabelConditions, LabelOfResult, LabelSummary } from './runs/labels/list-labels.ts';
-export type { StoredLabel } from './runs/labels/read-result-labels.ts';
+export type { StoredLabel } from './runs/labels/result-labels.ts';
 export type { NewLabel } from './runs/labels/set-label.ts';
-export type { UsedModel } from './runs/list-models.ts';
-export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts';
-export type { OpenRun } from './runs/open-run.ts';
-export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';
+export { RUNS_SORTS, type RunsRequest, type RunsSort, type UsedModel } from './runs/list-runs.ts';
+export type { ItemOfResult, ResultName } from './runs/results/items-of-results.ts';
 export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
 export { RESULTS_SORTS } from './runs/results/sort-results.ts';
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
-export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
+export type { OpenRun, PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
 export type {
   ComparedSlice,
   CompareRequest,
@@ -124,8 +126,8 @@ export type { RunSlice } from './runs/scores/slice-run.ts';
 export type { ComparedMeans } from './runs/scores/stored-sums.ts';
 export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
 export type { ImportedRun } from './runs/write/insert-imported-run.ts';
-export { MAX_SCORERS } from './runs/write/scorer-names.ts';
-export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/written-result.ts';
+export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/insert-results.ts';
+export { MAX_SCORERS } from './runs/write/result-counts.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';

@@ -29,9 +29,8 @@ import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
-import { readRun } from '../runs/read-run.ts';
 import { type LabelledResult, readResults } from '../runs/run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
+import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {

@@ -3,7 +3,7 @@ import type { DatasetSource, DatasetSummary } from '../database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../idempotency/idempotency-store.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
-import type { ImportedResult } from '../runs/write/written-result.ts';
+import type { ImportedResult } from '../runs/write/insert-results.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import type { Edit } from '../versions/place-items.ts';
 

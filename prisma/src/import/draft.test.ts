@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
-import type { ImportedResult } from '../runs/write/written-result.ts';
+import type { ImportedResult } from '../runs/write/insert-results.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;

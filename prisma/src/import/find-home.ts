@@ -4,7 +4,7 @@ import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
 import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
-import type { ImportedResult } from '../runs/write/written-result.ts';
+import type { ImportedResult } from '../runs/write/insert-results.ts';
 import { toSectionRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
 

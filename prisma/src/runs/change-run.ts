@@ -13,9 +13,8 @@ import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { areOutputsTaken } from '../versions/delete-version.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import { countEnded, type IdempotentCreation } from './create-run.ts';
-import { readRun } from './read-run.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
-import { addScorers } from './write/scorer-names.ts';
+import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from './run-row.ts';
+import { addScorers } from './write/result-counts.ts';
 
 /** Which results a run does again. */
 export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';

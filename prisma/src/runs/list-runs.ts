@@ -1,5 +1,7 @@
+import type pg from 'pg';
+import { seesDataset } from '../audit/actor.ts';
 import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid, readableJson } from '../database/values.ts';
+import { isUuid, readableJson, readableText } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { listTasks, type TasksOrder } from '../queue/list-tasks.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
@@ -63,3 +65,63 @@ export async function listRuns(
   });
   return { ...found, data: found.data.map(toRun) };
 }
+
+/** A model that a run has named. */
+export interface UsedModel {
+  /** The variable of its key; null without one. */
+  readonly keyName: string | null;
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+/** Older runs are not looked at. */
+const MAX_RUNS = 1_000;
+const MAX_CONFIG_BYTES = 65_536;
+
+const modelsSql = (): string => `
+  SELECT "keyName", "baseUrl", model FROM (
+    SELECT config ->> 'api_key_env' AS "keyName", config ->> 'base_url' AS "baseUrl", config ->> 'model' AS model, max(created_at) AS used
+    FROM (
+      SELECT ${readableJson('config::json')} -> 'provider' AS config, created_at FROM runs
+      WHERE ${seesDataset('dataset_id') ?? 'true'} AND NOT imported AND octet_length(config) <= ${MAX_CONFIG_BYTES} ORDER BY created_at DESC, id DESC LIMIT ${MAX_RUNS}
+    ) AS recent WHERE json_typeof(config) = 'object' GROUP BY 1, 2, 3
+  ) AS models
+  WHERE octet_length("baseUrl") <= 2048 AND octet_length(model) <= 1024 ORDER BY used DESC, model COLLATE "C"`;
+
+/** See `RunStore.listModels`: the models of the newest thousand runs, the newest first. */
+export async function listModels(pool: pg.Pool): Promise<readonly UsedModel[]> {
+  return (await pool.query<UsedModel>(modelsSql())).rows;
+}
+
+/** A model and where it is asked. */
+export interface AskedModel {
+  readonly datasetId: string;
+  /** Such as `https://host`. */
+  readonly origin: string;
+  readonly model: string;
+}
+
+const provider = (member: string): string => `${readableJson('config::json')} #>> '{provider,${member}}'`;
+
+/** See `RunStore.findLatest`. */
+export async function findLatestRun(
+  pool: pg.Pool,
+  { datasetId, origin, model }: AskedModel,
+): Promise<Run | null> {
+  if (!isUuid(datasetId)) return null;
+  const { rows } = await pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
+    `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (
+       SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND NOT is_trial AND source_run_id IS NULL
+         AND ok + unscored > 0
+       ORDER BY created_at DESC, id DESC LIMIT ${MAX_RUNS}
+     ) AS newest WHERE ${provider('model')} = $2 AND octet_length(${provider('base_url')}) <= 2048
+     ORDER BY created_at DESC, id DESC`,
+    [datasetId, readableText(model)],
+  );
+  const latest = rows.find(({ baseUrl }) => baseUrl !== null && originOf(baseUrl) === origin);
+  if (latest === undefined) return null;
+  const found = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [latest.id]);
+  return found.rows[0] === undefined ? null : toRun(found.rows[0]);
+}
+
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);

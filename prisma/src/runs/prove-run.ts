@@ -19,7 +19,7 @@ import { readResults } from './run-results.ts';
 import { SUMMARY_VERSION } from './run-row.ts';
 import { storedSums } from './scores/stored-sums.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
-import { scorerNumber } from './write/scorer-names.ts';
+import { scorerNumber } from './write/result-counts.ts';
 
 /** What the hash and the verdict of a run are made of. */
 interface ProofState extends SummaryState {

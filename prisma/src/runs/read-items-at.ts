@@ -11,25 +11,10 @@ import {
 } from '../items/item-ranges.ts';
 import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
-import type { Run } from './run-row.ts';
-
-/** The version of a dataset that has the items of a run. */
-export interface VersionOfRun {
-  readonly datasetId: string;
-  readonly version: number;
-}
+import type { VersionOfRun } from './run-row.ts';
 
 /** Names a position. */
 export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
-
-/** The version that a run has. */
-export const versionOf = ({
-  datasetId,
-  datasetVersion,
-}: Pick<Run, 'datasetId' | 'datasetVersion'>): VersionOfRun => ({
-  datasetId,
-  version: datasetVersion,
-});
 
 /** The names of sections of a version, by their order. */
 export async function readSectionNames(

@@ -10,9 +10,8 @@ import {
   readPlannedItems,
 } from '../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
-import { readCandidatesAt, versionOf } from './read-items-at.ts';
-import type { Run } from './run-row.ts';
-import { isToReplace, type Retry, readRetry } from './write/retry.ts';
+import { readCandidatesAt } from './read-items-at.ts';
+import { isToReplace, type Retry, type Run, readRetry, versionOf } from './run-row.ts';
 
 /** Positions of a section that one query looks at. */
 const POSITIONS_PER_QUERY = 500;

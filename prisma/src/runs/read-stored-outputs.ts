@@ -7,7 +7,7 @@ import type { ItemPosition } from '../items/item-ranges.ts';
 import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
-import { keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
+import { keyOf, readCandidatesAt } from './read-items-at.ts';
 import { toRunItem } from './read-run-items.ts';
 import { filterByKeys } from './results/results-filter.ts';
 import {
@@ -19,8 +19,7 @@ import {
   readPlannedResults,
   type StoredResult,
 } from './run-results.ts';
-import type { Run } from './run-row.ts';
-import { isToReplace, type Retry, readRetry } from './write/retry.ts';
+import { isToReplace, type Retry, type Run, readRetry, type VersionOfRun, versionOf } from './run-row.ts';
 
 /** Maximum results of one query. */
 const PAGE_RESULTS = 100;

@@ -3,8 +3,9 @@ import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 import { boundedName, boundedText, itemTooLarge } from '../database/values.ts';
 import { type ItemPosition, positionColumns } from '../items/item-ranges.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
-import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
-import { readItemHashes, type VersionOfRun } from './read-items-at.ts';
+import { readResultLabels, type StoredLabel } from './labels/result-labels.ts';
+import { readItemHashes } from './read-items-at.ts';
+import type { VersionOfRun } from './run-row.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {

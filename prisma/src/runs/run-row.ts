@@ -7,11 +7,35 @@ import {
   type RunRow,
   type RunTexts,
 } from '@svc/jsonl-v23/internal';
+import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { boundedName, boundedText, readableJson, shortened, storableText } from '../database/values.ts';
+import {
+  boundedName,
+  boundedText,
+  isUuid,
+  readableJson,
+  shortened,
+  storableText,
+} from '../database/values.ts';
+import type { ReadQuery } from '../postgres/read-query.ts';
 
 /** A stored run. */
 export interface Run extends RunTexts {}
+
+/** The version of a dataset that has the items of a run. */
+export interface VersionOfRun {
+  readonly datasetId: string;
+  readonly version: number;
+}
+
+/** The version that a run has. */
+export const versionOf = ({
+  datasetId,
+  datasetVersion,
+}: Pick<Run, 'datasetId' | 'datasetVersion'>): VersionOfRun => ({
+  datasetId,
+  version: datasetVersion,
+});
 
 export type RunStatus = Run['status'];
 
@@ -124,3 +148,78 @@ export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   scores: 'text',
   failure: 'text',
 };
+
+/**
+ * Holds the row of a run until the end of the transaction. What writes results takes `FOR NO KEY UPDATE`, because a comparison
+ * of the run, which refers to the row, may take long; what deletes or continues it takes `FOR UPDATE`.
+ */
+export type RunLock = 'FOR UPDATE' | 'FOR NO KEY UPDATE';
+
+/**
+ * Reads some columns of a run.
+ *
+ * @throws StoreError `run_not_found`
+ */
+export async function readRunColumns<Row extends pg.QueryResultRow>(
+  query: ReadQuery,
+  id: string,
+  columns: string,
+  lock: RunLock | '' = '',
+): Promise<Row> {
+  const [row] = isUuid(id) ? await query<Row>(`SELECT ${columns} FROM runs WHERE id = $1 ${lock}`, [id]) : [];
+  if (row === undefined) throw runNotFound(id);
+  return row;
+}
+
+/** Reads a run. @throws StoreError as {@link readRunColumns} */
+export async function readRun(query: ReadQuery, id: string, lock: RunLock | '' = ''): Promise<Run> {
+  return toRun(await readRunColumns<RunRow>(query, id, RUN_COLUMNS, lock));
+}
+
+/** Results whose requests have cost something, the model's or a judge's. */
+export interface PaidResults {
+  readonly asked: number;
+  /** What they have cost together. */
+  readonly askedCost: number;
+}
+
+/** See `RunStore.readPaid`. */
+export async function readPaid(pool: pg.Pool, id: string): Promise<PaidResults> {
+  const { rows } = await pool.query<PaidResults>(
+    `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
+     WHERE run_id = $1 AND cost > 0`,
+    [id],
+  );
+  return rows[0] ?? { asked: 0, askedCost: 0 };
+}
+
+/** Which results of a run a retry replaces: nothing else changes it while the run works. */
+export interface Retry {
+  /** How often the run was retried. */
+  readonly retries: number;
+  /** The kind of results; null before the first retry. */
+  readonly only: string | null;
+}
+
+/** Which results a run does again, and the version that has its items; null for an unknown run. */
+export async function readRetry(query: ReadQuery, runId: string): Promise<(Retry & VersionOfRun) | null> {
+  const [run] = await query<Retry & VersionOfRun>(
+    `SELECT dataset_id AS "datasetId", dataset_version AS version, retries, retry_only AS only FROM runs WHERE id = $1`,
+    [runId],
+  );
+  return run ?? null;
+}
+
+/**
+ * SQL for whether a retry replaces a result: an older one of the kind that it names.
+ *
+ * @param result the row of `run_results`
+ * @param retry placeholders
+ */
+export function isToReplace(
+  result: string,
+  { retries, only }: Readonly<Record<keyof Retry, string>>,
+): string {
+  return `${result}.retries < ${retries}::int AND CASE ${only}::text WHEN 'truncated' THEN ${result}.truncated
+    ELSE ${result}.status = ${only}::text END`;
+}

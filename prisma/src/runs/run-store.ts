@@ -6,6 +6,7 @@ import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import { openReadSession } from '../items/read-session.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { cancelTask, failTask, type TaskClaim } from '../queue/task-queue.ts';
@@ -22,29 +23,56 @@ import {
   updateRun,
 } from './change-run.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
-import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
-import { finishRun } from './external/finish-run.ts';
 import { readExternal, readWaiting } from './external/lock-external.ts';
+import {
+  type ClaimRequest,
+  claimPending,
+  deleteClaims,
+  finishRun,
+  type PendingResult,
+  readPending,
+  withItems,
+} from './external/pending.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
-import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { openScores, type ScoreSession } from './external/score-session.ts';
 import { type AgreementRequest, compareLabels, type LabelAgreement } from './labels/compare-labels.ts';
-import { type LabelConditions, type LabelsPage, listLabels } from './labels/list-labels.ts';
-import type { StoredLabel } from './labels/read-result-labels.ts';
+import {
+  type LabelConditions,
+  type LabelOfResult,
+  type LabelsPage,
+  listLabels,
+  readLabels,
+  stateOfLabels,
+} from './labels/list-labels.ts';
+import type { StoredLabel } from './labels/result-labels.ts';
 import { type NewLabel, setLabel } from './labels/set-label.ts';
-import { type AskedModel, findLatestRun, listModels, type UsedModel } from './list-models.ts';
-import { listRuns, type RunsRequest } from './list-runs.ts';
-import { type OpenRun, openRun } from './open-run.ts';
+import {
+  type AskedModel,
+  findLatestRun,
+  listModels,
+  listRuns,
+  type RunsRequest,
+  type UsedModel,
+} from './list-runs.ts';
 import { countReusable, type ReuseRequest } from './plan/count-reusable.ts';
 import { readDeciding, type SelectionRequest } from './plan/read-deciding.ts';
 import { type SampleRequest, sampleItems } from './plan/select-items.ts';
 import { concludeRun } from './prove-run.ts';
-import { type PaidResults, readPaid, readRun } from './read-run.ts';
-import type { ResultName } from './results/item-of-result.ts';
-import { type ItemOfResult, readItemOfResult } from './results/item-of-result.ts';
+import { type ItemOfResult, type ResultName, readItemOfResult } from './results/items-of-results.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
+import { type LabelledResult, readResults } from './run-results.ts';
+import {
+  type PaidResults,
+  RUN_COLUMNS,
+  type Run,
+  type RunRow,
+  readPaid,
+  readRun,
+  runFinished,
+  runNotFound,
+  toRun,
+} from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 import {
   type ComparedSlice,
@@ -387,4 +415,37 @@ export function createRunStore(context: StoreContext): RunStore {
     },
   } satisfies Omit<RunStore, 'readDeciding'>);
   return { ...methods, readDeciding: (request) => readDeciding(context, request) };
+}
+
+/** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
+export interface OpenRun extends AsyncDisposable {
+  readonly run: Run;
+  /** Names the state of the labels of its results. */
+  readonly labelsState: string;
+  /** Its results in item order, in batches. */
+  results(): AsyncIterable<readonly LabelledResult[]>;
+  /** Their labels, in item order and by person, in batches. */
+  labels(conditions: LabelConditions): AsyncIterable<readonly LabelOfResult[]>;
+}
+
+/** See `RunStore.open`. */
+async function openRun(
+  context: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
+  id: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<OpenRun> {
+  if (!isUuid(id)) throw runNotFound(id);
+  const { session, query } = await openReadSession(context, options.signal);
+  try {
+    return {
+      run: await readRun(query, id),
+      labelsState: await stateOfLabels(query, id),
+      results: () => readResults(query, id, context.maxItemBytes),
+      labels: (conditions) => readLabels(query, id, conditions),
+      [Symbol.asyncDispose]: () => session.close(),
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }

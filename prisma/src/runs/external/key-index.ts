@@ -4,7 +4,7 @@ import { cutRange, type ItemPosition, itemsInRanges, type SectionRange } from '.
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { splitRanges } from '../../versions/ranges.ts';
 import type { Run } from '../run-row.ts';
-import type { RunSection } from './find-missing.ts';
+import type { RunSection } from './pending.ts';
 
 /** Where the items of a run may be that have a key. Hashes collide: the caller compares keys. */
 export interface KeyIndex {

@@ -9,9 +9,7 @@ import {
   readRanges,
 } from '../../items/item-ranges.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
-import { versionOf } from '../read-items-at.ts';
-import { readRunColumns } from '../read-run.ts';
-import { type RunSection, sectionsOf } from './find-missing.ts';
+import { readRunColumns, versionOf } from '../run-row.ts';
 import {
   buildKeyIndex,
   itemsOfRun,
@@ -20,6 +18,7 @@ import {
   MAX_INDEXED_ITEMS,
   MAX_SAME,
 } from './key-index.ts';
+import { type RunSection, sectionsOf } from './pending.ts';
 
 /** What a result from outside says of its item: where it is, or its id or hash, or several of these. */
 export interface ItemReference {

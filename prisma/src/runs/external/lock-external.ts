@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
 import { queryOf } from '../../postgres/read-query.ts';
-import { type RunLock, readRun } from '../read-run.ts';
-import { type Run, runFinished } from '../run-row.ts';
+import { type Run, type RunLock, readRun, runFinished } from '../run-row.ts';
 
 /**
  * Reads a run whose results clients send.

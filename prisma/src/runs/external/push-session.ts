@@ -6,14 +6,13 @@ import { guarded, guardedStream } from '../../database/errors.ts';
 import type { ItemPosition } from '../../items/item-ranges.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { createReadQuery, createReads } from '../../postgres/read-query.ts';
-import { keyOf, versionOf } from '../read-items-at.ts';
+import { keyOf } from '../read-items-at.ts';
 import { readItemsAt } from '../read-stored-outputs.ts';
-import { type Run, runFinished } from '../run-row.ts';
-import { insertWritten, type Written } from '../write/insert-results.ts';
-import type { ImportedResult } from '../write/written-result.ts';
-import { endClaims } from './claims.ts';
+import { type Run, runFinished, versionOf } from '../run-row.ts';
+import { type ImportedResult, insertWritten, type Written } from '../write/insert-results.ts';
 import { createLocator, type ItemReference, type LocatedItem } from './locate-items.ts';
 import { lockWaiting, readExternal } from './lock-external.ts';
+import { endClaims } from './pending.ts';
 
 /** An item without the repetitions that have a result. */
 export type ItemToScore = Omit<RunItem, 'doneRepetitions'>;

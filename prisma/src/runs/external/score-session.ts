@@ -10,11 +10,17 @@ import { readStoredJson } from '../../database/read-stored-json.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { createReadQuery, queryOf } from '../../postgres/read-query.ts';
 import type { MainScorer } from '../adding-scorers.ts';
-import { type RunLock, readRun } from '../read-run.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
-import type { Run } from '../run-row.ts';
-import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from '../write/result-counts.ts';
-import { addScorers, numbersOf } from '../write/scorer-names.ts';
+import { type Run, type RunLock, readRun } from '../run-row.ts';
+import {
+  addScorers,
+  COUNTED_COLUMNS,
+  COUNTS,
+  countResults,
+  GROWTH,
+  type Growth,
+  numbersOf,
+} from '../write/result-counts.ts';
 import { createLocator } from './locate-items.ts';
 import type { PushSession } from './push-session.ts';
 

@@ -5,12 +5,11 @@ import { StoreError } from '../../database/errors.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
 import { createReadQuery } from '../../postgres/read-query.ts';
-import { readRunColumns } from '../read-run.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
-import { runNotFound } from '../run-row.ts';
+import { readRunColumns, runNotFound } from '../run-row.ts';
 import { passedBy } from '../scores/summary-sql.ts';
-import { scorerNumber } from '../write/scorer-names.ts';
-import { andSeesLabel, isLabelOf, isNewestVerdict } from './label-sql.ts';
+import { scorerNumber } from '../write/result-counts.ts';
+import { andSeesLabel, isLabelOf, isNewestVerdict } from './result-labels.ts';
 
 export type AgreementCell = keyof AgreementCells;
 export const AGREEMENT_CELLS: readonly AgreementCell[] = [

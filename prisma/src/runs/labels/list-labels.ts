@@ -12,8 +12,14 @@ import { isUuid, searchableText } from '../../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
-import { andSeesLabel, byName, bytesOfLabel, isLabelOf, LABEL_COLUMNS } from './label-sql.ts';
-import type { StoredLabel } from './read-result-labels.ts';
+import {
+  andSeesLabel,
+  byName,
+  bytesOfLabel,
+  isLabelOf,
+  LABEL_COLUMNS,
+  type StoredLabel,
+} from './result-labels.ts';
 
 /** Which labels of a run's results to read; a label passes if it passes all of these. */
 export interface LabelConditions {

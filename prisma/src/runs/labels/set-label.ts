@@ -5,11 +5,9 @@ import { StoreError } from '../../database/errors.ts';
 import { isUuid } from '../../database/values.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { queryOf } from '../../postgres/read-query.ts';
-import { readRunColumns } from '../read-run.ts';
-import { findResult, type ResultName } from '../results/item-of-result.ts';
-import { runNotFound } from '../run-row.ts';
-import { LABEL_COLUMNS } from './label-sql.ts';
-import type { StoredLabel } from './read-result-labels.ts';
+import { findResult, type ResultName } from '../results/items-of-results.ts';
+import { readRunColumns, runNotFound } from '../run-row.ts';
+import { LABEL_COLUMNS, type StoredLabel } from './result-labels.ts';
 
 /** What a person says of an output now. */
 export type NewLabel = Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>;

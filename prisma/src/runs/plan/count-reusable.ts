@@ -3,7 +3,8 @@ import { Parameters } from '../../database/page.ts';
 import { isUuid, readableJson } from '../../database/values.ts';
 import { itemsInRanges } from '../../items/item-ranges.ts';
 import { type ReadQuery, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
-import { joinItems, readJoinedVersion, type VersionOfRun } from '../read-items-at.ts';
+import { joinItems, readJoinedVersion } from '../read-items-at.ts';
+import type { VersionOfRun } from '../run-row.ts';
 import type { SelectionRequest } from './read-deciding.ts';
 import { selectRanges } from './select-items.ts';
 

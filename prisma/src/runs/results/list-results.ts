@@ -9,9 +9,8 @@ import {
 } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
-import { readResultLabels } from '../labels/read-result-labels.ts';
-import { readJoinedVersion, versionOf } from '../read-items-at.ts';
-import { readRunColumns } from '../read-run.ts';
+import { readResultLabels } from '../labels/result-labels.ts';
+import { readJoinedVersion } from '../read-items-at.ts';
 import {
   findResultAt,
   type LabelledResult,
@@ -21,16 +20,18 @@ import {
   type ResultsFilter,
   readPlannedResults,
 } from '../run-results.ts';
-import { SUMMARY_VERSION } from '../run-row.ts';
-import { scorerNumber } from '../write/scorer-names.ts';
-import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
+import { readRunColumns, SUMMARY_VERSION, versionOf } from '../run-row.ts';
+import { scorerNumber } from '../write/result-counts.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
 import {
+  countResults,
   findMatchingAt,
   findMatchingBehind,
   lastSampleKey,
   type Matching,
+  type ResultsTotal,
+  type RunTotals,
   sampleOrder,
 } from './search-results.ts';
 import {

@@ -9,7 +9,7 @@ import {
 } from '../../database/values.ts';
 import { ofRun } from '../../items/item-ranges.ts';
 import { hasValue, type StatedValue } from '../../items/item-value.ts';
-import { andSeesLabel, isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
+import { andSeesLabel, isLabelOf, isNewestVerdict } from '../labels/result-labels.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';
 import { passedBy, statusBy } from '../scores/summary-sql.ts';

@@ -3,9 +3,8 @@ import type { StoreContext } from '../../context.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import { createReadQuery } from '../../postgres/read-query.ts';
-import { readRunColumns } from '../read-run.ts';
 import { type NamedResult, namedResult } from '../run-results.ts';
-import { runNotFound } from '../run-row.ts';
+import { readRunColumns, runNotFound } from '../run-row.ts';
 
 /** Errors of a run that say the same, but for numbers and identifiers. */
 export interface RunErrorGroup {

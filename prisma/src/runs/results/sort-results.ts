@@ -1,7 +1,7 @@
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
-import { isLabelOf } from '../labels/label-sql.ts';
+import { isLabelOf } from '../labels/result-labels.ts';
 import { joinItems } from '../read-items-at.ts';
 import {
   orderBy,
@@ -11,7 +11,7 @@ import {
   type ResultsFilter,
   type ResultsOrder,
 } from '../run-results.ts';
-import { scorerNumber } from '../write/scorer-names.ts';
+import { scorerNumber } from '../write/result-counts.ts';
 import { filterByKeys, GOT } from './results-filter.ts';
 import { allMatching, KEY_ROW, type Matching } from './search-results.ts';
 

@@ -25,18 +25,21 @@ import {
   readFrom,
   SNAPSHOT,
 } from '../../postgres/read-query.ts';
-import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
-import { runNotFound } from '../run-row.ts';
+import { readItemHashes, readSectionNames } from '../read-items-at.ts';
+import { runNotFound, type VersionOfRun, versionOf } from '../run-row.ts';
 import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy, pairSlices } from './compare-sql.ts';
+import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import {
   type ComparedBy,
+  type ComparedMeans,
   type ComparedRun,
   type ComparisonState,
+  keyOf,
   pairingOf,
+  type StoredSums,
   stateOf,
-} from './comparison-state.ts';
-import { MAX_VALUES, notSliceable } from './slice-run.ts';
-import { type ComparedMeans, keyOf, type StoredSums, storedSums } from './stored-sums.ts';
+  storedSums,
+} from './stored-sums.ts';
 import { LONG_VALUE } from './summary-sql.ts';
 
 export interface CompareRequest extends PlacedPageRequest, ComparedBy {

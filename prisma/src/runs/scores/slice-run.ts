@@ -5,11 +5,10 @@ import type { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { LARGE_JOINS, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
-import { readJoinedVersion, versionOf } from '../read-items-at.ts';
-import { readRunColumns } from '../read-run.ts';
-import { runNotFound } from '../run-row.ts';
-import { scorerNumber } from '../write/scorer-names.ts';
-import { readGroups, SUMMED_RUN, type SummedRun } from './read-groups.ts';
+import { readJoinedVersion } from '../read-items-at.ts';
+import { readRunColumns, runNotFound, versionOf } from '../run-row.ts';
+import { scorerNumber } from '../write/result-counts.ts';
+import { readGroups, SUMMED_RUN, type SummedRun } from './summarize-run.ts';
 import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums, TAG_VALUE } from './summary-sql.ts';
 
 /** The scores of the results whose items have the same values. */

@@ -11,8 +11,7 @@ import { proveImported } from '../prove-run.ts';
 import { keyColumns } from '../run-results.ts';
 import { insertedColumns } from '../run-row.ts';
 import { storeSummary } from '../scores/summarize-run.ts';
-import { insertWritten } from './insert-results.ts';
-import type { ImportedResult } from './written-result.ts';
+import { type ImportedResult, insertWritten } from './insert-results.ts';
 
 /** A finished run from a package, which states what is not null. */
 export interface ImportedRun extends PackagedRun {

@@ -1,18 +1,90 @@
-import type { RunPrices, RunResult } from '@svc/evaluation';
-import { runCost } from '@svc/evaluation';
-import type { StatedName } from '@svc/jsonl-v23/internal';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import {
+  errorGroup,
+  JsonText,
+  type RunPrices,
+  type RunResult,
+  runCost,
+  type TokenCounts,
+  tokenCounts,
+} from '@svc/evaluation';
+import {
+  isJsonField,
+  RESULT_FIELD_LIST,
+  type ResultLabel,
+  type ResultTexts,
+  type ResultValues,
+  type StatedName,
+} from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { memberText, readableJson } from '../../database/values.ts';
 import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-ranges.ts';
 import { queryOf } from '../../postgres/read-query.ts';
 import { keyColumns } from '../run-results.ts';
-import { runNotFound, SQL_TYPES } from '../run-row.ts';
-import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from './result-counts.ts';
-import { isToReplace, type Retry, readRetry } from './retry.ts';
-import { addScorers, numbersOf } from './scorer-names.ts';
-import { hasLongText, type ImportedResult, STATED, writeResult } from './written-result.ts';
+import { isToReplace, type Retry, readRetry, runNotFound, SQL_TYPES } from '../run-row.ts';
+import {
+  addScorers,
+  COUNTED_COLUMNS,
+  COUNTS,
+  countResults,
+  GROWTH,
+  type Growth,
+  numbersOf,
+  type ScorerNumbers,
+} from './result-counts.ts';
+
+/** A result to store, whose JSON values are texts or the bytes of texts, the tokens that its usage states, and the group of its error. */
+export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
+  readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
+  /** Null without an error. */
+  readonly errorGroup: string | null;
+  readonly scored: ScorerNumbers;
+  /** What people say of the output, where it comes with a package. */
+  readonly labels?: readonly ResultLabel[];
+} & Pick<RunResult, 'requestHash' | 'cost'>;
+
+/** A result with a longer text is written by a separate statement, which takes the text as it is. */
+export const MAX_TEXT_CHARS: number = 64 * 1024;
+
+/** The fields that a result states. */
+const STATED: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
+const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
+
+/** Whether a result is written by a separate statement. */
+function hasLongText(result: ImportedResult): boolean {
+  return STATED_JSON.some(
+    (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,
+  );
+}
+
+/** Writes the JSON values of a result, whose section need not be found yet, as they are stored. */
+export function writeResult(
+  result: Omit<ResultValues<JsonText>, 'sectionOrderIndex'> & Pick<RunResult, 'requestHash' | 'cost'>,
+  write: (value: JsonValue) => string | Uint8Array,
+): Omit<ImportedResult, 'sectionOrderIndex'> {
+  const values: { readonly [Name in StatedName]?: unknown } = result;
+  const texts: { [Name in StatedName]?: unknown } = {};
+  for (const name of STATED_JSON) {
+    const value = values[name] as JsonValue | JsonText;
+    texts[name] = value === null ? null : value instanceof JsonText ? value.json : write(value);
+  }
+  const tokens = { model: tokenCounts(result.usage), judge: tokenCounts(result.judgeUsage) };
+  const scored =
+    result.scores === null || result.scores instanceof JsonText
+      ? {}
+      : Object.fromEntries(
+          Object.entries(result.scores).map(([name, { score = null, passed = null, error }]) => [
+            name,
+            { score, passed, ...(error !== undefined && { error }) },
+          ]),
+        );
+  const group = result.error === null ? null : errorGroup(result.error);
+  return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<
+    ImportedResult,
+    'sectionOrderIndex'
+  >;
+}
 
 /** Longer types and tags are not kept with a result, nor further tags of one item. */
 const MAX_LABEL_BYTES = 1_000;
@@ -66,7 +138,7 @@ const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) WITH OR
 /** ... or the value of the one result: the driver would have to escape a text in an array. */
 const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}, 1 AS n`;
 /** Which results that are there give way: all, or the results that a retry does again. */
-export type Replaces = 'retried' | 'all';
+type Replaces = 'retried' | 'all';
 
 /**
  * $1 the run, then a parameter for each column, then those that it adds. What is there is counted before anything is written,

@@ -1,0 +1,305 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { auditEnd } from '../../audit/actor.ts';
+import type { StoreContext } from '../../context.ts';
+import { StoreError } from '../../database/errors.ts';
+import { ofRun } from '../../items/item-ranges.ts';
+import { inTransaction } from '../../postgres/pool.ts';
+import { createReadQuery, queryOf, type ReadQuery } from '../../postgres/read-query.ts';
+import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
+import { concludeRun } from '../prove-run.ts';
+import { itemsOfResults, type ResultItem } from '../results/items-of-results.ts';
+import { keyColumns, type ResultKey } from '../run-results.ts';
+import {
+  isToReplace,
+  RUN_COLUMNS,
+  type Run,
+  type RunRow,
+  readRetry,
+  runFinished,
+  toRun,
+  versionOf,
+} from '../run-row.ts';
+import { lockWaiting, readExternal } from './lock-external.ts';
+
+export interface ClaimRequest {
+  /** Results to claim at most. */
+  readonly limit: number;
+  /** How long the claims last without a result of one of them. */
+  readonly claimSeconds: number;
+}
+
+const EXPIRED = `SELECT c.section_order_index AS "sectionOrderIndex", c.order_index AS "orderIndex", c.repetition, c.batch_id AS "batchId"
+  FROM run_claim_batches b JOIN run_claims c ON c.run_id = b.run_id AND c.batch_id = b.id
+  WHERE b.run_id = $1 AND b.claimed_until < clock_timestamp()
+  ORDER BY b.claimed_until, c.section_order_index, c.order_index, c.repetition LIMIT $2`;
+
+const KEYS = `unnest($2::int[], $3::int[], $4::int[]) AS wanted (section, item, repetition)`;
+
+const CLAIM = `INSERT INTO run_claims AS claim (run_id, section_order_index, order_index, repetition, batch_id)
+  SELECT $1, section, item, repetition, $5::uuid FROM ${KEYS}
+  ON CONFLICT (run_id, section_order_index, order_index, repetition) DO UPDATE SET batch_id = excluded.batch_id`;
+
+const END = `DELETE FROM run_claims claim USING ${KEYS} WHERE claim.run_id = $1 AND claim.section_order_index = wanted.section
+  AND claim.order_index = wanted.item AND claim.repetition = wanted.repetition RETURNING claim.batch_id AS "batchId"`;
+
+const DELETE_EMPTY = `DELETE FROM run_claim_batches b WHERE run_id = $1 AND id = ANY ($2::uuid[])
+  AND NOT EXISTS (SELECT FROM run_claims c WHERE c.run_id = $1 AND c.batch_id = b.id)`;
+
+const EXTEND = `UPDATE run_claim_batches SET claimed_until = clock_timestamp() + claim_seconds * interval '1 second'
+  WHERE run_id = $1 AND id = ANY ($2::uuid[])`;
+
+/** See `RunStore.claimPending`. Claims that have expired go first; the others are found once each, in item order. */
+export async function claimPending(
+  pool: pg.Pool,
+  id: string,
+  { limit, claimSeconds }: ClaimRequest,
+): Promise<readonly PendingPosition[]> {
+  return await inTransaction(pool, async (client) => {
+    const run = await lockWaiting(client, id);
+    const expired = await client.query<PendingPosition & { batchId: string }>(EXPIRED, [run.id, limit]);
+    const claimed: PendingPosition[] = [...expired.rows];
+    const fresh = await findFresh(client, run, limit - claimed.length);
+    claimed.push(...fresh);
+    if (claimed.length === 0) return [];
+    const batchId = randomUUID();
+    const { rows } = await client.query<{ claimedUntil: Date }>(
+      `INSERT INTO run_claim_batches (run_id, id, claim_seconds, claimed_until)
+       VALUES ($1, $2, $3::int, clock_timestamp() + $3::int * interval '1 second') RETURNING claimed_until AS "claimedUntil"`,
+      [run.id, batchId, claimSeconds],
+    );
+    await client.query(CLAIM, [run.id, ...keyColumns(claimed), batchId]);
+    await client.query(DELETE_EMPTY, [run.id, [...new Set(expired.rows.map((row) => row.batchId))]]);
+    const claimedUntil = rows[0]?.claimedUntil ?? null;
+    return claimed
+      .map(({ sectionOrderIndex, orderIndex, repetition }) => {
+        return { sectionOrderIndex, orderIndex, repetition, claimedUntil };
+      })
+      .sort(
+        (a, b) =>
+          a.sectionOrderIndex - b.sectionOrderIndex ||
+          a.orderIndex - b.orderIndex ||
+          a.repetition - b.repetition,
+      );
+  });
+}
+
+/** Finds results that no client has claimed, from where the last search ended: those before have a result or a claim. */
+async function findFresh(
+  client: pg.ClientBase,
+  run: Run,
+  limit: number,
+): Promise<readonly PendingPosition[]> {
+  if (limit <= 0) return [];
+  const query = queryOf(client);
+  const [row] = await query<{ section: number; index: number }>(
+    'SELECT claimed_section AS section, claimed_index AS index FROM runs WHERE id = $1',
+    [run.id],
+  );
+  const start = { sectionOrderIndex: row?.section ?? 0, orderIndex: row?.index ?? 0, repetition: 1 };
+  const fresh: PendingPosition[] = [];
+  let end: ResultKey = start;
+  const search = { limit: () => limit - fresh.length, isUnclaimed: true, start };
+  for await (const { found, next } of findMissing(query, run, search)) {
+    fresh.push(...found);
+    end = next;
+    if (fresh.length >= limit) break;
+  }
+  await query('UPDATE runs SET claimed_section = $2, claimed_index = $3 WHERE id = $1', [
+    run.id,
+    end.sectionOrderIndex,
+    end.orderIndex,
+  ]);
+  return fresh;
+}
+
+/** Ends the claims of results, and extends the others of their batches. */
+export async function endClaims(
+  client: pg.ClientBase,
+  runId: string,
+  results: readonly ResultKey[],
+): Promise<void> {
+  const { rows } = await client.query<{ batchId: string }>(END, [runId, ...keyColumns(results)]);
+  if (rows.length === 0) return;
+  const batches = [...new Set(rows.map(({ batchId }) => batchId))];
+  await client.query(DELETE_EMPTY, [runId, batches]);
+  await client.query(EXTEND, [runId, batches]);
+}
+
+/** Ends the claims of a run that has ended. */
+export async function deleteClaims(client: pg.ClientBase, runId: string): Promise<void> {
+  await client.query('DELETE FROM run_claims WHERE run_id = $1', [runId]);
+  await client.query('DELETE FROM run_claim_batches WHERE run_id = $1', [runId]);
+}
+
+/** A result that a run lacks. */
+interface PendingPosition extends ResultKey {
+  /** Until when a client has claimed it; null if none has, or the claim has expired. */
+  readonly claimedUntil: Date | null;
+}
+
+/** A section of the version that a run has. */
+export interface RunSection {
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+}
+
+/** The sections of a run, in order. */
+export async function sectionsOf(query: ReadQuery, runId: string): Promise<readonly RunSection[]> {
+  return await query<RunSection>(
+    `SELECT s.name, s.order_index AS "orderIndex", s.item_count AS "itemCount"
+     FROM runs run JOIN version_sections s ON ${ofRun('run')} WHERE run.id = $1 ORDER BY s.order_index`,
+    [runId],
+  );
+}
+
+/** Lookups of one query. */
+const BLOCK = 5_000;
+
+/**
+ * SQL for the results that run `$1` lacks: of section `$2`, from item `$3` and its repetition `$7` up to, not including, item
+ * `$4`, with `$5` repetitions, at most `$6`; `$8` and `$9` the retry. A query reads the results of so few positions that it
+ * takes the same time wherever it is.
+ */
+const missing = (hasSelection: boolean, isUnclaimed: boolean): string => `
+  WITH position AS MATERIALIZED (
+    ${
+      hasSelection
+        ? `SELECT order_index AS item FROM run_items
+      WHERE run_id = $1 AND section_order_index = $2::int AND order_index >= $3::int AND order_index < $4::int`
+        : 'SELECT item FROM generate_series($3::int, $4::int - 1) AS position (item)'
+    }
+  ), done AS MATERIALIZED (
+    SELECT order_index AS item, repetition AS n FROM run_results result
+    WHERE run_id = $1 AND section_order_index = $2::int AND order_index >= $3::int AND order_index < $4::int
+      AND NOT ($8::int > 0 AND ${isToReplace('result', { retries: '$8', only: '$9' })})
+  )
+  SELECT $2::int AS "sectionOrderIndex", position.item AS "orderIndex", wanted.n AS repetition,
+    CASE WHEN batch.claimed_until >= clock_timestamp() THEN batch.claimed_until END AS "claimedUntil"
+  FROM position CROSS JOIN generate_series(1, $5::int) AS wanted (n)
+    LEFT JOIN done ON done.item = position.item AND done.n = wanted.n
+    LEFT JOIN run_claims claim ON claim.run_id = $1 AND claim.section_order_index = $2::int
+      AND claim.order_index = position.item AND claim.repetition = wanted.n
+    LEFT JOIN run_claim_batches batch ON batch.run_id = $1 AND batch.id = claim.batch_id
+  WHERE (position.item > $3::int OR wanted.n >= $7::int) AND done.item IS NULL
+    ${isUnclaimed ? 'AND claim.batch_id IS NULL' : ''} ORDER BY position.item, wanted.n LIMIT $6`;
+
+/**
+ * Finds results that a run lacks, in order: a list of at most `limit` for each query, perhaps empty, and where the next one
+ * begins. It goes on to the end of the run.
+ *
+ * @param isUnclaimed whether those with a claim are left out, expired ones too
+ */
+async function* findMissing(
+  query: ReadQuery,
+  { id, hasSelection, repetitions }: Pick<Run, 'id' | 'hasSelection' | 'repetitions'>,
+  options: { readonly limit: () => number; readonly isUnclaimed?: boolean; readonly start?: ResultKey },
+): AsyncGenerator<{ readonly found: readonly PendingPosition[]; readonly next: ResultKey }> {
+  const {
+    limit,
+    isUnclaimed = false,
+    start = { sectionOrderIndex: 0, orderIndex: 0, repetition: 1 },
+  } = options;
+  const sql = missing(hasSelection, isUnclaimed);
+  const retry = await readRetry(query, id);
+  if (retry === null) return;
+  const block = Math.max(1, Math.floor(BLOCK / repetitions));
+  for (const { orderIndex: section, itemCount } of await sectionsOf(query, id)) {
+    if (section < start.sectionOrderIndex) continue;
+    let [from, repetition] =
+      section > start.sectionOrderIndex ? [0, 1] : [start.orderIndex, start.repetition];
+    while (from < itemCount) {
+      const most = limit();
+      const to = Math.min(from + block, itemCount);
+      const found = await query<PendingPosition>(sql, [
+        ...[id, section, from, to, repetitions, most, repetition],
+        ...[retry.retries, retry.only],
+      ]);
+      const last = found.at(-1);
+      if (last === undefined || found.length < most) [from, repetition] = [to, 1];
+      else [from, repetition] = [last.orderIndex, last.repetition + 1];
+      yield { found, next: { sectionOrderIndex: section, orderIndex: from, repetition } };
+    }
+  }
+}
+
+/** A result that a run lacks, with its item. */
+export interface PendingResult extends PendingPosition {
+  /** Without a payload where it is too large. */
+  readonly item: ResultItem;
+}
+
+/** Items that are read together. */
+const PAGE = 100;
+
+type Context = Pick<StoreContext, 'pool' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>;
+
+/** See `RunStore.readPending`. Pages are read as they are taken; between them, no connection is held. */
+export async function* readPending(
+  context: Context,
+  run: Run,
+  limit: number,
+  signal: AbortSignal,
+): AsyncGenerator<PendingResult, void, undefined> {
+  const query = createReadQuery(context.pool, signal);
+  let left = limit;
+  for await (const { found } of findMissing(query, run, { limit: () => Math.min(left, PAGE) })) {
+    yield* withItems(context, run, found, signal);
+    left -= found.length;
+    if (left <= 0) return;
+  }
+}
+
+/** Adds their items to results that a run lacks, a page at a time. */
+export async function* withItems(
+  context: Context,
+  run: Run,
+  positions: readonly PendingPosition[],
+  signal: AbortSignal,
+): AsyncGenerator<PendingResult, void, undefined> {
+  const query = createReadQuery(context.pool, signal);
+  for (let start = 0; start < positions.length; ) {
+    signal.throwIfAborted();
+    const page = positions.slice(start, start + PAGE);
+    const found = await itemsOfResults(query, context, versionOf(run), page, signal);
+    try {
+      for (const { item, ...position } of found.results) if (item !== null) yield { ...position, item };
+    } finally {
+      found.release();
+    }
+    start += found.results.length;
+  }
+}
+
+/** See `RunStore.finish`. */
+export async function finishRun(
+  context: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  id: string,
+  { allowMissing, judges }: { readonly allowMissing: boolean; readonly judges: readonly string[] },
+): Promise<Run> {
+  const { pool } = context;
+  const before = await readExternal(pool, id);
+  // So that the run has its scores when it has ended.
+  if (before.finishedAt === null) await concludeRun(context, id, { isEnding: true });
+  return await inTransaction(pool, async (client) => {
+    const run = await readExternal(client, id, 'FOR UPDATE');
+    // The judges score its outputs already.
+    if (run.status === 'completed' || (run.addingScorers !== null && run.finishedAt === null)) return run;
+    if (run.finishedAt !== null) throw runFinished(run);
+    const missing = run.resultsLeft;
+    if (missing > 0 && !allowMissing) {
+      const message = `Cannot finish the run: ${missing} of ${run.counts.total} results are missing.`;
+      throw new StoreError('run_incomplete', message, { missing });
+    }
+    await deleteClaims(client, id);
+    const due = judges.length === 0 ? 0 : await countLacking(client, id, toAdding(run.config, judges));
+    if (due > 0) return await queueScorers(client, run, { names: judges, due, status: 'completed' });
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET status = 'completed', finished_at = clock_timestamp() WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+      [id],
+    );
+    await auditEnd(client, id);
+    return toRun(rows[0] as RunRow);
+  });
+}
