@@ -58,14 +58,16 @@ export type {
   DraftContent,
   ImportTarget,
   NewDatasetTarget,
+  ReadSource,
+  SectionWriter,
   StoredImport,
   VersionTarget,
+  WriteLinesOptions,
 } from './import/draft-content.ts';
 export type { DraftProgress } from './import/draft-totals.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export type { TableRows } from './import/encode/rows-to-lines.ts';
-export type { ReadSource, SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';

@@ -2,8 +2,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
-import type { DatasetMeta, StoredImport } from '../src/import/draft-content.ts';
-import type { SectionOptions } from '../src/import/section-writer.ts';
+import type { DatasetMeta, SectionOptions, StoredImport } from '../src/import/draft-content.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
 
 type Draft = Pick<DatasetDraft, 'section' | 'commit'> & AsyncDisposable;

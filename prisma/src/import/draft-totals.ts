@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
 import { createSha256, type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
 import { ProfileBlocks, type StoredProfile } from '../hub-files/profile.ts';
-import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import type { ItemRange } from '../versions/ranges.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
-import type { RowTarget } from './encode/encode-rows.ts';
+import type { ReadSource, SectionOptions } from './draft-content.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
-import type { ReadSource, SectionOptions } from './section-writer.ts';
+import { SectionParts } from './encode/row-encoder.ts';
 
 /** How far an import is. */
 export interface DraftProgress {
@@ -191,35 +190,5 @@ export class SectionTotals {
       exportFile: file === null ? null : { bytes: file.bytes, sha256: file.hash.digest() },
     };
     return this.#record;
-  }
-}
-
-/** Items of a part: as many as one run of hash blocks has. */
-const PART_ITEMS = RUN_ITEMS;
-
-/** The parts in which the items of a section are stored: a long one has many, so that they are on all nodes of a cluster. */
-export class SectionParts {
-  readonly #parts: { readonly partId: string; count: number }[] = [];
-
-  /** Where the next items go; call {@link add} when it is known how many they are. @param most how many they may be */
-  place(most: number): RowTarget {
-    let last = this.#parts.at(-1);
-    if (last === undefined || (last.count > 0 && last.count + most > PART_ITEMS)) {
-      last = { partId: randomUUID(), count: 0 };
-      this.#parts.push(last);
-    }
-    return { partId: last.partId, firstOrdinal: last.count };
-  }
-
-  /** Counts items of the place before. */
-  add(count: number): void {
-    const last = this.#parts.at(-1);
-    if (last !== undefined) last.count += count;
-  }
-
-  get ranges(): readonly ItemRange[] {
-    return this.#parts
-      .filter(({ count }) => count > 0)
-      .map(({ partId, count }) => ({ partId, first: 0, count }));
   }
 }

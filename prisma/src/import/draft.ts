@@ -8,17 +8,26 @@ import { StoreError } from '../database/errors.ts';
 import { nextMadeId } from '../versions/change-dataset.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
-import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
+import type {
+  DraftCommit,
+  ImportTarget,
+  SectionOptions,
+  SectionWriter,
+  StoredImport,
+} from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
-import { type EncodedBatch, encodeLines, encodeRows } from './encode/encode-section.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import type { EncodedRows, MappingPlan } from './encode/encoded-rows.ts';
-import type { RowEncoder } from './encode/row-encoder.ts';
-import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
+import {
+  type EncodedRows,
+  MAX_ROW_FAILURES,
+  type MappingPlan,
+  type RowFailures,
+  toError,
+} from './encode/encoded-rows.ts';
+import { type EncodedBatch, encodeLines, encodeRows, type RowEncoder } from './encode/row-encoder.ts';
 import type { TableRows } from './encode/rows-to-lines.ts';
 import { createLinkedFiles } from './linked-files.ts';
 import { PartRows } from './part-rows.ts';
-import type { SectionOptions, SectionWriter } from './section-writer.ts';
 
 /** What imports share besides the rest of the store. */
 export interface ImportContext extends Pick<StoreContext, 'pool' | 'assets' | 'imports'> {

@@ -7,7 +7,7 @@ import { isUuid, shortened } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import { onlyInPackages } from './encode/only-in-packages.ts';
+import { onlyInPackages } from './encode/encoded-rows.ts';
 
 /** Contents that are kept for the next items that link them. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;

@@ -3,26 +3,25 @@ import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { Profiler } from '../../hub-files/profile.ts';
-import { createBatchEncoder } from './encode-batch.ts';
-import { BufferPool, freeBuffer, type RowTarget } from './encode-rows.ts';
-import { buffers, type EncodeOutcome, type EncodeTask, type EncodeWork } from './encode-task.ts';
+import { BufferPool, createBatchEncoder, freeBuffer } from './encode-rows.ts';
 import {
+  buffers,
   distinctFiles,
   type EncodedRows,
+  type EncodeTask,
   type FilledLines,
   type FilledRows,
   type NeedsFiles,
+  toFailure,
 } from './encoded-rows.ts';
-import { toFailure } from './row-failures.ts';
 
 const pool = new BufferPool();
 const encoder = createBatchEncoder(pool, new Profiler());
 
-serveTasks(parentPort, ({ work, target, spare }: EncodeTask) => {
-  for (const buffer of spare) pool.release(buffer);
+serveTasks(parentPort, (task: EncodeTask) => {
+  for (const buffer of task.spare) pool.release(buffer);
   try {
-    const outcome = encode(work, target);
-    reuse(work, outcome);
+    const outcome = encode(task);
     return { message: { kind: 'outcome', outcome }, transfer: buffersOf(outcome) };
   } catch (error) {
     if (!(error instanceof JsonlError)) return { message: { kind: 'fault', error } };
@@ -30,34 +29,27 @@ serveTasks(parentPort, ({ work, target, spare }: EncodeTask) => {
   }
 });
 
-function encode(work: EncodeWork, target: RowTarget): EncodeOutcome {
-  switch (work.kind) {
-    case 'lines':
-      return encoder.encodeLines(work.batch, target, work.options);
-    case 'filled':
-      return withoutFiles(encoder.encodeFilled(work.lines, target, work.options), work.lines);
+/** Keeps the bytes of a batch for the next ones, unless it goes back because it needs files. */
+function encode({ batch, contents, target, options }: EncodeTask): EncodedRows | FilledRows | NeedsFiles {
+  if (contents === null) {
+    const outcome = encoder.encodeLines(batch, target, options);
+    if (!('needsFiles' in outcome)) pool.release(batch.bytes.buffer as ArrayBuffer);
+    return outcome;
   }
+  const rows = withoutFiles(encoder.encodeFilled({ batch, contents }, target, options), contents);
+  pool.release(batch.bytes.buffer as ArrayBuffer);
+  for (const buffer of buffers(contents.flat())) freeBuffer(buffer);
+  return rows;
 }
 
 /** The caller has the files that it gave: their bytes do not go back. */
-function withoutFiles(rows: EncodedRows, { contents }: FilledLines): FilledRows {
-  const indexes = new Map(distinctFiles(contents).map((file, index) => [file, index]));
+function withoutFiles(rows: EncodedRows, files: FilledLines['contents']): FilledRows {
+  const indexes = new Map(distinctFiles(files).map((file, index) => [file, index]));
   const fileIndexes = rows.contents.map(({ bytes }) => indexes.get(bytes) ?? null);
-  return {
-    ...rows,
-    fileIndexes,
-    contents: rows.contents.map((one, index) =>
-      fileIndexes[index] === null ? one : { ...one, bytes: new Uint8Array() },
-    ),
-  };
-}
-
-/** Keeps the bytes of a batch for the next ones, unless it goes back because it needs files. */
-function reuse(work: EncodeWork, outcome: EncodeOutcome): void {
-  if ('needsFiles' in outcome) return;
-  const { bytes } = work.kind === 'filled' ? work.lines.batch : work.batch;
-  pool.release(bytes.buffer as ArrayBuffer);
-  if (work.kind === 'filled') for (const buffer of buffers(work.lines.contents.flat())) freeBuffer(buffer);
+  const contents = rows.contents.map((one, index) =>
+    fileIndexes[index] === null ? one : { ...one, bytes: new Uint8Array() },
+  );
+  return { ...rows, fileIndexes, contents };
 }
 
 function buffersOf(outcome: EncodedRows | NeedsFiles): ArrayBuffer[] {

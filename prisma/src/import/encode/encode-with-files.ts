@@ -1,9 +1,14 @@
 import { createYielder } from '@svc/concurrency';
 import type { FileReference, SourceLocation } from '@svc/jsonl-v23';
 import { EmbeddedSize } from '@svc/jsonl-v23/internal';
-import type { RowTarget } from './encode-rows.ts';
-import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles } from './encoded-rows.ts';
-import type { RowEncoder } from './row-encoder.ts';
+import type {
+  EncodedRows,
+  FilledLines,
+  ItemFiles,
+  LineOptions,
+  NeedsFiles,
+  RowTarget,
+} from './encoded-rows.ts';
 
 /** The files to which the items of a section refer. */
 export interface ItemFileSource {
@@ -14,6 +19,14 @@ export interface ItemFileSource {
    * so they may be given to several items.
    */
   read(reference: FileReference, location: SourceLocation): Promise<Uint8Array>;
+}
+
+/** What encodes lines whose files have been read. */
+export interface FilledEncoder {
+  /** Maximum number of batches in progress: 1 without threads. */
+  readonly parallelism: number;
+  /** Encodes lines with their files; the contents stay the caller's. */
+  encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
 }
 
 /** Items with their files are encoded together up to this size, which is enough to be worth a thread. */
@@ -47,7 +60,7 @@ interface Group {
  *   the signal's reason
  */
 export async function* encodeWithFiles(
-  encoder: Pick<RowEncoder, 'encodeFilled' | 'parallelism'>,
+  encoder: FilledEncoder,
   needed: NeedsFiles,
   target: RowTarget,
   options: LineOptions,
@@ -136,7 +149,7 @@ function newBytesOf(contents: readonly Uint8Array[], known: ReadonlySet<Uint8Arr
 }
 
 function encodeGroup(
-  encoder: Pick<RowEncoder, 'encodeFilled'>,
+  encoder: FilledEncoder,
   bytes: Uint8Array,
   { items, contents, itemBytes, firstOrdinal }: Group,
   target: RowTarget,

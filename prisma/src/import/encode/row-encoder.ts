@@ -1,29 +1,40 @@
-import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from '@svc/concurrency';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
-import type { EmbeddedContent } from '../../assets/link/link-item.ts';
-import { createBatchEncoder } from './encode-batch.ts';
-import { BufferPool, type RowTarget } from './encode-rows.ts';
-import { ENCODE_TASKS, type EncodeOutcome, type EncodeTask } from './encode-task.ts';
+import { randomUUID } from 'node:crypto';
+import { createThreadPool, mapOrdered, type ThreadPoolOptions, type ThreadTasks } from '@svc/concurrency';
+import { JsonlError } from '@svc/jsonl-v23';
+import { DEFAULT_MAX_DEPTH, type LineBatch } from '@svc/jsonl-v23/internal';
+import { RUN_ITEMS } from '../../items/hash-blocks.ts';
+import type { ItemRange } from '../../versions/ranges.ts';
+import { BufferPool, createBatchEncoder } from './encode-rows.ts';
+import { encodeWithFiles, type FilledEncoder, type ItemFileSource } from './encode-with-files.ts';
 import {
+  buffers,
+  countedRows,
   distinctFiles,
   type EncodedRows,
+  type EncodeTask,
+  type Failure,
   type FilledLines,
   type FilledRows,
   type LineOptions,
+  MAX_ROW_FAILURES,
+  type MappingPlan,
+  mergeFailures,
   type NeedsFiles,
+  onlyInPackages,
+  RowFailureCounter,
+  type RowFailures,
+  type RowTarget,
+  toError,
+  toFailure,
 } from './encoded-rows.ts';
-import type { Failure } from './row-failures.ts';
+import { rowsToLines, type TableRows } from './rows-to-lines.ts';
 
 /** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
-export interface RowEncoder extends AsyncDisposable {
-  /** Maximum number of batches in progress: 1 without threads. */
-  readonly parallelism: number;
+export interface RowEncoder extends FilledEncoder, AsyncDisposable {
   /** Maximum size of the items that a batch of rows becomes, unless it is one item. */
   readonly maxBatchBytes: number;
   /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
-  /** Encodes lines with their files; the contents stay the caller's. */
-  encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
   /** Takes back the buffers of a batch that is stored and counted, for the next one. */
   recycle(encoded: EncodedRows): void;
 }
@@ -55,85 +66,75 @@ export function createRowEncoder({
 } = {}): RowEncoder {
   const pool = new BufferPool();
   const inline = createBatchEncoder(pool);
-  const threads = threadCount > 0 ? createEncoderThreads(threadCount) : null;
+  const threads =
+    threadCount === 0
+      ? null
+      : {
+          usual: startPool({ maxThreads: threadCount, tasksPerThread: BATCHES_PER_THREAD }),
+          // One after another: each takes several times its size.
+          large: startPool({ maxThreads: 1, maxIdleMs: LARGE_IDLE_MS }),
+        };
 
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
     maxBatchBytes: threads === null ? MAX_INLINE_BATCH_BYTES : MAX_BATCH_BYTES,
     async encodeLines(batch, target, options) {
-      if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
+      const { byteLength } = batch.bytes;
+      if (threads === null || byteLength < MIN_THREAD_BYTES)
         return inline.encodeLines(batch, target, options);
-      }
-      const work = { kind: 'lines', batch, options } as const;
-      return await threads.run({ work, target, spare: pool.drain() }, batch.bytes.byteLength);
+      const task = { batch, contents: null, target, options, spare: pool.drain() };
+      return await threads[byteLength < LARGE_BYTES ? 'usual' : 'large'].run(task);
     },
     async encodeFilled(lines, target, options) {
-      if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
+      const { itemBytes } = lines;
+      if (threads === null || itemBytes < MIN_THREAD_BYTES)
         return inline.encodeFilled(lines, target, options);
-      }
-      const { copied, files } = copyContents(lines);
-      const work = { kind: 'filled', lines: copied, options } as const;
-      const reply = await threads.run({ work, target, spare: pool.drain() }, lines.itemBytes);
+      const files = distinctFiles(lines.contents);
+      const task = { ...copyLines(lines, files), target, options, spare: pool.drain() };
+      const reply = await threads[itemBytes < LARGE_BYTES ? 'usual' : 'large'].run(task);
       const { fileIndexes, ...rows } = reply as FilledRows;
-      return {
-        ...rows,
-        contents: rows.contents.map((one, index) => withFile(one, files, fileIndexes[index])),
-      };
+      // The bytes of the caller's files in place of the thread's copies, which are gone.
+      const contents = rows.contents.map((content, index) => {
+        const bytes = files[fileIndexes[index] ?? -1];
+        return bytes === undefined ? content : { ...content, bytes };
+      });
+      return { ...rows, contents };
     },
     recycle({ rows, lines }) {
       pool.release(rows.buffer as ArrayBuffer);
       if (lines !== null) pool.release(lines.buffer as ArrayBuffer);
     },
     async [Symbol.asyncDispose]() {
-      await threads?.[Symbol.asyncDispose]();
+      await Promise.all(
+        (threads === null ? [] : [threads.usual, threads.large]).map((pool) => pool[Symbol.asyncDispose]()),
+      );
     },
   };
 }
 
-/** Threads that encode batches; large ones, which take several times their size, one after another on a separate thread. */
-interface EncoderThreads extends AsyncDisposable {
-  run(task: EncodeTask, byteLength: number): Promise<EncodeOutcome>;
-}
+/** The tasks of `encode-thread.ts`, which is next to this file, compiled or not. */
+const ENCODE_TASKS: ThreadTasks<EncodeTask, Failure> = {
+  file: new URL(
+    import.meta.url.endsWith('.ts') ? './encode-thread.ts' : './encode-thread.js',
+    import.meta.url,
+  ),
+  limitError: (_, reason) => new Error(`Encoding a batch of items ${reason}.`),
+  failedError: toError,
+  transfer: ({ batch, contents, spare }) => [...buffers([batch.bytes, ...(contents ?? []).flat()]), ...spare],
+};
 
-function createEncoderThreads(maxThreads: number): EncoderThreads {
-  const threads = startPool({ maxThreads, tasksPerThread: BATCHES_PER_THREAD });
-  const largeThread = startPool({ maxThreads: 1, maxIdleMs: LARGE_IDLE_MS });
-  return {
-    run: (task, byteLength) => (byteLength < LARGE_BYTES ? threads : largeThread).run(task),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([threads, largeThread].map((pool) => pool[Symbol.asyncDispose]()));
-    },
-  };
-}
-
-function startPool(options: ThreadPoolOptions): ThreadPool<EncodeTask, EncodeOutcome> {
-  return createThreadPool<EncodeTask, EncodeOutcome, Failure>(ENCODE_TASKS, options);
-}
-
-/** A content with the bytes of the caller's file in place of the thread's copy, which is gone. */
-function withFile(
-  content: EmbeddedContent,
-  files: readonly Uint8Array[],
-  index: number | null | undefined,
-): EmbeddedContent {
-  const file = index === null || index === undefined ? undefined : files[index];
-  return file === undefined ? content : { ...content, bytes: file };
-}
+const startPool = (options: ThreadPoolOptions) =>
+  createThreadPool<EncodeTask, EncodedRows | FilledRows | NeedsFiles, Failure>(ENCODE_TASKS, options);
 
 /**
- * Copies of the contents, which a thread may own; the caller needs its own for the next items. All of them are in one
- * buffer: allocating and passing on one for each file would cost more than encoding small ones.
+ * Copies of lines and of their files, which a thread may own; the caller needs its own for the next items. All files are in
+ * one buffer: allocating and passing on one for each file would cost more than encoding small ones.
  */
-function copyContents({ batch, contents, itemBytes }: FilledLines): {
-  readonly copied: FilledLines;
-  /** The files themselves. */
-  readonly files: readonly Uint8Array[];
-} {
-  // A file that many entries refer to is copied once.
-  const files = distinctFiles(contents);
-  let byteLength = 0;
-  for (const file of files) byteLength += file.byteLength;
-  const buffer = Buffer.allocUnsafeSlow(byteLength).buffer;
+function copyLines(
+  { batch, contents }: FilledLines,
+  files: readonly Uint8Array[],
+): Pick<FilledLines, 'batch' | 'contents'> {
+  const { buffer } = Buffer.allocUnsafeSlow(files.reduce((sum, { byteLength }) => sum + byteLength, 0));
   const copies = new Map<Uint8Array, Uint8Array>();
   let at = 0;
   for (const file of files) {
@@ -142,11 +143,152 @@ function copyContents({ batch, contents, itemBytes }: FilledLines): {
     copies.set(file, copy);
     at += file.byteLength;
   }
-  const bytes = new Uint8Array(batch.bytes);
-  const copied = {
-    batch: { ...batch, bytes },
+  return {
+    batch: { ...batch, bytes: new Uint8Array(batch.bytes) },
     contents: contents.map((files) => files.map((file) => copies.get(file) as Uint8Array)),
-    itemBytes,
   };
-  return { copied, files };
+}
+
+/** Rows, and the bytes of the import that they account for. */
+export interface EncodedBatch {
+  readonly encoded: EncodedRows;
+  readonly bytes: number;
+}
+
+/** How lines are encoded. */
+interface EncodeLinesOptions extends LineOptions {
+  readonly files?: ItemFileSource | undefined;
+  /** Whether lines are only checked, and files not read, as after a faulty line. */
+  readonly checksOnly: boolean;
+}
+
+/**
+ * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them from `files`, up
+ * to the first faulty line. Faulty lines and missing files become failures.
+ *
+ * @throws what `batches` and `files` throw; the signal's reason
+ */
+export async function* encodeLines(
+  encoder: RowEncoder,
+  parts: SectionParts,
+  batches: AsyncIterable<LineBatch>,
+  options: EncodeLinesOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EncodedBatch> {
+  const { files, checksOnly, ...lineOptions } = options;
+  let isFaulty = checksOnly;
+  const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
+    const target = parts.place(batch.itemCount);
+    const bytes = batch.bytes.byteLength;
+    return { target, bytes, result: await encoder.encodeLines(batch, target, lineOptions) };
+  });
+  for await (const { target, bytes, result } of results) {
+    if (!needsFiles(result)) {
+      isFaulty ||= result.failures !== null;
+      yield { encoded: result, bytes };
+      continue;
+    }
+    const failures = await missingFiles(result, files, lineOptions);
+    isFaulty ||= failures !== null;
+    if (isFaulty || files === undefined) {
+      yield { encoded: countedRows(result.items.length, failures), bytes };
+      continue;
+    }
+    let rest = bytes;
+    let itemsLeft = result.items.length;
+    try {
+      for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, files, signal)) {
+        yield { encoded, bytes: rest };
+        rest = 0;
+        itemsLeft -= encoded.itemCount;
+      }
+    } catch (error) {
+      // An item that is too large with its files.
+      if (!(error instanceof JsonlError)) throw error;
+      isFaulty = true;
+      const failures = { first: [toFailure(error)], total: 1 };
+      yield { encoded: countedRows(itemsLeft - 1, failures), bytes: rest };
+    }
+  }
+}
+
+/**
+ * Encodes the items of rows in order, several batches concurrently: as lines, see `rowsToLines`.
+ *
+ * @throws what `batches` throws; JsonlError for a plan that cannot be
+ */
+export async function* encodeRows(
+  encoder: RowEncoder,
+  parts: SectionParts,
+  batches: AsyncIterable<TableRows>,
+  plan: MappingPlan,
+): AsyncGenerator<EncodedBatch> {
+  const options = { file: '', maxDepth: DEFAULT_MAX_DEPTH, maxLineBytes: plan.maxItemBytes };
+  const lines = rowsToLines(batches, plan, encoder.maxBatchBytes);
+  // One batch more: to make its lines takes the calling thread as long as the server takes to store another one.
+  const results = mapOrdered(lines, encoder.parallelism + 1, async ({ batch, failures }) => {
+    if (batch.itemCount === 0) return countedRows(0, failures);
+    const target = parts.place(batch.itemCount);
+    const encoded = await encoder.encodeLines(batch, target, options);
+    if (needsFiles(encoded) || encoded.failures !== null)
+      throw new Error('The line of a mapped item could not be read.');
+    return { ...encoded, failures };
+  });
+  for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };
+}
+
+const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;
+
+/** The failures of a batch, with one for each reference to a file that is missing. */
+async function missingFiles(
+  { items, failures }: NeedsFiles,
+  files: ItemFileSource | undefined,
+  { file }: LineOptions,
+): Promise<RowFailures | null> {
+  const counter = new RowFailureCounter();
+  const references = items.flatMap((item) => item.references);
+  const problems =
+    files === undefined
+      ? references.map(({ path, pointer }) => onlyInPackages(path, pointer))
+      : await files.problems(references);
+  let total = 0;
+  let index = 0;
+  for (const { line, references } of items) {
+    for (const { pointer, link } of references) {
+      const problem = problems[index++] ?? null;
+      if (problem === null) continue;
+      total += 1;
+      // To make an error costs more than to count it.
+      const isKept = total <= MAX_ROW_FAILURES;
+      const path = link === undefined ? pointer : `${pointer}/url`;
+      counter.add(isKept ? new JsonlError('missing_file', problem, { file, line, path }) : null);
+    }
+  }
+  return mergeFailures(failures, counter.failures);
+}
+
+/** Items of a part: as many as one run of hash blocks has. */
+const PART_ITEMS = RUN_ITEMS;
+
+/** The parts in which the items of a section are stored: a long one has many, so that they are on all nodes of a cluster. */
+export class SectionParts {
+  readonly #parts: { readonly partId: string; count: number }[] = [];
+
+  /** Where the next items go. @param count how many they are */
+  place(count: number): RowTarget {
+    let last = this.#parts.at(-1);
+    if (last === undefined || (last.count > 0 && last.count + count > PART_ITEMS)) {
+      last = { partId: randomUUID(), count: 0 };
+      this.#parts.push(last);
+    }
+    const target = { partId: last.partId, firstOrdinal: last.count };
+    last.count += count;
+    return target;
+  }
+
+  get ranges(): readonly ItemRange[] {
+    return this.#parts
+      .filter(({ count }) => count > 0)
+      .map(({ partId, count }) => ({ partId, first: 0, count }));
+  }
 }

@@ -12,9 +12,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
-import type { MappingPlan } from './encoded-rows.ts';
-import { onlyInPackages } from './only-in-packages.ts';
-import { RowFailureCounter, type RowFailures } from './row-failures.ts';
+import { type MappingPlan, onlyInPackages, RowFailureCounter, type RowFailures } from './encoded-rows.ts';
 
 /** Some consecutive rows of one split, which count from its first row. */
 export interface TableRows {
