@@ -21,82 +21,47 @@ const OUTAGES: Readonly<Record<OutageReason, string>> = {
 
 /** Codes of {@link StoreError}. Where the HTTP contract has a code for the case, it is that very string. */
 export type StoreErrorCode =
-  | 'dataset_not_found'
+  | 'dataset_not_found' // no such row (any more)
   | 'run_not_found'
   | 'job_not_found'
-  | 'section_not_found'
-  | 'item_not_found'
-  | 'version_not_found'
-  | 'version_changed'
-  | 'version_has_runs'
-  | 'newest_version'
-  | 'ambiguous_version'
-  | 'ambiguous_id'
-  | 'handle_taken'
-  | 'dataset_exists'
-  | 'type_not_found'
-  | 'asset_not_found'
-  | 'asset_missing'
-  | 'invalid_cursor'
-  | 'invalid_request'
-  | 'item_too_large'
-  | 'run_finished'
-  | 'run_active'
-  | 'run_imported'
-  | 'run_not_external'
-  | 'run_incomplete'
-  | 'package_hash_mismatch'
-  | 'too_many_scorers'
-  | 'scorer_exists'
-  | 'scorer_not_found'
-  | 'nothing_to_retry'
-  | 'nothing_to_label'
-  | 'result_not_found'
-  | 'job_finished'
-  | 'idempotency_key_reused'
-  | 'superseded'
-  | 'worker_lost'
-  | 'corrupt'
-  | 'unavailable'
-  | 'database_unsupported'
-  | 'migration_failed';
+  | 'section_not_found' // the dataset has no such section
+  | 'item_not_found' // an edit names an item that the dataset does not have
+  | 'version_not_found' // no version of this number or hash
+  | 'version_changed' // the newest version is another than the change is for
+  | 'version_has_runs' // it cannot be deleted
+  | 'newest_version' // it cannot be deleted
+  | 'ambiguous_version' // several versions of this hash
+  | 'ambiguous_id' // an id, or a hash, names several items or none
+  | 'handle_taken' // another dataset has the handle
+  | 'dataset_exists' // of this name and content
+  | 'type_not_found' // no item of the dataset has this type
+  | 'asset_not_found' // the dataset refers to no such asset
+  | 'asset_missing' // the object storage does not have the bytes of an asset that is stored
+  | 'invalid_cursor' // a cursor that no list of this kind handed out
+  | 'invalid_request' // a value that PostgreSQL cannot hold; the message names the field
+  | 'item_too_large' // the request includes an item or result that is too large
+  | 'run_finished' // it has already ended
+  | 'run_active' // the run, or one that scores its outputs again, has not ended
+  | 'run_imported' // the run came with a package and is not executed
+  | 'run_not_external' // a worker writes the results of the run, not clients
+  | 'run_incomplete' // results are `missing`, or the run to export is not `completed`
+  | 'package_hash_mismatch' // the run of a package does not have the hash that its manifest states
+  | 'too_many_scorers' // a run would have more scorers than it may
+  | 'scorer_exists' // the service itself scores by this name
+  | 'scorer_not_found' // the run has no such scorer
+  | 'nothing_to_retry' // the run has no such results
+  | 'nothing_to_label' // the result has no output
+  | 'result_not_found' // the run has no such result
+  | 'job_finished' // it has already ended
+  | 'idempotency_key_reused' // the key was used for another request
+  | 'superseded' // another worker has claimed the run, job or key
+  | 'worker_lost' // at every attempt, the worker of the run or job stopped before finishing
+  | 'corrupt' // stored JSON is damaged; the cause says where
+  | 'unavailable' // the database cannot be reached, has no room, took too long or is busy; try again later
+  | 'database_unsupported' // the server is too old or not UTF-8, or a version before the first release made the database
+  | 'migration_failed'; // the schema could not be brought up to date
 
-/**
- * An error of the store with a stable code. Any other error that the store throws is an internal error.
- *
- * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
- * - `section_not_found`, `type_not_found`: the dataset has no such section, or no item of such a type
- * - `item_not_found`: an edit names an item that the dataset does not have
- * - `version_not_found`, `ambiguous_version`: no version, or several, of this number or hash
- * - `version_changed`: the newest version is another than the change is for
- * - `version_has_runs`, `newest_version`: the version cannot be deleted
- * - `package_hash_mismatch`: the run of a package does not have the hash that its manifest states
- * - `ambiguous_id`: an id, or a hash, names several items or none
- * - `handle_taken`, `dataset_exists`: there is a dataset with this handle, or of this name and content
- * - `asset_not_found`: the dataset refers to no such asset
- * - `asset_missing`: the object storage does not have the bytes of an asset that is stored
- * - `invalid_cursor`: a cursor that no list of this kind handed out
- * - `invalid_request`: a value that PostgreSQL cannot hold; the message names the field
- * - `item_too_large`: the request includes an item or result that is too large
- * - `run_finished`, `job_finished`: the work has already ended
- * - `run_active`: the run, or one that scores its outputs again, has not ended
- * - `run_imported`: the run came with a package and is not executed
- * - `run_not_external`: a worker writes the results of the run, not clients
- * - `run_incomplete`: results are `missing`, or the run to export is not `completed`
- * - `too_many_scorers`: a run would have more scorers than it may
- * - `scorer_exists`: the service itself scores by this name
- * - `scorer_not_found`: the run has no such scorer
- * - `nothing_to_retry`: the run has no such results
- * - `nothing_to_label`: the result has no output
- * - `result_not_found`: the run has no such result
- * - `idempotency_key_reused`: the key was used for another request
- * - `superseded`: another worker has claimed the run, job or key
- * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing
- * - `corrupt`: stored JSON is damaged; the cause says where
- * - `unavailable`: the database cannot be reached, has no room, took too long or is busy; try again later
- * - `database_unsupported`: the server is too old or not UTF-8, or a version before the first release made the database
- * - `migration_failed`: the schema could not be brought up to date
- */
+/** An error of the store with a stable code. Any other error that the store throws is an internal error. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;

@@ -1,7 +1,18 @@
+import { addAbortSignal, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { StoreError } from '../../database/errors.ts';
 import type { AssetContent, ByteRange } from '../asset-store.ts';
-import { createS3Client, type S3Client, type S3Location, type S3Timeouts } from './s3-client.ts';
+
+/** Where objects are kept: a bucket, and how their keys begin. */
+export interface S3Location {
+  readonly bucket: string;
+  /** Empty, or a text that ends with a slash. */
+  readonly prefix: string;
+  /** Endpoint of a server other than Amazon's; null for the one that the SDK finds in its own variables. */
+  readonly endpoint: string | null;
+  readonly region: string | null;
+}
 
 /**
  * Objects of a bucket, by keys without its prefix. Every method throws StoreError `unavailable` when the server cannot be
@@ -23,30 +34,87 @@ export interface S3Objects {
   close(): void;
 }
 
-interface S3ObjectsOptions extends Partial<S3Timeouts> {
+interface S3ObjectsOptions {
   readonly location: S3Location;
+  /** How long a connection, and then a request, may take; an upload has more time, by its size. */
+  readonly connectMs?: number;
+  readonly responseMs?: number;
   /** How long a read may wait for the next bytes. */
   readonly idleMs?: number;
   /** Before a read is resumed; each further time waits twice as long. */
   readonly retryDelayMs?: number;
 }
 
+/** Uploads that are slower than this are given up. */
+const MIN_UPLOAD_BYTES_PER_MS = 64;
+/** Of a request, which the SDK repeats while the server is busy or does not answer. */
+const MAX_ATTEMPTS = 3;
 const MAX_FAILURES = 3;
 /** A read that got so far may fail as often again. */
 const PROGRESS_BYTES = 256 * 1024;
 
-/** Makes the objects; nothing is loaded or sent before they are used. */
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+/**
+ * Makes the objects. The SDK, which takes long to load, is imported with the first request; it takes credentials and region
+ * from its default chain.
+ */
 export function createS3Objects(options: S3ObjectsOptions): S3Objects {
   const { location, connectMs = 5_000, responseMs = 15_000, idleMs = 30_000, retryDelayMs = 200 } = options;
-  const client = createS3Client(location, { connectMs, responseMs });
-  const keyOf = (name: string): string => location.prefix + name;
+  let loading: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | undefined;
+  const load = (): NonNullable<typeof loading> => {
+    loading ??= import('@aws-sdk/client-s3').then((sdk) => ({
+      sdk,
+      client: new sdk.S3Client(settings(location, connectMs, responseMs)),
+    }));
+    return loading;
+  };
+  const at = (name: string) => ({ Bucket: location.bucket, Key: location.prefix + name });
   const waitToRetry = (failures: number, signal: AbortSignal | undefined): Promise<unknown> =>
     sleep(retryDelayMs * 2 ** (failures - 1), undefined, signal === undefined ? {} : { signal });
 
+  /** Bytes `start` to `end`, which is not included, and perhaps more. The caller destroys the stream. */
+  async function get(name: string, { start, end }: ByteRange, signal?: AbortSignal): Promise<Readable> {
+    const { sdk, client } = await load();
+    const command = new sdk.GetObjectCommand({ ...at(name), Range: `bytes=${start}-${end - 1}` });
+    const { Body, ContentRange } = await client.send(command, abortable(signal));
+    const body = Body as Readable;
+    // A server may send more than it was asked for, but not from elsewhere.
+    if (start > 0 && ContentRange?.startsWith(`bytes ${start}-`) !== true) {
+      body.destroy();
+      throw new Error('The server ignored the range of the request.');
+    }
+    return signal === undefined ? body : addAbortSignal(signal, body);
+  }
+
+  /** Sends a request about an object. @returns whether it is there */
+  async function send(name: string, request: () => Promise<unknown>, signal?: AbortSignal): Promise<boolean> {
+    try {
+      await request();
+      return true;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const found = toS3Error(error, name);
+      if (found.code === 'asset_missing') return false;
+      throw found;
+    }
+  }
+
   return {
-    async put(name, content, signal) {
+    async put(name, { sha256, bytes }, signal) {
       try {
-        await client.put(keyOf(name), content, signal);
+        const { sdk, client } = await load();
+        const command = new sdk.PutObjectCommand({ ...at(name), Body: bytes });
+        // The hash is known, and the server compares it with what arrives, also where the connection is encrypted.
+        command.middlewareStack.add(
+          (next) => async (args) => {
+            (args.request as { headers: Record<string, string> }).headers['x-amz-content-sha256'] = sha256;
+            return await next(args);
+          },
+          { step: 'build', name: 'contentHash' },
+        );
+        const requestTimeout = responseMs + Math.ceil(bytes.byteLength / MIN_UPLOAD_BYTES_PER_MS);
+        await client.send(command, { ...abortable(signal), requestTimeout });
       } catch (error) {
         signal?.throwIfAborted();
         throw toS3Error(error, name);
@@ -54,20 +122,21 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
     },
 
     async *read(name, { start, end }, signal) {
-      let at = start;
+      let from = start;
       let failures = 0;
       let resumedAt = start;
-      while (at < end) {
+      while (from < end) {
         try {
-          for await (const chunk of readOnce(client, keyOf(name), { start: at, end }, idleMs, signal)) {
-            at += chunk.byteLength;
+          const range = { start: from, end };
+          for await (const chunk of readOnce(await get(name, range, signal), end - from, idleMs)) {
+            from += chunk.byteLength;
             yield chunk;
           }
         } catch (error) {
           signal?.throwIfAborted();
           if (!(error instanceof BodyError)) throw toS3Error(error, name);
-          failures = at - resumedAt >= PROGRESS_BYTES ? 1 : failures + 1;
-          resumedAt = at;
+          failures = from - resumedAt >= PROGRESS_BYTES ? 1 : failures + 1;
+          resumedAt = from;
           if (failures === MAX_FAILURES) throw toS3Error(error.cause, name);
           await waitToRetry(failures, signal);
         }
@@ -75,44 +144,58 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
     },
 
     async exists(name, signal) {
-      try {
-        await client.head(keyOf(name), signal);
-        return true;
-      } catch (error) {
-        signal?.throwIfAborted();
-        const found = toS3Error(error, name);
-        if (found.code === 'asset_missing') return false;
-        throw found;
-      }
+      const { sdk, client } = await load();
+      return await send(
+        name,
+        () => client.send(new sdk.HeadObjectCommand(at(name)), abortable(signal)),
+        signal,
+      );
     },
 
     async delete(name, signal) {
-      try {
-        await client.delete(keyOf(name), signal);
-      } catch (error) {
-        signal?.throwIfAborted();
-        const found = toS3Error(error, name);
-        if (found.code !== 'asset_missing') throw found;
-      }
+      const { sdk, client } = await load();
+      await send(name, () => client.send(new sdk.DeleteObjectCommand(at(name)), abortable(signal)), signal);
     },
 
-    close: () => client.close(),
+    close: () => void loading?.then(({ client }) => client.destroy()),
   };
 }
+
+const abortable = (signal: AbortSignal | undefined): { readonly abortSignal?: AbortSignal } =>
+  signal === undefined ? {} : { abortSignal: signal };
+
+function settings({ endpoint, region }: S3Location, connectMs: number, responseMs: number): object {
+  return {
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(region === null ? {} : { region }),
+    // Servers other than Amazon's have neither buckets as host names nor the newer checksums.
+    forcePathStyle: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: MAX_ATTEMPTS,
+    logger: SILENT,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: responseMs,
+      throwOnRequestTimeout: true,
+    },
+  };
+}
+
+const ignore = (): void => undefined;
+/** The SDK would write warnings to the console; its errors say the same. */
+const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A response that was interrupted, or paused for too long: the rest can be requested. */
 class BodyError extends Error {}
 
 async function* readOnce(
-  client: S3Client,
-  key: string,
-  { start, end }: ByteRange,
+  body: Readable,
+  byteLength: number,
   idleMs: number,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const body = await client.get(key, start, end, signal);
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-  let leftBytes = end - start;
+  let leftBytes = byteLength;
   try {
     for (;;) {
       // Only our own wait counts: a slow reader is not the server's fault.
