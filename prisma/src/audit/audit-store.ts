@@ -1,14 +1,6 @@
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/errors.ts';
-import {
-  cursorAfter,
-  decodeCursor,
-  type Page,
-  type PageRequest,
-  Parameters,
-  readOrderedPage,
-  timeAtPosition,
-} from '../database/page.ts';
+import { type Page, type PageRequest, Parameters, readOrderedPage } from '../database/page.ts';
 import { isUuid, searchableText } from '../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { type AuditAction, seesHandle } from './actor.ts';
@@ -51,7 +43,6 @@ export interface AuditStore {
   purge(days: number): Promise<number>;
 }
 
-const LIST = 'audit';
 const BATCH = 10_000;
 const COLUMNS = `id, created_at AS "createdAt", actor, role, request_id AS "requestId", action, kind, object_id AS "objectId",
   name, handle, version, details`;
@@ -91,7 +82,7 @@ export function createAuditStore({ pool }: Pick<StoreContext, 'pool'>): AuditSto
 
 async function listAudit(
   query: ReadQuery,
-  { limit, cursor, actor, action, object, from, to }: AuditConditions & PageRequest,
+  { actor, action, object, from, to, ...page }: AuditConditions & PageRequest,
 ): Promise<Page<AuditEntry>> {
   const parameters = new Parameters();
   const { add } = parameters;
@@ -103,25 +94,8 @@ async function listAudit(
   else if (object !== undefined) filters.push(`lower(handle) = lower(${add(searchableText(object))})`);
   if (from !== undefined) filters.push(`created_at >= ${add(from)}`);
   if (to !== undefined) filters.push(`created_at < ${add(to)}`);
-  const { shown, hasMore, totalItems } = await readOrderedPage<AuditEntry>(
-    query,
-    {
-      ...{ from: 'audit', name: 'audit', filters, columns: COLUMNS, orderBy: 'created_at DESC, id DESC' },
-      bytes:
-        'octet_length(details) + coalesce(octet_length(name), 0) + coalesce(octet_length(request_id), 0)',
-    },
-    parameters,
-    limit,
-    cursor === undefined
-      ? undefined
-      : () => {
-          const [created, id] = decodeCursor(LIST, ['time', 'uuid'], cursor);
-          return `(created_at, id) < (${timeAtPosition(add(created))}, ${add(id)}::uuid)`;
-        },
-  );
-  return {
-    data: shown.map(({ createdPosition: _, ...entry }) => entry),
-    nextCursor: cursorAfter(LIST, shown, hasMore, ({ createdPosition, id }) => [createdPosition, id]),
-    totalItems,
-  };
+  const bytes =
+    'octet_length(details) + coalesce(octet_length(name), 0) + coalesce(octet_length(request_id), 0)';
+  const list = { from: 'audit', name: 'audit', filters, columns: COLUMNS, bytes };
+  return await readOrderedPage<AuditEntry>(query, list, parameters, page);
 }

@@ -116,20 +116,6 @@ export class Parameters {
   readonly add = (value: unknown): string => `$${this.values.push(value)}`;
 }
 
-/** The time of a row's creation as a position holds it: a `Date` would lose its microseconds. */
-const CREATED_POSITION = `(extract(epoch FROM created_at) * 1000000)::bigint AS "createdPosition"`;
-
-/** The time at such a position. @param placeholder of its parameter */
-export const timeAtPosition = (placeholder: string): string =>
-  `('epoch'::timestamptz + ${placeholder}::bigint * interval '1 microsecond')`;
-
-/** A row of a list by `created_at` and `id`. */
-export interface CreatedRow {
-  readonly id: string;
-  /** See {@link CREATED_POSITION}. */
-  readonly createdPosition: string;
-}
-
 /**
  * The version of a list's page: that of the cursor, which continues no other.
  *
@@ -176,10 +162,22 @@ export async function holdPage<T extends object>(
   }
 }
 
+/**
+ * An order of a list: by a value, then by the time of creation, both in one direction. Rows without the value come last in
+ * either.
+ */
+export interface ListOrder {
+  /** SQL; null for the time of creation alone. */
+  readonly value: string | null;
+  readonly type: 'float8' | 'text';
+  readonly isDescending: boolean;
+}
+
 /** A list with a size for each of its rows, which have `created_at` and `id`. */
 interface OrderedList {
   /** SQL after FROM, whose rows are named `name`. */
   readonly from: string;
+  /** Name in cursors, too. */
   readonly name: string;
   /** SQL for what else a row needs so that its `bytes` can be added up, begins with a comma. */
   readonly sizes?: string;
@@ -187,32 +185,47 @@ interface OrderedList {
   readonly bytes: string;
   /** SQL for what is read of the rows of a page. */
   readonly columns: string;
-  /** After ORDER BY. */
-  readonly orderBy: string;
+  /** By default the newest first. */
+  readonly order?: ListOrder | undefined;
   /** Conditions that rows must meet. */
   readonly filters: readonly string[];
 }
 
-/** Reads the next rows of a list, as many as fit into a page, and one at least. @param after adds the condition for them */
+interface OrderedRow {
+  readonly id: string;
+  /** The time of creation: a `Date` would lose its microseconds. */
+  readonly createdPosition: string;
+  readonly sortValue: number | string | null;
+  readonly found: string;
+}
+
+/**
+ * Reads the next rows of a list, as many as fit into a page, and one at least. By time it reads an index; other orders read
+ * every row that passes the filters.
+ *
+ * @throws StoreError `invalid_cursor`, also for a cursor of another order
+ */
 export async function readOrderedPage<Row extends object>(
   query: ReadQuery,
-  { from, name, sizes = '', bytes, columns, orderBy, filters }: OrderedList,
+  list: OrderedList,
   parameters: Parameters,
-  limit: number,
-  after: (() => string) | undefined,
-): Promise<{
-  readonly shown: readonly (Row & CreatedRow)[];
-  readonly hasMore: boolean;
-  readonly totalItems: number;
-}> {
+  { limit, cursor }: PageRequest,
+): Promise<Page<Row>> {
+  const { from, name, sizes = '', bytes, columns, filters, order = NEWEST_FIRST } = list;
   const conditions = ['true', ...filters];
   const [total] = await query<{ readonly count: number }>(
     `SELECT count(*)::float8 AS count FROM ${from} WHERE ${conditions.join(' AND ')}`,
     parameters.values,
   );
-  if (after !== undefined) conditions.push(after());
-  const rows = await query<Row & CreatedRow & { readonly found: string }>(
-    `SELECT ${columns}, ${CREATED_POSITION}, found FROM (
+  const { value, isDescending } = order;
+  const direction = isDescending ? 'DESC' : 'ASC';
+  const byTime = `created_at ${direction}, id ${direction}`;
+  const orderBy = value === null ? byTime : `${value} ${direction} NULLS LAST, ${byTime}`;
+  const cursors = value === null ? (isDescending ? name : `${name} oldest`) : `${name} ${direction} ${value}`;
+  if (cursor !== undefined) conditions.push(isAfter(cursors, order, cursor, parameters));
+  const rows = await query<Row & OrderedRow>(
+    `SELECT ${columns}, (extract(epoch FROM created_at) * 1000000)::bigint AS "createdPosition", ${value ?? 'NULL'} AS "sortValue", found
+     FROM (
        SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position, sum(${bytes}) OVER listed AS bytes
        FROM (
          SELECT ${name}.*${sizes} FROM ${from} WHERE ${conditions.join(' AND ')}
@@ -222,10 +235,44 @@ export async function readOrderedPage<Row extends object>(
      ORDER BY ${orderBy}`,
     parameters.values,
   );
-  const shown = rows.slice(0, limit).map(({ found: _, ...row }) => row as unknown as Row & CreatedRow);
+  const shown = rows.slice(0, limit);
   return {
-    shown,
-    hasMore: Number(rows[0]?.found ?? 0) > shown.length,
+    data: shown.map(({ createdPosition: _, sortValue: __, found: ___, ...row }) => row as unknown as Row),
+    nextCursor: cursorAfter(cursors, shown, Number(rows[0]?.found ?? 0) > shown.length, (last) =>
+      positionOf(order, last),
+    ),
     totalItems: total?.count ?? 0,
   };
+}
+
+const NEWEST_FIRST: ListOrder = { value: null, type: 'text', isDescending: true };
+
+/** The condition for the rows after a cursor. */
+function isAfter(
+  list: string,
+  { value, type, isDescending }: ListOrder,
+  cursor: string,
+  { add }: Parameters,
+): string {
+  const sign = isDescending ? '<' : '>';
+  const placed = (created: string, id: string): string =>
+    `('epoch'::timestamptz + ${add(created)}::bigint * interval '1 microsecond'), ${add(id)}::uuid`;
+  if (value === null) {
+    const [created, id] = decodeCursor(list, ['time', 'uuid'], cursor);
+    return `(created_at, id) ${sign} (${placed(created, id)})`;
+  }
+  const kind = type === 'text' ? 'text' : 'number';
+  const [hasValue, bound, created, id] = decodeCursor(list, ['index', kind, 'time', 'uuid'], cursor);
+  if (hasValue === 0 || (kind === 'number' && bound === 'null')) {
+    return `${value} IS NULL AND (created_at, id) ${sign} (${placed(created, id)})`;
+  }
+  return `(${value} IS NULL OR (${value}, created_at, id) ${sign} (${add(kind === 'number' ? Number(bound) : bound)}::${type}, ${placed(created, id)}))`;
+}
+
+/** The position after a row. */
+function positionOf({ value, type }: ListOrder, row: OrderedRow): readonly (string | number)[] {
+  const { sortValue, createdPosition, id } = row;
+  if (value === null) return [createdPosition, id];
+  const none = type === 'text' ? '' : 'null';
+  return [...(sortValue === null ? [0, none] : [1, String(sortValue)]), createdPosition, id];
 }

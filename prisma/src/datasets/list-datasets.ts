@@ -10,14 +10,11 @@ import {
   shownDataset,
 } from '../database/dataset-row.ts';
 import {
-  type CreatedRow,
-  cursorAfter,
-  decodeCursor,
+  type ListOrder,
   type Page,
   type PageRequest,
   Parameters,
   readOrderedPage,
-  timeAtPosition,
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
@@ -101,8 +98,7 @@ const LISTED = {
  * See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) and other orders read all datasets.
  */
 export async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise<Page<ListedDataset>> {
-  const { limit, cursor, name, q, source, versionHash, order = '-created' } = request;
-  const { list, orderBy, after, positionOf } = datasetsOrdering(order);
+  const { name, q, source, versionHash, order = '-created' } = request;
   const parameters = new Parameters();
   const sees = seesHandle('datasets.handle');
   const filters = sees === null ? [] : [sees];
@@ -119,72 +115,24 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)
     filters.push(`version_hash = ${parameters.add(searchableText(versionHash))}`);
-  const { shown, hasMore, totalItems } = await readOrderedPage<DatasetRow>(
-    query,
-    { ...LISTED, orderBy, filters },
-    parameters,
-    limit,
-    cursor === undefined ? undefined : () => after(cursor, parameters),
-  );
-  const datasets = await withSections(query, shown);
+  const list = { ...LISTED, filters, order: orderOf(order) };
+  const page = await readOrderedPage<DatasetRow>(query, list, parameters, request);
+  const datasets = await withSections(query, page.data);
   const runs = await lastRuns(
     query,
-    shown.map(({ id }) => id),
+    datasets.map(({ id }) => id),
   );
   return {
-    data: datasets.map(({ createdPosition: _, ...dataset }) => ({
-      ...dataset,
-      lastRun: runs.get(dataset.id) ?? null,
-    })),
-    nextCursor: cursorAfter(list, shown, hasMore, positionOf),
-    totalItems,
+    ...page,
+    data: datasets.map((dataset) => ({ ...dataset, lastRun: runs.get(dataset.id) ?? null })),
   };
 }
 
-interface OrderedRow extends CreatedRow {
-  readonly name: string;
-  readonly itemCount: number | string;
-}
+/** Equal beginnings of longer names, which no import writes, are in the order of their creation. */
+const NAME = { value: `left(name, ${MAX_NAME_LENGTH})`, type: 'text' } as const;
 
-const COLUMNS = {
-  created: { sql: 'created_at', kind: 'time', read: ({ createdPosition }: OrderedRow) => createdPosition },
-  // Equal beginnings of longer names, which no import writes, are ordered by id.
-  name: {
-    sql: `left(name, ${MAX_NAME_LENGTH})`,
-    kind: 'text',
-    read: ({ name }: OrderedRow) => [...name].slice(0, MAX_NAME_LENGTH).join(''),
-  },
-  items: { sql: 'item_count', kind: 'count', read: ({ itemCount }: OrderedRow) => Number(itemCount) },
-} as const;
-
-/** How a list of datasets is ordered and continued. */
-interface DatasetsOrdering {
-  /** Name in cursors. */
-  readonly list: string;
-  /** After `ORDER BY`. */
-  readonly orderBy: string;
-  /** The condition for the rows after a cursor. @throws StoreError `invalid_cursor` for one of another order */
-  after(cursor: string, parameters: Parameters): string;
-  /** The position after a row. */
-  positionOf(row: OrderedRow): readonly (string | number)[];
-}
-
-/** The ordering of this name. */
-function datasetsOrdering(order: DatasetOrder): DatasetsOrdering {
-  const name = order.replace('-', '') as keyof typeof COLUMNS;
-  const { sql, kind, read } = COLUMNS[name];
-  const direction = order.startsWith('-') ? 'DESC' : 'ASC';
-  const list = order === '-created' ? 'datasets' : `datasets ${order}`;
-  return {
-    list,
-    orderBy: `${sql} ${direction}, id ${direction}`,
-    after: (cursor, { add }) => {
-      const [value, id] = decodeCursor(list, [kind, 'uuid'], cursor);
-      const bound = add(value);
-      const position =
-        kind === 'time' ? timeAtPosition(bound) : `${bound}::${kind === 'text' ? 'text' : 'bigint'}`;
-      return `(${sql}, id) ${direction === 'DESC' ? '<' : '>'} (${position}, ${add(id)}::uuid)`;
-    },
-    positionOf: (row) => [read(row), row.id],
-  };
+function orderOf(order: DatasetOrder): ListOrder {
+  const isDescending = order.startsWith('-');
+  if (order.endsWith('name')) return { ...NAME, isDescending };
+  return { value: order.endsWith('items') ? 'item_count' : null, type: 'float8', isDescending };
 }

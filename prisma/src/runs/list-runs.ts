@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { seesDataset } from '../audit/actor.ts';
-import type { Page, PageRequest } from '../database/page.ts';
+import type { ListOrder, Page, PageRequest } from '../database/page.ts';
 import { isUuid, readableJson, readableText } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { listTasks, type TasksOrder } from '../queue/list-tasks.ts';
+import { listTasks } from '../queue/list-tasks.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
 
 /** Characters of a name that order runs. */
@@ -18,7 +18,7 @@ type Column = 'created_at' | 'score' | 'name';
 /** Orders of the list of runs; `score` is the mean. A minus turns one round. */
 export type RunsSort = Column | `-${Column}`;
 
-const ORDERS: Readonly<Record<RunsSort, TasksOrder>> = {
+const ORDERS: Readonly<Record<RunsSort, ListOrder>> = {
   '-created_at': { ...CREATED, isDescending: true },
   created_at: { ...CREATED, isDescending: false },
   score: { ...SCORE, isDescending: false },
