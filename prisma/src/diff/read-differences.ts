@@ -1,7 +1,7 @@
 import { createYielder } from '@svc/concurrency';
 import { skipValue } from '@svc/jsonl-v23/json';
 import { Parameters } from '../database/page.ts';
-import { joinStoredItem } from '../database/read-stored-json.ts';
+import { joinStoredItem, membersOf } from '../database/read-stored-json.ts';
 import { boundedName } from '../database/values.ts';
 import type { StoredParts } from '../items/decode-rows.ts';
 import { type ItemPlace, itemsAt } from '../items/item-ranges.ts';
@@ -266,12 +266,12 @@ function compare(pointer: string, from: string | null, to: string | null, depth:
     from !== null && to !== null && from[0] === to[0] && (from[0] === '{' || from[0] === '[');
   const whole = (): ChangedField[] => [changedField(pointer, from, to)];
   if (!isContainer || depth === MAX_DEPTH || pointer.length > MAX_POINTER_LENGTH) return whole();
-  const after = membersOf(to);
+  const after = partsOf(to);
   const fields: ChangedField[] = [];
   const add = (key: string, a: string | null, b: string | null): void => {
     if (fields.length <= MAX_FIELDS) fields.push(...compare(`${pointer}/${stepOf(key)}`, a, b, depth + 1));
   };
-  for (const [key, value] of membersOf(from)) {
+  for (const [key, value] of partsOf(from)) {
     add(key, value, after.get(key) ?? null);
     after.delete(key);
   }
@@ -279,29 +279,20 @@ function compare(pointer: string, from: string | null, to: string | null, depth:
   return fields.length > MAX_FIELDS ? whole() : fields;
 }
 
-/** The members of a canonical array or object: texts by the texts of their keys, or by their indexes. */
-function membersOf(text: string): Map<string, string> {
-  const members = new Map<string, string>();
-  const isObject = text[0] === '{';
-  for (let at = 1; at < text.length - 1; at += 1) {
-    let key = String(members.size);
-    if (isObject) {
-      const end = skipValue(text, at);
-      key = text.slice(at, end);
-      at = end + 1;
-    }
+/** The members of a canonical object by their keys, or the elements of an array by their indexes. */
+function partsOf(text: string): Map<string, string> {
+  if (text[0] === '{') return new Map(membersOf(text));
+  const elements = new Map<string, string>();
+  for (let at = 1; at < text.length - 1; ) {
     const end = skipValue(text, at);
-    members.set(key, text.slice(at, end));
-    at = end;
+    elements.set(String(elements.size), text.slice(at, end));
+    at = end + 1;
   }
-  return members;
+  return elements;
 }
 
-/** A step of a JSON Pointer. @param key the JSON text of a key, or an index */
-function stepOf(key: string): string {
-  if (key[0] !== '"') return key;
-  return (JSON.parse(key) as string).replaceAll('~', '~0').replaceAll('/', '~1');
-}
+/** A step of a JSON Pointer. */
+const stepOf = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** A field with its values as they are shown. */
 function changedField(pointer: string, from: string | null, to: string | null): ChangedField {

@@ -50,19 +50,20 @@ export const ROW_FIELD = {
   payload: 7,
 } as const;
 
-/** Decodes one row. */
-export function decodeRow(fields: RowFields): ItemRow {
-  return {
-    sectionOrderIndex: fields.int32(ROW_FIELD.sectionOrderIndex),
-    orderIndex: fields.int32(ROW_FIELD.orderIndex),
-    itemHash: fields.copy(ROW_FIELD.itemHash),
-    payload: fields.text(ROW_FIELD.payload),
-    answer: fields.text(ROW_FIELD.answer),
-    checker: fields.text(ROW_FIELD.checker),
-    assets: fields.text(ROW_FIELD.assets),
-    linkedFiles: readLinkedFiles(fields.text(ROW_FIELD.linkedFiles)),
-  };
-}
+/** Decodes one row. @param text reads a field of text */
+export const decodeRow = (
+  fields: RowFields,
+  text: (field: number) => string | null = (field) => fields.text(field),
+): ItemRow => ({
+  sectionOrderIndex: fields.int32(ROW_FIELD.sectionOrderIndex),
+  orderIndex: fields.int32(ROW_FIELD.orderIndex),
+  itemHash: fields.copy(ROW_FIELD.itemHash),
+  payload: text(ROW_FIELD.payload),
+  answer: text(ROW_FIELD.answer),
+  checker: text(ROW_FIELD.checker),
+  assets: text(ROW_FIELD.assets),
+  linkedFiles: readLinkedFiles(text(ROW_FIELD.linkedFiles)),
+});
 
 /** As {@link decodeRow}; the event loop runs after each megabyte. */
 export async function decodeLargeRow(fields: RowFields): Promise<ItemRow> {
@@ -77,16 +78,10 @@ export async function decodeLargeRow(fields: RowFields): Promise<ItemRow> {
     }
     return decoded + decoder.decode();
   };
-  return {
-    sectionOrderIndex: fields.int32(ROW_FIELD.sectionOrderIndex),
-    orderIndex: fields.int32(ROW_FIELD.orderIndex),
-    itemHash: fields.copy(ROW_FIELD.itemHash),
-    payload: await text(ROW_FIELD.payload),
-    answer: await text(ROW_FIELD.answer),
-    checker: await text(ROW_FIELD.checker),
-    assets: await text(ROW_FIELD.assets),
-    linkedFiles: readLinkedFiles(await text(ROW_FIELD.linkedFiles)),
-  };
+  const { answer, checker, assets, linkedFiles, payload } = ROW_FIELD;
+  const texts = new Map<number, string | null>();
+  for (const field of [answer, checker, assets, linkedFiles, payload]) texts.set(field, await text(field));
+  return decodeRow(fields, (field) => texts.get(field) ?? null);
 }
 
 /** Checks that every item comes, in order, and was read: an export must be complete. */

@@ -119,7 +119,7 @@ async function selectRunItems(client: pg.ClientBase, run: NewRun, version: numbe
   if (run.selection == null) return null;
   const parameters = new Parameters();
   const { datasetId } = run;
-  const { sql } = await selectItems(queryOf(client), { datasetId, version }, run.selection, parameters);
+  const sql = await selectItems(queryOf(client), { datasetId, version }, run.selection, parameters);
   const { rowCount } = await client.query(
     `INSERT INTO run_items (run_id, section_order_index, order_index)
      SELECT ${parameters.add(run.id)}::uuid, section, item FROM (${sql}) AS selected`,

@@ -4,14 +4,9 @@ import type { StoreContext } from '../../context.ts';
 import { guardedStream } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid, memberText, readableJson } from '../../database/values.ts';
-import {
-  cutRange,
-  type ItemPlace,
-  itemsAt,
-  itemsInRanges,
-  type SectionRange,
-} from '../../items/item-ranges.ts';
+import { cutRange, type ItemPlace, itemsAt, itemsInRanges } from '../../items/item-ranges.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
+import { splitRanges } from '../../versions/ranges.ts';
 import { selectRanges } from './select-items.ts';
 
 /** Which items a run would have. */
@@ -82,7 +77,7 @@ export async function* readDeciding(
         { datasetId, version },
         selection ?? {},
       );
-      for (const page of pagesOf(ranges)) {
+      for (const page of splitRanges(ranges, ITEMS_PER_QUERY, cutRange)) {
         const parameters = new Parameters(values);
         const items = itemsInRanges(page, parameters, conditions);
         const share = Math.floor(QUERY_BYTES / ITEMS_PER_QUERY);
@@ -119,25 +114,6 @@ const toParts = ({ payload, answer, checker }: Row): ItemParts => ({
   checker,
   assets: null,
 });
-
-/** Ranges of as many items as a statement reads. */
-function* pagesOf(ranges: readonly SectionRange[]): Generator<readonly SectionRange[]> {
-  let page: SectionRange[] = [];
-  let free = ITEMS_PER_QUERY;
-  for (const range of ranges) {
-    for (let from = 0; from < range.count; ) {
-      const to = Math.min(from + free, range.count);
-      page.push(...cutRange(range, from, to));
-      free -= to - from;
-      from = to;
-      if (free > 0) continue;
-      yield page;
-      page = [];
-      free = ITEMS_PER_QUERY;
-    }
-  }
-  if (page.length > 0) yield page;
-}
 
 /** The places of long items, as many together as a statement may read, or one. */
 function* groupsOf(rows: readonly Row[]): Generator<readonly ItemPlace[]> {

@@ -18,40 +18,31 @@ import { toRunItem } from '../read-run-items.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
-/** Items of a version that a run selects. */
-interface SelectedItems {
-  /** SQL for them: rows with `section` and `item`, their order indexes, `part_id` and `ordinal`. */
-  readonly sql: string;
-  /** The parts that may have them. */
-  readonly partIds: readonly string[];
-}
-
 /**
  * The items of a version that pass a selection: its first members are conditions; `limit` counts the items of the whole
  * version. A sample of n are the n items with the smallest SHA-256 of `<seed>:<section order index>:<order index>` in UTF-8, so
  * that it depends on nothing else.
  *
  * @param version null for the newest
+ * @returns SQL for rows with `section` and `item`, their order indexes
  */
 export async function selectItems(
   query: ReadQuery,
   { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
   selection: RunSelection,
   parameters: Parameters,
-): Promise<SelectedItems> {
+): Promise<string> {
   const { sample } = selection;
   const { add } = parameters;
   const ranges = await rangesOf(query, { datasetId, version }, selection);
-  const partIds = [...new Set(ranges.map(({ partId }) => partId))];
   const items = itemsInRanges(ranges, parameters, conditionsOf(selection, add));
-  const chosen = `SELECT i.section, i.order_index AS item, i.part_id, i.ordinal FROM ${items} i`;
-  if (sample === undefined) return { sql: chosen, partIds };
+  const chosen = `SELECT i.section, i.order_index AS item FROM ${items} i`;
+  if (sample === undefined) return chosen;
   // As a subquery alone, Citus fails to read what several shards answer: "insufficient data left in message".
-  const sql = `WITH sampled AS MATERIALIZED (
-      SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
+  return `WITH sampled AS MATERIALIZED (
+      SELECT section, item FROM (${chosen}) AS candidate
       ORDER BY ${rankOf(sample, add, 'section', 'item')}, section, item LIMIT ${add(sample.n)}::int
-    ) SELECT section, item, part_id, ordinal FROM sampled`;
-  return { sql, partIds };
+    ) SELECT section, item FROM sampled`;
 }
 
 /** The same items as ranges, which can be read a part at a time. They pass the conditions on the row `i` of `items`. */
@@ -152,7 +143,7 @@ export async function sampleItems(
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
   const parameters = new Parameters();
-  const { sql } = await selectItems(query, { datasetId, version }, selection, parameters);
+  const sql = await selectItems(query, { datasetId, version }, selection, parameters);
   const chosen = await query<ItemPosition>(
     `SELECT section AS "sectionOrderIndex", item AS "orderIndex" FROM (${sql}) AS chosen`,
     parameters.values,
