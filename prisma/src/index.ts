@@ -47,6 +47,7 @@ export type {
   IdempotencyOutcome,
   IdempotencyRequest,
   IdempotencyStore,
+  Idempotent,
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
@@ -94,7 +95,7 @@ export {
   type WorkerReport,
 } from './queue/worker-board.ts';
 export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts';
-export type { IdempotentCreation, NewRun } from './runs/create-run.ts';
+export type { NewRun } from './runs/create-run.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
 export type { ClaimRequest, PendingResult } from './runs/external/pending.ts';
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';

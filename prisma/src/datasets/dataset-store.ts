@@ -5,6 +5,7 @@ import { type DatasetSummary, datasetNotFound, type StoredSection } from '../dat
 import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
+import type { Idempotent } from '../idempotency/idempotency-store.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { indexHashes } from '../items/hash-blocks.ts';
 import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
@@ -19,12 +20,7 @@ import {
   readSummary,
   type VersionsRequest,
 } from '../versions/list-versions.ts';
-import {
-  type IdempotentRestoration,
-  type Restoration,
-  type RestoredDataset,
-  restoreDataset,
-} from '../versions/restore-version.ts';
+import { type Restoration, type RestoredDataset, restoreDataset } from '../versions/restore-version.ts';
 import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
 import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
@@ -135,10 +131,10 @@ export interface DatasetStore {
   /**
    * Makes the content of an older version the newest one.
    *
-   * @param response to an idempotent request, which is stored with it
+   * @param request that is idempotent, whose answer is stored with it
    * @throws StoreError `version_not_found`, `version_changed`, `superseded`
    */
-  restore(restoration: Restoration, response?: IdempotentRestoration): Promise<RestoredDataset>;
+  restore(restoration: Restoration, request?: Idempotent<RestoredDataset>): Promise<RestoredDataset>;
   /**
    * Deletes an old version. What only it had is removed by the collectors.
    *
@@ -193,8 +189,8 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
     delete: (id) => deleteDataset(pool, id),
     resolve: (dataset, version, signal) => resolveVersion(createReadQuery(pool, signal), dataset, version),
     listVersions: (id, request) => listVersions(createReadQuery(pool, request.signal), id, request),
-    restore: (restoration, response) =>
-      inTransaction(pool, (client) => restoreDataset(client, restoration, response)),
+    restore: (restoration, request) =>
+      inTransaction(pool, (client) => restoreDataset(client, restoration, request)),
     deleteVersion: (id, version, options) =>
       inTransaction(pool, (client) => deleteVersion(client, id, version, options)),
     collect: (signal) => collectParts(pool, signal),

@@ -117,7 +117,7 @@ it('stores the answer with the dataset, or neither', async () => {
       store.datasets,
       { s: ['{}'] },
       {},
-      { idempotency: { claim: held, response: ({ id }) => ({ status: 201, headers: {}, body: id }) } },
+      { idempotent: { claim: held, of: ({ id }) => ({ status: 201, headers: {}, body: id }) } },
     );
   await expect(withClaim(dead.claim)).rejects.toMatchObject({ code: 'superseded' });
   expect((await store.datasets.list({ limit: 1 })).totalItems).toBe(0);

@@ -20,6 +20,12 @@ export interface StoredResponse {
   readonly body: string;
 }
 
+/** An idempotent request that makes something, and the answer to store with what it made. */
+export interface Idempotent<T> {
+  readonly claim: IdempotencyClaim;
+  readonly of: (made: T) => StoredResponse;
+}
+
 export type IdempotencyOutcome =
   | { readonly replay: StoredResponse }
   | {
@@ -119,7 +125,7 @@ export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): Id
  *
  * @throws StoreError `superseded` when another request has taken the key over
  */
-export async function completeClaim(
+async function completeClaim(
   client: pg.ClientBase | pg.Pool,
   claim: IdempotencyClaim,
   answer: StoredResponse,
@@ -133,6 +139,15 @@ export async function completeClaim(
   if (rowCount === 0) {
     throw new StoreError('superseded', 'Another request with the same idempotency key has taken over.');
   }
+}
+
+/** Stores the answer to a request with what it has made, unless the request is not idempotent. @throws as {@link completeClaim} */
+export async function completeFor<T>(
+  client: pg.ClientBase,
+  request: Idempotent<T> | null | undefined,
+  made: T,
+): Promise<void> {
+  if (request) await completeClaim(client, request.claim, request.of(made));
 }
 
 /** Takes a key that is new, expired, or left behind by a process that died with the same request. */

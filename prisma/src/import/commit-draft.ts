@@ -7,7 +7,7 @@ import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { searchableText, storableText } from '../database/values.ts';
 import { insertProfiles } from '../hub-files/hub-items.ts';
-import { completeClaim } from '../idempotency/idempotency-store.ts';
+import { completeFor } from '../idempotency/idempotency-store.ts';
 import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
 import { completeJob } from '../jobs/job-row.ts';
 import { transactionIdOf } from '../postgres/pool.ts';
@@ -193,7 +193,7 @@ async function endImport(
 ): Promise<StoredImport> {
   const { id, version } = stored.dataset;
   if (job) await rows.run((client) => completeJob(client, job, id));
-  if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(stored)));
+  if (response) await rows.run((client) => completeFor(client, response, stored));
   const profiles = totals?.takeProfiles() ?? [];
   if (profiles.length > 0) await rows.run((client) => insertProfiles(client, profiles));
   // As late as possible: a concurrent import of the same files waits from here to the commit.

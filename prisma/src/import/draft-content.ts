@@ -1,7 +1,7 @@
 import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DatasetSource, DatasetSummary } from '../database/dataset-row.ts';
-import type { IdempotencyClaim, StoredResponse } from '../idempotency/idempotency-store.ts';
+import type { Idempotent } from '../idempotency/idempotency-store.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/write/insert-results.ts';
@@ -64,9 +64,7 @@ export interface DraftCommit extends DraftContent {
   /** The job that imports the dataset, which succeeds with it; with what it says besides, JSON text of an object. */
   readonly job?: (TaskClaim & { readonly notes?: string | undefined }) | undefined;
   /** The idempotent request that imports the dataset, and its response. */
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (stored: StoredImport) => StoredResponse }
-    | undefined;
+  readonly response?: Idempotent<StoredImport> | undefined;
 }
 
 /** What an import made. */

@@ -6,11 +6,7 @@ import { CopyIn } from '../database/copy-in.ts';
 import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { boundedText, isUuid, storableText } from '../database/values.ts';
-import {
-  completeClaim,
-  type IdempotencyClaim,
-  type StoredResponse,
-} from '../idempotency/idempotency-store.ts';
+import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
 import { listTasks } from '../queue/list-tasks.ts';
 import { cancelTask, failTask, NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
@@ -66,10 +62,7 @@ export interface JobStore {
     job: NewJob,
     options?: {
       readonly signal?: AbortSignal;
-      readonly idempotency?: {
-        readonly claim: IdempotencyClaim;
-        readonly response: (job: Job) => StoredResponse;
-      };
+      readonly idempotent?: Idempotent<Job> | undefined;
     },
   ): Promise<Job>;
   /** Newest first. @throws StoreError `invalid_cursor` */
@@ -137,9 +130,7 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
         const created = toJob(rows[0] as JobRow);
         if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, options.signal);
         await client.query(NOTIFY_WORKERS, [job.kind]);
-        if (options.idempotency !== undefined) {
-          await completeClaim(client, options.idempotency.claim, options.idempotency.response(created));
-        }
+        await completeFor(client, options.idempotent, created);
         return created;
       });
     },

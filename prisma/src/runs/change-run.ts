@@ -6,13 +6,13 @@ import { collectNotes, type Note, type RemovedRows } from '../database/collect-n
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
-import { completeClaim } from '../idempotency/idempotency-store.ts';
+import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { areOutputsTaken } from '../versions/delete-version.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
-import { countEnded, type IdempotentCreation } from './create-run.ts';
+import { countEnded } from './create-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from './run-row.ts';
 import { addScorers } from './write/result-counts.ts';
 
@@ -150,7 +150,7 @@ export async function addScorersToRun(
   pool: pg.Pool,
   id: string,
   { config, names, before }: ScorerAddition,
-  idempotent: IdempotentCreation | undefined,
+  idempotent: Idempotent<Run> | undefined,
 ): Promise<Run> {
   return await inTransaction(pool, async (client) => {
     const run = await lockFinished(client, id, 'add scorers to');
@@ -175,9 +175,7 @@ export async function addScorersToRun(
     await addScorers(client, id, [Object.fromEntries(names.map((name) => [name, NO_SCORE]))]);
     await writeAudit(client, 'run.rescore', { kind: 'run', id }, { scorers: [...names], results: due });
     const stored = await queueScorers(client, run, { config, names, due, status: run.status });
-    if (idempotent !== undefined) {
-      await completeClaim(client, idempotent.claim, idempotent.response(stored));
-    }
+    await completeFor(client, idempotent, stored);
     return stored;
   });
 }

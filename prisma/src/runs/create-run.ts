@@ -6,11 +6,7 @@ import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import {
-  completeClaim,
-  type IdempotencyClaim,
-  type StoredResponse,
-} from '../idempotency/idempotency-store.ts';
+import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { versionNumber } from '../items/item-ranges.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
@@ -35,17 +31,11 @@ export interface NewRun
   readonly selection?: RunSelection | null | undefined;
 }
 
-/** The claim of an idempotent request, and the response to store with it. */
-export interface IdempotentCreation {
-  readonly claim: IdempotencyClaim;
-  readonly response: (run: Run) => StoredResponse;
-}
-
 /** See `RunStore.create`. */
 export async function createRun(
   pool: pg.Pool,
   run: NewRun,
-  idempotent: IdempotentCreation | undefined,
+  idempotent: Idempotent<Run> | undefined,
 ): Promise<Run> {
   if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
   const { selection, version = null, ...stated } = run;
@@ -85,9 +75,7 @@ export async function createRun(
       );
     }
     await client.query(NOTIFY_WORKERS, ['run']);
-    if (idempotent !== undefined) {
-      await completeClaim(client, idempotent.claim, idempotent.response(stored));
-    }
+    await completeFor(client, idempotent, stored);
     return stored;
   });
 }

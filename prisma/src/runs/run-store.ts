@@ -6,6 +6,7 @@ import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import type { Idempotent } from '../idempotency/idempotency-store.ts';
 import { openReadSession } from '../items/read-session.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
@@ -22,7 +23,7 @@ import {
   type ScorerAddition,
   updateRun,
 } from './change-run.ts';
-import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
+import { createRun, type NewRun } from './create-run.ts';
 import { readExternal, readWaiting } from './external/lock-external.ts';
 import {
   type ClaimRequest,
@@ -107,7 +108,7 @@ export interface RunStore {
    *
    * @throws StoreError `dataset_not_found`, `invalid_request`; `superseded` when the idempotency key was taken over
    */
-  create(run: NewRun, idempotent?: IdempotentCreation): Promise<Run>;
+  create(run: NewRun, idempotent?: Idempotent<Run>): Promise<Run>;
   /**
    * What decides how the items that a run would have are scored: of each, the parts without what does not matter for that,
    * such as texts of prompts. It reads pages as they are taken; between them, it holds no connection.
@@ -179,7 +180,7 @@ export interface RunStore {
    * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `scorer_exists`; `too_many_scorers`;
    * RunError `nothing_to_score`
    */
-  addScorers(id: string, addition: ScorerAddition, idempotent?: IdempotentCreation): Promise<Run>;
+  addScorers(id: string, addition: ScorerAddition, idempotent?: Idempotent<Run>): Promise<Run>;
   /**
    * The results that a run lacks and clients are to send, each with its item, in item order.
    *

@@ -3,11 +3,7 @@ import { writeAudit } from '../audit/actor.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { NO_DIFFERENCE } from '../diff/compare-sections.ts';
-import {
-  completeClaim,
-  type IdempotencyClaim,
-  type StoredResponse,
-} from '../idempotency/idempotency-store.ts';
+import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import type { ChangedDataset } from './change-dataset.ts';
 import { countDifferences, insertVersion } from './insert-version.ts';
@@ -31,22 +27,16 @@ export interface RestoredDataset {
   readonly changed: ChangedDataset;
 }
 
-/** The claim of an idempotent request, and the response to store with it. */
-export interface IdempotentRestoration {
-  readonly claim: IdempotencyClaim;
-  readonly of: (restored: RestoredDataset) => StoredResponse;
-}
-
 /** See `DatasetStore.restore`. */
 export async function restoreDataset(
   client: pg.ClientBase,
   restoration: Restoration,
-  response: IdempotentRestoration | undefined,
+  request: Idempotent<RestoredDataset> | undefined,
 ): Promise<RestoredDataset> {
   const changed = await restoreVersion(client, restoration);
   const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
   const restored = { dataset, changed };
-  if (response !== undefined) await completeClaim(client, response.claim, response.of(restored));
+  await completeFor(client, request, restored);
   return restored;
 }
 

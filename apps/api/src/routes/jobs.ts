@@ -171,7 +171,7 @@ export async function enqueueJob(
 ): Promise<StoredResponse> {
   const created = await store.jobs.create(
     { ...job, ...askedBy() },
-    { ...(signal && { signal }), ...(claim && { idempotency: { claim, response: jobAccepted } }) },
+    { signal, idempotent: claim && { claim, of: jobAccepted } },
   );
   runWithContext({ job_id: job.id }, () => logger.log('job.enqueue', { kind: job.kind }));
   return jobAccepted(created);

@@ -26,6 +26,7 @@ import {
   type DatasetSummary,
   datasetExists,
   type IdempotencyClaim,
+  type Idempotent,
   ImportReport,
   type ImportTarget,
   type Store,
@@ -252,7 +253,7 @@ async function importOne(
   { store, ...observers }: RouteDeps,
   { source, target }: Pick<WantedImport, 'source' | 'target'>,
   signal: AbortSignal,
-  response: { readonly claim: IdempotencyClaim; of(done: ImportDone): StoredResponse } | null,
+  response: Idempotent<ImportDone> | null,
 ): Promise<ImportDone> {
   const report = new ImportReport();
   await using draft = await store.datasets.begin({ signal, report, target });

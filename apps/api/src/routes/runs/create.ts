@@ -16,7 +16,6 @@ import {
 import { type PlannedRun, planRun } from '@svc/service/flows';
 import {
   type IdempotencyClaim,
-  type IdempotentCreation,
   type NewRun,
   type Run,
   type Store,
@@ -177,7 +176,7 @@ export async function startRun(
       reusedRunId,
       scoring: SCORING,
     },
-    creationOf(claim),
+    claim && { claim, of: runAccepted },
   );
   runWithContext({ run_id: run.id }, () => {
     const item_count = run.counts.total / config.repetitions;
@@ -185,10 +184,6 @@ export async function startRun(
   });
   return runAccepted(run);
 }
-
-/** What stores the response together with a run. */
-export const creationOf = (claim: IdempotencyClaim | undefined): IdempotentCreation | undefined =>
-  claim && { claim, response: runAccepted };
 
 const members = (config: Schema): Readonly<Record<string, Schema>> => ({
   dataset_id: { type: 'string', minLength: 1, maxLength: 96, description: 'id or handle of the dataset' },

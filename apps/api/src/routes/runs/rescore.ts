@@ -12,17 +12,11 @@ import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json
 import { runWithContext } from '@svc/observability';
 import { invalidRequest, jsonBody, orNull, type Route, type RouteRequest, type Schema } from '@svc/service';
 import { planRun } from '@svc/service/flows';
-import {
-  type IdempotentCreation,
-  type Run,
-  readStoredJson,
-  type StoredResponse,
-  StoreError,
-} from '@svc/store';
+import { type IdempotencyClaim, type Run, readStoredJson, type StoredResponse, StoreError } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
-import { checkSecrets, checkTexts, creationOf, runAccepted, startRun } from './create.ts';
+import { checkSecrets, checkTexts, runAccepted, startRun } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';
 
@@ -72,7 +66,7 @@ export function rescoreRunRoute({
         const { datasetId, datasetVersion: version, repetitions } = source;
         const stated = readStoredJson(source.config);
         if (body['add'] === true) {
-          return await add(source, parseStoredRunConfig(stated), request, creationOf(claim));
+          return await add(source, parseStoredRunConfig(stated), request, claim);
         }
         const stored = parseStoredRunConfig(isOfTool(stated) ? { provider: 'external' } : stated);
         const config = parseRescore(body, { ...stored, repetitions });
@@ -92,7 +86,7 @@ export function rescoreRunRoute({
     source: Run,
     stored: RunConfig,
     { body, signal }: RouteRequest,
-    created: IdempotentCreation | undefined,
+    claim: IdempotencyClaim | undefined,
   ): Promise<StoredResponse> {
     const { scorers = null, add: _, ...others } = body;
     const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
@@ -112,7 +106,7 @@ export function rescoreRunRoute({
     const run = await store.runs.addScorers(
       source.id,
       { config: canonicalJson(configJson), names: added.names, before: source.config },
-      created,
+      claim && { claim, of: runAccepted },
     );
     runWithContext({ run_id: run.id }, () =>
       logger.log('run.add_scorers', { scorer_count: added.names.length }),
