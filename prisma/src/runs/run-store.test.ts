@@ -432,7 +432,7 @@ describe('a run in the hands of a worker', () => {
     const run = await createRun({ s: texts(4) });
     const { session } = (await takeRun(run.id))!;
     await session.saveResults([0, 0.25, 0.5, 0.75].map((score, index) => result(index, { score })));
-    const request = { limit: 10, minScore: 0.25, maxScore: 0.5 };
+    const request = { limit: 10, min_score: 0.25, max_score: 0.5 };
     const page = await store.runs.listResults(run.id, request);
     page.release();
     expect(page.data.map(({ score }) => score)).toEqual([0.25, 0.5]);
@@ -499,8 +499,8 @@ describe('a run in the hands of a worker', () => {
       return [total, found];
     };
     const cases: [object, number, (one: RunResult) => boolean][] = [
-      [{ finishReason: 'length' }, 2, ({ finishReason }) => finishReason === 'length'],
-      [{ finishReason: 'length', passed: false }, 1, (one) => one.finishReason === 'length' && !one.passed],
+      [{ finish_reason: 'length' }, 2, ({ finishReason }) => finishReason === 'length'],
+      [{ finish_reason: 'length', passed: false }, 1, (one) => one.finishReason === 'length' && !one.passed],
       [{ passed: true, section: 'two' }, 100, (one) => one.passed === true && one.section === 'two'],
       [{ q: 'üBLes' }, 3, ({ output }) => String(output).startsWith('Ein')],
       [
@@ -516,7 +516,7 @@ describe('a run in the hands of a worker', () => {
       ],
       [{ q: 'ZEICHEN 漢', section: 'one' }, 1, (one) => one.output !== 'out' && one.section === 'one'],
       [{ section: 'none' }, 1, () => false],
-      [{ finishReason: 'other' }, 1, () => false],
+      [{ finish_reason: 'other' }, 1, () => false],
       [{ status: 'failed', passed: true }, 1, () => false],
     ];
     for (const [conditions, limit, isWanted] of cases) {
@@ -529,7 +529,7 @@ describe('a run in the hands of a worker', () => {
     }
     // few of them, in another order
     for (const sort of ['-score', 'latency', '-order'] as const) {
-      const [total, found] = await list({ finishReason: 'length', sort }, 2);
+      const [total, found] = await list({ finish_reason: 'length', sort }, 2);
       expect(total).toBeLessThan(all.length / 200);
       const sorted = all.filter(({ finishReason }) => finishReason === 'length');
       expect(found.map(({ orderIndex }) => orderIndex).toSorted()).toEqual(
@@ -567,7 +567,7 @@ describe('a run in the hands of a worker', () => {
       return page.data.map(({ orderIndex, repetition }) => `${orderIndex} ${repetition}`);
     };
     for (const sort of ['order', '-order', 'score', '-score', 'latency', '-latency', 'cost'] as const) {
-      for (const conditions of [{}, { finishReason: 'length' }, { q: 'out', passed: false }]) {
+      for (const conditions of [{}, { finish_reason: 'length' }, { q: 'out', passed: false }]) {
         const all = await list({ ...conditions, sort });
         for (const offset of [1, Math.floor(all.length / 2), all.length - 1, all.length, all.length + 7]) {
           const found = await list({ ...conditions, sort, offset, limit: 3 });

@@ -161,3 +161,39 @@ export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultN
 export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(
   ({ isInternal = false }) => !isInternal,
 );
+
+/**
+ * The numbers of results that a list is sorted by, and that `min_<name>` and `max_<name>` bound. The store, the API and the
+ * console follow from this table: for another one, add it here and an index to `run_results`.
+ */
+export const RESULT_RANGES = {
+  score: {
+    ...{ column: 'score', type: 'float8', unit: '' },
+    bounds: ['results with at least this score', 'results with at most this score'],
+  },
+  latency: {
+    ...{ column: 'latency_ms', type: 'float8', unit: 'ms' },
+    bounds: [
+      'results that took at least so many milliseconds',
+      'results that took at most so many milliseconds',
+    ],
+  },
+  output_tokens: {
+    ...{ column: 'output_tokens', type: 'int', unit: '' },
+    bounds: [
+      'results with at least so many tokens of output',
+      'results with at most so many tokens of output',
+    ],
+  },
+  cost: {
+    ...{ column: 'cost', type: 'float8', unit: '' },
+    bounds: ['results that cost at least so much', 'results that cost at most so much'],
+  },
+} as const;
+
+export type ResultRange = keyof typeof RESULT_RANGES;
+
+/** Bounds of the numbers of results, inclusive. */
+export type ResultBounds = {
+  readonly [Name in `${'min' | 'max'}_${ResultRange}`]?: number | undefined;
+};

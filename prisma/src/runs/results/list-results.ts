@@ -182,8 +182,8 @@ async function withLastKey(
 }
 
 /** Whether it matters whose scores are meant. */
-const isAboutScores = ({ status, passed, minScore, maxScore }: ResultsConditions): boolean =>
-  [status, passed, minScore, maxScore].some((value) => value !== undefined);
+const isAboutScores = ({ status, passed, min_score, max_score }: ResultsConditions): boolean =>
+  [status, passed, min_score, max_score].some((value) => value !== undefined);
 
 /**
  * The position in a cursor, and the total that was found with it.

@@ -1,5 +1,5 @@
 import { type RunResultStatus, UNREADABLE } from '@svc/evaluation';
-import type { Verdict } from '@svc/jsonl-v23/internal';
+import { RESULT_RANGES, type ResultBounds, type ResultRange, type Verdict } from '@svc/jsonl-v23/internal';
 import {
   hasOtherCases,
   insideJsonString,
@@ -14,11 +14,11 @@ import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';
 import { passedBy, statusBy } from '../scores/summary-sql.ts';
 
-/** Which results of a run to list; a result passes if it passes all of these. */
-export interface ResultsConditions {
+/** Which results of a run to list, in the names of the API; a result passes if it passes all of these. */
+export interface ResultsConditions extends ResultBounds {
   readonly status?: RunResultStatus | undefined;
   readonly passed?: boolean | undefined;
-  /** The scorer that `status`, `passed`, `minScore` and `maxScore` are about, by its number; the main one without it. */
+  /** The scorer that `status`, `passed`, `min_score` and `max_score` are about, by its number; the main one without it. */
   readonly scorerNumber?: number | undefined;
   /** Name of the section. */
   readonly section?: string | undefined;
@@ -26,31 +26,21 @@ export interface ResultsConditions {
   readonly type?: string | undefined;
   /** A tag of the item. */
   readonly tag?: string | undefined;
-  readonly finishReason?: string | undefined;
+  readonly finish_reason?: string | undefined;
   /** Outputs without text, or others in which the checker found nothing to compare with the answer. */
   readonly output?: 'empty' | 'unreadable' | undefined;
   /** Hash of the item, 64 hex digits. */
-  readonly itemHash?: string | undefined;
-  /** Bounds of the score, inclusive. */
-  readonly minScore?: number | undefined;
-  readonly maxScore?: number | undefined;
-  /** Bounds of the milliseconds, tokens and costs of the output, inclusive. */
-  readonly minLatency?: number | undefined;
-  readonly maxLatency?: number | undefined;
-  readonly minOutputTokens?: number | undefined;
-  readonly maxOutputTokens?: number | undefined;
-  readonly minCost?: number | undefined;
-  readonly maxCost?: number | undefined;
+  readonly item_hash?: string | undefined;
   /** What was read of the output, or the whole output: a text, number, boolean or null as text. */
   readonly got?: string | undefined;
-  /** The newest verdict on the output, or the verdict of `labelBy`; `none` without one. */
+  /** The newest verdict on the output, or the verdict of `label_by`; `none` without one. */
   readonly label?: Verdict | 'none' | undefined;
-  /** Name of a person whose labels alone count; without `label` and `labelType`, results with a label of this person. */
-  readonly labelBy?: string | undefined;
+  /** Name of a person whose labels alone count; without `label` and `label_type`, results with a label of this person. */
+  readonly label_by?: string | undefined;
   /** A type of a label of the output. */
-  readonly labelType?: string | undefined;
+  readonly label_type?: string | undefined;
   /** A group of errors, see `RunStore.errors`. */
-  readonly errorGroup?: string | undefined;
+  readonly error?: string | undefined;
   /** Values of the item. */
   readonly values?: readonly StatedValue[] | undefined;
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
@@ -97,8 +87,8 @@ const IS_EMPTY = `(result.status <> 'failed' AND CASE
  * @param first number of the first parameter
  */
 export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
-  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash, output } = conditions;
-  const { minScore, maxScore, errorGroup } = conditions;
+  const { status, passed, scorerNumber, section, type, tag, output } = conditions;
+  const { finish_reason, item_hash, error } = conditions;
   const score = scorerNumber === undefined ? 'score' : `scorer_scores[${scorerNumber}]`;
   const values: unknown[] = [];
   const parts: string[] = [];
@@ -117,8 +107,8 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   if (section !== undefined) add(ofSection, searchableText(section));
   if (type !== undefined) add((value) => `result.item_type = ${value}`, insideJsonString(type));
   if (tag !== undefined) add((value) => `result.tags @> ARRAY[${value}::text]`, insideJsonString(tag));
-  if (finishReason !== undefined) {
-    add((value) => `result.finish_reason = ${value}`, searchableText(finishReason));
+  if (finish_reason !== undefined) {
+    add((value) => `result.finish_reason = ${value}`, searchableText(finish_reason));
   }
   if (output === 'empty') parts.push(`AND ${IS_EMPTY}`);
   if (output === 'unreadable') {
@@ -126,13 +116,9 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
     const said = Object.values(UNREADABLE).map((text) => JSON.stringify(text));
     add((value) => `result.explanation = ANY(${value}::text[])`, said);
   }
-  const bounds = [
-    [score, minScore, maxScore],
-    ['latency_ms', conditions.minLatency, conditions.maxLatency],
-    ['output_tokens', conditions.minOutputTokens, conditions.maxOutputTokens],
-    ['cost', conditions.minCost, conditions.maxCost],
-  ] as const;
-  for (const [column, least, most] of bounds) {
+  for (const [name, range] of Object.entries(RESULT_RANGES) as [ResultRange, { column: string }][]) {
+    const column = name === 'score' ? score : range.column;
+    const [least, most] = [conditions[`min_${name}`], conditions[`max_${name}`]];
     if (least !== undefined) add((value) => `result.${column} >= ${value}::float8`, least);
     if (most !== undefined) add((value) => `result.${column} <= ${value}::float8`, most);
   }
@@ -140,10 +126,10 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
     const text = searchableText(conditions.got);
     add((value) => `${GOT} = ANY(${value}::text[])`, [text, JSON.stringify(text)]);
   }
-  if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
+  if (error !== undefined) add((value) => `result.error_group = ${value}`, searchableText(error));
   const labels = labelConditions(conditions, (value) => parameter(searchableText(value)));
   for (const condition of labels.conditions) parts.push(`AND ${condition}`);
-  if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
+  if (item_hash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, item_hash);
   const { sample } = conditions;
   if (sample !== undefined) {
     parts.push('AND result.output_hash IS NOT NULL');
@@ -251,7 +237,7 @@ const inItem = (contains: (text: string) => string): string => {
  * PostgreSQL takes the labels as separate subqueries alone.
  */
 function labelConditions(
-  { label, labelBy, labelType }: ResultsConditions,
+  { label, label_by: labelBy, label_type: labelType }: ResultsConditions,
   parameter: (value: string) => string,
 ): { readonly joins: string; readonly conditions: readonly string[] } {
   const person = labelBy === undefined ? null : `l.person = ${parameter(labelBy)}`;

@@ -1,3 +1,4 @@
+import { RESULT_RANGES } from '@svc/jsonl-v23/internal';
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/item-value.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
@@ -30,10 +31,12 @@ interface SortedText {
 
 const VALUES: Readonly<Record<string, ResultsOrder['value']>> = {
   order: null,
-  score: { sql: 'result.score', type: 'float8' },
-  latency: { sql: 'result.latency_ms', type: 'float8' },
-  output_tokens: { sql: 'result.output_tokens', type: 'int' },
-  cost: { sql: 'result.cost', type: 'float8' },
+  ...Object.fromEntries(
+    Object.entries(RESULT_RANGES).map(([name, { column, type }]) => [
+      name,
+      { sql: `result.${column}`, type },
+    ]),
+  ),
 };
 
 const TEXTS: Readonly<Record<string, SortedText>> = {

@@ -1,9 +1,18 @@
-import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
+import { RESULT_FIELDS, RESULT_RANGES, VERDICTS } from '@svc/jsonl-v23/internal';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
 import { STATED_HASH } from '../docs/members.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { ITEM_VALUES, itemValues } from '../item-values.ts';
+
+const RANGES: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries(RESULT_RANGES).flatMap(([name, { bounds }]) =>
+    bounds.map((description, end) => [
+      `${end === 0 ? 'min' : 'max'}_${name}`,
+      { type: 'number', description },
+    ]),
+  ),
+);
 
 /** Query parameters that choose results. */
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
@@ -24,14 +33,7 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
       '`empty`: without text; `unreadable`: with text in which the checker found no number, no choice or no JSON',
   },
   item_hash: { ...STATED_HASH, description: 'results of the item with this hash' },
-  min_score: { type: 'number', description: 'results with at least this score' },
-  max_score: { type: 'number', description: 'results with at most this score' },
-  min_latency: { type: 'number', description: 'results that took at least so many milliseconds' },
-  max_latency: { type: 'number', description: 'results that took at most so many milliseconds' },
-  min_output_tokens: { type: 'number', description: 'results with at least so many tokens of output' },
-  max_output_tokens: { type: 'number', description: 'results with at most so many tokens of output' },
-  min_cost: { type: 'number', description: 'results that cost at least so much' },
-  max_cost: { type: 'number', description: 'results that cost at most so much' },
+  ...RANGES,
   got: {
     type: 'string',
     description: 'results whose output is this, or in which the checker read this; numbers as in JSON',
@@ -108,36 +110,13 @@ function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
   return { n: (n as number | undefined) ?? 100, seed: (seed as number | undefined) ?? 0 };
 }
 
+/** Those that are conditions on the results themselves. */
+const OF_RESULTS = Object.keys(RESULTS_FILTERS).filter((name) => !(name in ITEM_VALUES));
+
+type Chosen = Omit<ResultsConditions, 'scorerNumber'> & { readonly scorer?: string | undefined };
+
 /** The results that a query with {@link RESULTS_FILTERS} chooses. */
-export function resultsConditions(
-  query: RouteRequest['query'],
-): Omit<ResultsConditions, 'scorerNumber'> & { readonly scorer: string | undefined } {
-  const text = (name: string): string | undefined => query[name] as string | undefined;
-  return {
-    status: query['status'] as ResultsConditions['status'],
-    passed: query['passed'] as boolean | undefined,
-    scorer: text('scorer'),
-    section: text('section'),
-    type: text('type'),
-    tag: text('tag'),
-    finishReason: text('finish_reason'),
-    output: query['output'] as ResultsConditions['output'],
-    itemHash: text('item_hash'),
-    minScore: query['min_score'] as number | undefined,
-    maxScore: query['max_score'] as number | undefined,
-    label: query['label'] as Verdict | 'none' | undefined,
-    labelBy: text('label_by'),
-    labelType: text('label_type'),
-    sample: sampleOf(query),
-    errorGroup: text('error'),
-    minLatency: query['min_latency'] as number | undefined,
-    maxLatency: query['max_latency'] as number | undefined,
-    minOutputTokens: query['min_output_tokens'] as number | undefined,
-    maxOutputTokens: query['max_output_tokens'] as number | undefined,
-    minCost: query['min_cost'] as number | undefined,
-    maxCost: query['max_cost'] as number | undefined,
-    got: text('got'),
-    values: itemValues(query),
-    q: text('q'),
-  };
+export function resultsConditions(query: RouteRequest['query']): Chosen {
+  const stated = Object.fromEntries(OF_RESULTS.map((name) => [name, query[name]])) as Chosen;
+  return { ...stated, values: itemValues(query), sample: sampleOf(query) };
 }
