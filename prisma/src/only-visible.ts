@@ -91,7 +91,7 @@ const RUNS: Rules<RunStore> = {
   fail: 'inside',
 };
 
-/** The stores for callers who may see some datasets only: what a call names beyond them is not found. */
+/** The stores for callers who name anything: what is no id, and what they may not see, is not found. */
 export const onlyVisibleDatasets = (pool: Pool, store: DatasetStore): DatasetStore =>
   onlyVisible(pool, store, DATASETS);
 export const onlyVisibleRuns = (pool: Pool, store: RunStore): RunStore => onlyVisible(pool, store, RUNS);
@@ -114,14 +114,14 @@ function onlyVisible<T extends object>(pool: Pool, store: T, rules: Rules<T>): T
 /** @throws StoreError `dataset_not_found`, `run_not_found`, as for ids that do not exist */
 async function check(pool: Pool, { datasets = [], runs = [] }: Named): Promise<void> {
   const condition = seesDataset('dataset_id');
-  if (condition === null) return;
   for (const [ids, table, notFound] of [
     [datasets, '(SELECT id, id AS dataset_id FROM datasets) AS named', datasetNotFound],
     [runs, 'runs', runNotFound],
   ] as const) {
-    // What is no id names nothing.
-    const named = ids.filter((id) => id != null).filter(isUuid);
-    if (named.length === 0) continue;
+    const named = ids.filter((id) => id != null);
+    const invalid = named.find((id) => !isUuid(id));
+    if (invalid !== undefined) throw notFound(invalid);
+    if (condition === null || named.length === 0) continue;
     const { rows } = await pool.query<{ id: string }>(
       `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${condition}`,
       [named],

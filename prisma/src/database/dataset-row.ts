@@ -2,7 +2,7 @@ import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { StoreError } from './errors.ts';
 import { readStoredJson } from './read-stored-json.ts';
-import { boundedName, boundedText, isUuid, shortened } from './values.ts';
+import { boundedName, boundedText, shortened } from './values.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 
@@ -158,7 +158,6 @@ export async function nothingToRead(
   id: string,
   version: number | null,
 ): Promise<StoreError> {
-  const [dataset] =
-    version !== null && isUuid(id) ? await query('SELECT FROM datasets WHERE id = $1', [id]) : [];
+  const [dataset] = version === null ? [] : await query('SELECT FROM datasets WHERE id = $1', [id]);
   return dataset === undefined ? datasetNotFound(id) : versionNotFound(String(version));
 }

@@ -4,7 +4,7 @@ import type { StoreContext } from '../context.ts';
 import { type DatasetSummary, datasetNotFound, type StoredSection } from '../database/dataset-row.ts';
 import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid, storableText } from '../database/values.ts';
+import { storableText } from '../database/values.ts';
 import type { Idempotent } from '../idempotency/idempotency-store.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { indexHashes } from '../items/hash-blocks.ts';
@@ -37,7 +37,6 @@ const MEMBERS = ['name', 'handle', 'description', 'notes'] as const;
 
 /** See `DatasetStore.update`. */
 async function updateDataset(pool: pg.Pool, id: string, changes: DatasetChanges): Promise<void> {
-  if (!isUuid(id)) throw datasetNotFound(id);
   if (changes.handle === null) checkOwnHandle(null);
   else if (changes.handle !== undefined) checkHandle(changes.handle);
   const stated = MEMBERS.filter((name) => changes[name] !== undefined);
@@ -205,7 +204,6 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
 
 /** See `DatasetStore.delete`. */
 async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
-  if (!isUuid(id)) throw datasetNotFound(id);
   await inTransaction(pool, async (client) => {
     // Lock the row first: a request that adds a run to the dataset waits, and then does not find it.
     const { rowCount } = await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [id]);

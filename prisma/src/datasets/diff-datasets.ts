@@ -1,7 +1,7 @@
 import type { StoreContext } from '../context.ts';
-import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
+import { nothingToRead } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
-import { boundedName, isUuid } from '../database/values.ts';
+import { boundedName } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/item-ranges.ts';
@@ -53,7 +53,6 @@ export async function diffDatasets(
     versionOfCursor(cursor, fromVersion, from.version),
     versionOfCursor(cursor, toVersion, to.version),
   ] as const;
-  for (const { id } of [from, to]) if (!isUuid(id)) throw datasetNotFound(id);
 
   using _permit = await searches.acquire(signal);
   return await readFrom(

@@ -7,7 +7,6 @@ import {
   DATASET_BYTES,
   type DatasetRow,
   type DatasetSummary,
-  datasetNotFound,
   datasetsWith,
   nothingToRead,
   SECTION_COLUMNS,
@@ -89,7 +88,6 @@ export async function openDataset(
   { version = null, runId, signal }: OpenDatasetOptions = {},
 ): Promise<OpenDataset> {
   const { maxItemBytes } = context;
-  if (!isUuid(id)) throw datasetNotFound(id);
   const { session, query } = await openReadSession(context, signal);
   try {
     await query(READ_BY_KEY);

@@ -1,6 +1,6 @@
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import { datasetNotFound, nothingToRead } from '../database/dataset-row.ts';
+import { nothingToRead } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import {
   cursorAfter,
@@ -12,7 +12,7 @@ import {
   type PlacedPageRequest,
   versionOfCursor,
 } from '../database/page.ts';
-import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
+import { insideJsonString, searchableText } from '../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
@@ -155,7 +155,6 @@ async function findPage(
       ? [null, firstSection, firstItem - 1]
       : decodeCursor(`items ${id}`, ['index', 'index', 'index'], cursor);
   const version = versionOfCursor(cursor, afterVersion, request.version);
-  if (!isUuid(id)) throw datasetNotFound(id);
 
   const parameters = new Parameters([id, version]);
   const { add, values } = parameters;

@@ -5,7 +5,7 @@ import { askedText, writeAudit } from '../audit/actor.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { isUuid, storableText } from '../database/values.ts';
+import { storableText } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
@@ -28,7 +28,6 @@ export interface RunChange {
 
 /** See `RunStore.update`. */
 export async function updateRun(pool: pg.Pool, id: string, { name, labels, note }: RunChange): Promise<Run> {
-  if (!isUuid(id)) throw runNotFound(id);
   const { add, values } = new Parameters([id]);
   const stated = Object.entries({
     name: name == null ? name : storableText('name', name),

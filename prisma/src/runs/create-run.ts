@@ -5,7 +5,6 @@ import { askedText, writeAudit } from '../audit/actor.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { versionNumber } from '../items/item-ranges.ts';
 import { inTransaction } from '../postgres/pool.ts';
@@ -37,7 +36,6 @@ export async function createRun(
   run: NewRun,
   idempotent: Idempotent<Run> | undefined,
 ): Promise<Run> {
-  if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
   const { selection, version = null, ...stated } = run;
   const { names, parameters, values } = insertedColumns({ ...stated, hasSelection: selection != null });
   return await inTransaction(pool, async (client) => {

@@ -108,7 +108,6 @@ export async function findLatestRun(
   pool: pg.Pool,
   { datasetId, origin, model }: AskedModel,
 ): Promise<Run | null> {
-  if (!isUuid(datasetId)) return null;
   const { rows } = await pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
     `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (
        SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND NOT is_trial AND source_run_id IS NULL

@@ -71,7 +71,6 @@ import {
   readPaid,
   readRun,
   runFinished,
-  runNotFound,
   toRun,
 } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
@@ -361,7 +360,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     compareLabels: (id, request) => compareLabels(context, id, request),
 
-    summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
+    summarize: (id, signal) => summarizeRun(pool, id, { signal }),
 
     slice: (id, request) => sliceRun(context, id, request),
 
@@ -391,7 +390,6 @@ export function createRunStore(context: StoreContext): RunStore {
     readPaid: (id) => readPaid(pool, id),
 
     async requestCancel(id) {
-      if (!isUuid(id)) throw runNotFound(id);
       const cancelled = await inTransaction(pool, async (client) => {
         const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
         const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed.row);
@@ -435,7 +433,6 @@ async function openRun(
   id: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<OpenRun> {
-  if (!isUuid(id)) throw runNotFound(id);
   const { session, query } = await openReadSession(context, options.signal);
   try {
     return {

@@ -17,7 +17,7 @@ import {
   withAddedFiles,
 } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
-import { boundedName, isUuid } from '../database/values.ts';
+import { boundedName } from '../database/values.ts';
 import type { DiffCounts } from '../diff/compare-sections.ts';
 import { ofVersion, versionNumber } from '../items/item-ranges.ts';
 import type { Pool } from '../postgres/pool.ts';
@@ -64,9 +64,10 @@ export async function listVersions(
     ...(upTo === undefined ? [] : [upTo + 1]),
   ];
   const before = starts.length === 0 ? null : Math.min(...starts);
-  const [dataset] = isUuid(id)
-    ? await query<{ count: number }>('SELECT version_count AS count FROM datasets WHERE id = $1', [id])
-    : [];
+  const [dataset] = await query<{ count: number }>(
+    'SELECT version_count AS count FROM datasets WHERE id = $1',
+    [id],
+  );
   if (dataset === undefined) throw datasetNotFound(id);
   const rows = await query<VersionRow>(
     `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
@@ -101,12 +102,10 @@ export async function listSections(
     cursor === undefined ? [null, -1] : decodeCursor(`sections ${id}`, ['index', 'index'], cursor);
   const version = versionOfCursor(cursor, ofCursor, wanted);
   const query = createReadQuery(pool, signal);
-  const [dataset] = isUuid(id)
-    ? await query<{ count: number; version: number }>(
-        `SELECT cardinality(section_ids) AS count, version FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`,
-        [id, version],
-      )
-    : [];
+  const [dataset] = await query<{ count: number; version: number }>(
+    `SELECT cardinality(section_ids) AS count, version FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`,
+    [id, version],
+  );
   if (dataset === undefined) throw await nothingToRead(query, id, version);
   const rows = await query<StoredSectionRow>(
     `SELECT ${SECTION_COLUMNS} FROM version_sections s
@@ -152,12 +151,10 @@ export async function readSummary(
   id: string,
   version: number | null,
 ): Promise<DatasetSummary> {
-  const [found] = isUuid(id)
-    ? await query<DatasetRow>(
-        `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
-        [id, version],
-      )
-    : [];
+  const [found] = await query<DatasetRow>(
+    `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
+    [id, version],
+  );
   if (found === undefined) throw datasetNotFound(id);
   const [summary] = await withSections(query, [found]);
   return summary as DatasetSummary;

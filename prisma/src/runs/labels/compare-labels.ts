@@ -3,10 +3,10 @@ import type { Verdict } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
-import { isUuid, readableJson, searchableText } from '../../database/values.ts';
+import { readableJson, searchableText } from '../../database/values.ts';
 import { createReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
-import { readRunColumns, runNotFound } from '../run-row.ts';
+import { readRunColumns } from '../run-row.ts';
 import { passedBy } from '../scores/summary-sql.ts';
 import { scorerNumber } from '../write/result-counts.ts';
 import { andSeesLabel, isLabelOf, isNewestVerdict } from './result-labels.ts';
@@ -58,7 +58,6 @@ export async function compareLabels(
   const cells = cell === undefined ? DISAGREEMENTS : [cell];
   const list = `agreement ${id} ${JSON.stringify([scorer, by, other, cell])}`;
   const after = cursor === undefined ? [-1, -1, -1] : decodeCursor(list, ['index', 'index', 'index'], cursor);
-  if (!isUuid(id)) throw runNotFound(id);
   if (other !== undefined && (by === undefined || scorer !== undefined)) {
     throw new StoreError('invalid_request', 'other needs by, and no scorer.', { path: 'other' });
   }

@@ -8,7 +8,7 @@ import {
   type PageRequest,
   Parameters,
 } from '../../database/page.ts';
-import { isUuid, searchableText } from '../../database/values.ts';
+import { searchableText } from '../../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
@@ -108,7 +108,6 @@ export async function listLabels(
 ): Promise<LabelsPage> {
   const after =
     cursor === undefined ? null : decodeCursor(`labels ${id}`, ['index', 'index', 'index', 'text'], cursor);
-  if (!isUuid(id)) throw runNotFound(id);
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
   const summary = await summarizeLabels(query, id, conditions);

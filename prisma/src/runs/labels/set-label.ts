@@ -2,11 +2,10 @@ import type { ResultLabel } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/actor.ts';
 import { StoreError } from '../../database/errors.ts';
-import { isUuid } from '../../database/values.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { queryOf } from '../../postgres/read-query.ts';
 import { findResult, type ResultName } from '../results/items-of-results.ts';
-import { readRunColumns, runNotFound } from '../run-row.ts';
+import { readRunColumns } from '../run-row.ts';
 import { LABEL_COLUMNS, type StoredLabel } from './result-labels.ts';
 
 /** What a person says of an output now. */
@@ -36,7 +35,6 @@ export async function setLabel(
   result: ResultName,
   { by, verdict, note, types }: NewLabel,
 ): Promise<StoredLabel | null> {
-  if (!isUuid(id)) throw runNotFound(id);
   const query = queryOf(pool);
   const output = await findResult<Output>(query, id, result, OUTPUT);
   if (output === undefined) {

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import { isUuid, readableJson } from '../../database/values.ts';
+import { readableJson } from '../../database/values.ts';
 import { itemsInRanges } from '../../items/item-ranges.ts';
 import { type ReadQuery, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { joinItems, readJoinedVersion } from '../read-items-at.ts';
@@ -35,7 +35,6 @@ export async function countReusable(
   request: ReuseRequest,
 ): Promise<number> {
   const { datasetId, version, selection, signal } = request;
-  if (!isUuid(datasetId)) return 0;
   using _permit = await searches.acquire(signal);
   return await readFrom(
     pool,

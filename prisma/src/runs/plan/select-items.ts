@@ -2,7 +2,7 @@ import type { RunItem, RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import { insideJsonString, isUuid, memberText, readableJson, searchableText } from '../../database/values.ts';
+import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
 import {
   cutRange,
   type ItemPosition,
@@ -139,7 +139,6 @@ export async function sampleItems(
   { pool, searches, ...limits }: Pick<StoreContext, 'pool' | 'searches' | 'maxItemBytes' | 'maxWholeBytes'>,
   { datasetId, version, selection, signal }: SampleRequest,
 ): Promise<RunItem[]> {
-  if (!isUuid(datasetId)) return [];
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
   const parameters = new Parameters();

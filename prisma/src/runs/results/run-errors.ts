@@ -1,10 +1,9 @@
 import { errorWords, foldMessage, type RunFailure } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { isUuid } from '../../database/values.ts';
 import { createReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult } from '../run-results.ts';
-import { readRunColumns, runNotFound } from '../run-row.ts';
+import { readRunColumns } from '../run-row.ts';
 
 /** Errors of a run that say the same, but for numbers and identifiers. */
 export interface RunErrorGroup {
@@ -48,7 +47,6 @@ export async function groupErrors(
   id: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly RunErrorGroup[]> {
-  if (!isUuid(id)) throw runNotFound(id);
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
   const rows = await query<ExampleRow>(GROUPS, [id]);

@@ -15,7 +15,6 @@ import {
   type PlacedPageRequest,
 } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { isUuid } from '../../database/values.ts';
 import { positionColumns } from '../../items/item-ranges.ts';
 import { itemValue } from '../../items/item-value.ts';
 import {
@@ -26,7 +25,7 @@ import {
   SNAPSHOT,
 } from '../../postgres/read-query.ts';
 import { readItemHashes, readSectionNames } from '../read-items-at.ts';
-import { runNotFound, type VersionOfRun, versionOf } from '../run-row.ts';
+import { type VersionOfRun, versionOf } from '../run-row.ts';
 import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy, pairSlices } from './compare-sql.ts';
 import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import {
@@ -93,7 +92,6 @@ export async function compareRuns(
   const { limit, cursor, offset = 0, only, pairBy = 'hash', scorer = '', signal } = request;
   const list = `compare ${id} ${otherId} ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
   const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
-  for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
   const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
@@ -211,7 +209,6 @@ export async function compareSlices(
   otherId: string,
   { by, pairBy = 'hash', signal, ...request }: CompareSlicesRequest,
 ): Promise<readonly ComparedSlice[]> {
-  for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
   const state = await stateOf(pool, id, otherId, request);
   const parameters = new Parameters([id, otherId]);

@@ -2,11 +2,10 @@ import type { GroupScores } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import type { Parameters } from '../../database/page.ts';
-import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { LARGE_JOINS, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
-import { readRunColumns, runNotFound, versionOf } from '../run-row.ts';
+import { readRunColumns, versionOf } from '../run-row.ts';
 import { scorerNumber } from '../write/result-counts.ts';
 import { readGroups, SUMMED_RUN, type SummedRun } from './summarize-run.ts';
 import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums, TAG_VALUE } from './summary-sql.ts';
@@ -38,7 +37,6 @@ export async function sliceRun(
   id: string,
   { by, scorer, signal }: SliceRequest,
 ): Promise<readonly RunSlice[]> {
-  if (!isUuid(id)) throw runNotFound(id);
   using _permit = await searches.acquire(signal);
   const groups = await readFrom(
     pool,
