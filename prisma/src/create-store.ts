@@ -71,7 +71,6 @@ export interface StoreOptions {
   readonly onDatabaseChange?: ((change: DatabaseChange) => void) | undefined;
 }
 
-/** How a pool of connections is used. */
 export interface PoolState {
   readonly used: number;
   readonly idle: number;

@@ -112,7 +112,6 @@ export function createDatabaseAssetStore(): AssetStore {
   };
 }
 
-/** The error for an asset whose content cannot be found. */
 function assetMissing(sha256: string): StoreError {
   return new StoreError('asset_missing', `Cannot read the asset ${sha256}: its content is not stored.`);
 }

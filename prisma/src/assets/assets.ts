@@ -7,7 +7,6 @@ import type { ByteRange } from './asset-store.ts';
 import { collectAssets, collectObjects } from './collect-assets.ts';
 import { itemText } from './item-text.ts';
 
-/** An asset as a dataset refers to it. */
 export interface DatasetAsset {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
@@ -90,7 +89,6 @@ const FIND_ASSET = `SELECT $2::text AS sha256, a.byte_length::float8 AS "byteLen
     AND ($3::int IS NULL OR d.since <= $3 AND (d.until IS NULL OR d.until > $3))
   ORDER BY d.since DESC LIMIT 1`;
 
-/** The error for an asset to which no item of a dataset refers. */
 export function assetNotFound(): StoreError {
   return new StoreError('asset_not_found', 'The dataset has no asset of this hash.');
 }

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { inTransaction } from '../postgres/pool.ts';
 import type { AssetStore } from './asset-store.ts';
 
-/** Released assets of one turn. */
 const ASSETS_PER_TURN = 500;
 
 /**
@@ -70,7 +69,6 @@ async function collectSome(client: pg.ClientBase, after: string, last: string): 
  * object behind.
  */
 
-/** Objects of one turn. */
 const OBJECTS_PER_TURN = 500;
 
 /** Notes an object that is about to be written for a transaction, before and apart from that. */

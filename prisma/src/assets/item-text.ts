@@ -48,7 +48,6 @@ async function* textOf(
   }
 }
 
-/** The base64 text of a file in pieces. */
 async function* base64Text(
   { assets, reads }: ContentReader,
   { sha256, byteLength }: Pick<LinkedFile, 'sha256' | 'byteLength'>,

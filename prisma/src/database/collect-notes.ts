@@ -37,7 +37,6 @@ export interface Note {
   readonly id: string;
 }
 
-/** What one transaction has removed for a note. */
 export interface RemovedRows {
   readonly removed: number;
   /** Whether nothing is left, so that the note goes too. */

@@ -90,7 +90,6 @@ function scalarField(value: Exclude<FieldValue, Uint8Array>): Buffer {
   return field;
 }
 
-/** The 16 bytes of a UUID. */
 export function uuidBytes(uuid: string): Uint8Array {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
@@ -114,7 +113,6 @@ export interface LongRow {
 
 /** A row of more bytes does not have to be in memory as a whole. */
 const LONG_ROW_BYTES = 1024 * 1024;
-/** Bytes of its last field that a long row starts with. */
 const LONG_ROW_START_BYTES = 8;
 
 /** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */
@@ -311,7 +309,6 @@ export class RowFields {
     return this.#bytes.subarray(this.#starts[field], this.#ends[field]);
   }
 
-  /** A copy of a field that is not null. */
   copy(field: number): Uint8Array {
     return Uint8Array.from(this.view(field));
   }

@@ -39,10 +39,8 @@ export interface SectionSummary {
   readonly itemCount: number;
 }
 
-/** Sections that a summary lists. */
 export const SUMMARY_SECTIONS = 100;
 
-/** A section as it is stored. */
 export interface StoredSection extends SectionSummary {
   /** 32 bytes */
   readonly sectionHash: Uint8Array;
@@ -88,7 +86,6 @@ export const datasetsWith = (version = 'd.version'): string => `(
 const FIXED_COLUMNS = `id, source, handle, version, version_count AS "versionCount", version_hash AS "versionHash", section_count AS "sectionCount",
   item_count AS "itemCount", asset_count AS "assetCount", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Bytes of the schema of a version. */
 export const SCHEMA_BYTES = '(octet_length(schema)::bigint + coalesce(octet_length(added_files), 0))';
 
 /** The schema of a version under the names of {@link DatasetRow}, unless it is larger than may be shown. @param maxBytes unless it is of the hub */
@@ -106,7 +103,6 @@ export function shownDataset(maxSchemaBytes?: number): string {
 /** The same, all texts whole: to be asked for only where {@link DATASET_BYTES} are known. */
 export const WHOLE_DATASET: string = `${FIXED_COLUMNS}, name, description, notes, schema, added_files AS "addedFiles"`;
 
-/** Bytes of all texts of a dataset. */
 export const DATASET_BYTES: string = `octet_length(name)::bigint + coalesce(octet_length(description), 0)
   + coalesce(octet_length(notes), 0) + ${SCHEMA_BYTES}`;
 

@@ -113,7 +113,6 @@ export function toStoreError(error: unknown): unknown {
   return error;
 }
 
-/** The error for a reason. */
 export const outage = (reason: OutageReason, cause?: unknown): StoreError =>
   new StoreError('unavailable', OUTAGES[reason], { reason, cause });
 

@@ -269,7 +269,6 @@ function isAfter(
   return `(${value} IS NULL OR (${value}, created_at, id) ${sign} (${add(kind === 'number' ? Number(bound) : bound)}::${type}, ${placed(created, id)}))`;
 }
 
-/** The position after a row. */
 function positionOf({ value, type }: ListOrder, row: OrderedRow): readonly (string | number)[] {
   const { sortValue, createdPosition, id } = row;
   if (value === null) return [createdPosition, id];

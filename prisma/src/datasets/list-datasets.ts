@@ -43,7 +43,6 @@ const LAST_RUNS = `
     ORDER BY created_at DESC, id DESC LIMIT 1
   ) AS last`;
 
-/** The last runs of datasets, by the id of the dataset. */
 async function lastRuns(
   query: ReadQuery,
   datasetIds: readonly string[],
@@ -68,7 +67,6 @@ export interface DatasetsRequest extends PageRequest {
   readonly order?: DatasetOrder | undefined;
 }
 
-/** A dataset as lists show it. */
 export interface ListedDataset extends DatasetSummary {
   /** Null without a run that has ended and has a score. */
   readonly lastRun: LastRun | null;

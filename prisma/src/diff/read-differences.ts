@@ -8,7 +8,6 @@ import { type ItemPlace, itemsAt } from '../items/item-ranges.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import type { Difference, Place } from './compare-sections.ts';
 
-/** The position of an item. */
 export interface ItemPosition {
   readonly section: string;
   readonly sectionOrderIndex: number;
@@ -294,7 +293,6 @@ function partsOf(text: string): Map<string, string> {
 /** A step of a JSON Pointer. */
 const stepOf = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A field with its values as they are shown. */
 function changedField(pointer: string, from: string | null, to: string | null): ChangedField {
   const isLong = (text: string | null): boolean => text !== null && Buffer.byteLength(text) > MAX_VALUE_BYTES;
   const shown = (text: string | null): string | null =>

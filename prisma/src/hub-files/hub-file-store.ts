@@ -34,10 +34,8 @@ export interface HubFile {
   readonly tag: string | null;
 }
 
-/** What lists show of a file. */
 export type ListedHubFile = Pick<HubFile, 'path' | 'byteLength' | 'tag'>;
 
-/** A table that was made. */
 export interface MadeTable {
   readonly path: string;
   /** SHA-256 of what it was made from, 64 hex digits. */

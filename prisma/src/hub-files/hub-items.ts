@@ -29,7 +29,6 @@ export interface OpenLines extends AsyncDisposable {
 export interface HubItems {
   /** @throws StoreError `dataset_not_found` if the section is gone */
   openLines(section: StoredSection, signal?: AbortSignal): Promise<OpenLines>;
-  /** Profiles of parts. */
   findProfiles(partIds: readonly string[], signal?: AbortSignal): Promise<readonly StoredProfile[]>;
   /** Adds profiles; those of parts that are gone are left out. */
   addProfiles(profiles: readonly StoredProfile[]): Promise<void>;

@@ -45,12 +45,10 @@ export class MemberCursor {
     return this.#valueEnd;
   }
 
-  /** Whether the value begins with a quote. */
   get isString(): boolean {
     return this.bytes[this.valueStart] === QUOTE;
   }
 
-  /** Whether the value is an array that has elements. */
   get isFilledArray(): boolean {
     return this.bytes[this.valueStart] === OPEN_BRACKET && this.bytes[this.valueStart + 1] !== CLOSE_BRACKET;
   }

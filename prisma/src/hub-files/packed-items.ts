@@ -88,7 +88,6 @@ export function profileItems(packed: Uint8Array, counts: readonly number[]): rea
   });
 }
 
-/** The files that packed items link, in their order. */
 export function* linkedFilesOf(packed: Uint8Array): Generator<LinkedFile> {
   for (const fields of copiedRows([packed])) {
     if (!fields.isNull(FIELD.linkedFiles)) yield* readLinkedFiles(fields.text(FIELD.linkedFiles));

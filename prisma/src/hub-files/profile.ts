@@ -17,7 +17,6 @@ export interface ItemImages {
 
 const NONE: ItemImages = { named: new Map(), listed: [] };
 
-/** Whether a file that an item links is an image of its assets. */
 export function isImage(file: LinkedFile): boolean {
   if (!file.pointer.startsWith('/assets/')) return false;
   const { mime_type } = entryOf(file);
@@ -163,7 +162,6 @@ export const PROFILE_ITEMS = 8_192;
 /** Longer profiles are not kept: an import holds those of all its items. */
 const MAX_PROFILE_LENGTH = 64 * 1024;
 
-/** What some consecutive items of one block of a part are. */
 export interface PartProfile {
   readonly partId: string;
   /** Ordinal of the first item of the block. */

@@ -21,7 +21,6 @@ import type { DraftTotals, SectionRecord } from './draft-totals.ts';
 import { findHome, type Home, keepItemHashes, placeInVersion } from './find-home.ts';
 import type { NewDataset, PartRows } from './part-rows.ts';
 
-/** What a draft has written. */
 export interface WrittenDraft {
   /** Uuid of a new dataset. */
   readonly id: string;
@@ -242,7 +241,6 @@ async function reuse(
   return job || response ? await endImport({ rows, assets: null, totals: null }, stored, end) : stored;
 }
 
-/** The error for a dataset that already exists. */
 export function datasetExists(id: string): StoreError {
   return new StoreError('dataset_exists', `The dataset already exists: ${id}.`);
 }

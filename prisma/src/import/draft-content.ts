@@ -11,7 +11,6 @@ import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
 import type { TableRows } from './encode/rows-to-lines.ts';
 
-/** What an import makes: a dataset, or the next version of one. */
 export type ImportTarget = NewDatasetTarget | VersionTarget;
 
 export interface NewDatasetTarget {
@@ -43,7 +42,6 @@ export interface DatasetMeta {
   readonly schema: string;
 }
 
-/** A dataset, apart from its items. */
 export interface DraftContent {
   readonly dataset: DatasetMeta;
   /** What `schema` says of the files of a version to which its items are added. */

@@ -12,7 +12,6 @@ import { onlyInPackages } from './encode/encoded-rows.ts';
 /** Contents that are kept for the next items that link them. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 
-/** A file that a link names. */
 interface LinkedFile {
   readonly sha256: string;
   readonly byteLength: number;

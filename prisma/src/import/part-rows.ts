@@ -22,7 +22,6 @@ export interface NewDataset extends DatasetMeta, Pick<NewDatasetTarget, 'handle'
   readonly assetCount: number;
 }
 
-/** When a dataset was created, and the number of the transaction. */
 export interface InsertedDataset {
   readonly createdAt: Date;
   readonly transactionId: string;
@@ -201,7 +200,6 @@ const INSERT_SECTIONS = `INSERT INTO sections (id, dataset_id, name, item_count,
   FROM unnest($2::uuid[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[])
     AS section (id, name, item_count, section_hash, file_bytes, file_sha256, part_ids, starts, firsts)`;
 
-/** The first version of a dataset. */
 const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, message, author,
     source, created_at)
   SELECT id, version, $2, $3::uuid[], $4, $5, $6, $7, CASE source WHEN 'hub' THEN 'hub' ELSE 'upload' END, created_at

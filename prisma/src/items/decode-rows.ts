@@ -22,7 +22,6 @@ export interface ItemRow extends ItemPosition, StoredParts {
 /** A row of this size is decoded in steps, so that other work runs between them. */
 export const LARGE_ROW_BYTES: number = 1024 * 1024;
 
-/** Decodes the rows of each batch. */
 export async function* decodeRows(
   batches: AsyncIterable<CutRows>,
 ): AsyncGenerator<ItemRow[], void, undefined> {

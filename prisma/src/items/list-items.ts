@@ -190,7 +190,6 @@ const DEFINED_TYPES: ReadonlySet<string> = new Set([
 
 const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 99)}…` : name);
 
-/** The error for a section that a dataset does not have. */
 export function sectionNotFound(name: string): StoreError {
   return new StoreError('section_not_found', `The dataset has no section ${shown(name)}.`);
 }

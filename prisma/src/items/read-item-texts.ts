@@ -159,7 +159,6 @@ export async function readPlannedItems<T extends ItemCandidate>(
     }));
 }
 
-/** The texts of an item that is not read. */
 const NO_TEXTS: ItemTexts = {
   payload: null,
   answer: null,

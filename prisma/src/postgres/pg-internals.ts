@@ -50,7 +50,6 @@ export interface CancelKey {
 
 const internalsOf = (client: pg.ClientBase): Internals => client as unknown as Internals;
 
-/** The socket of a connection. */
 export function socketOf(client: pg.ClientBase): Socket {
   return internalsOf(client).connection.stream;
 }

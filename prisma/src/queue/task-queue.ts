@@ -140,7 +140,6 @@ export function openTaskQueue(url: string): TaskQueue {
   };
 }
 
-/** The table that holds the tasks of a kind. */
 function tableOf(kind: TaskKind): TaskTable {
   return kind === 'run' ? 'runs' : 'jobs';
 }

@@ -34,7 +34,6 @@ export interface RunsRequest extends PageRequest {
   readonly datasetId?: string | undefined;
   readonly status?: RunStatus | undefined;
   readonly label?: string | undefined;
-  /** Number of the version of the dataset. */
   readonly version?: number | undefined;
   /** Part of the name, in any case. */
   readonly name?: string | undefined;
@@ -93,7 +92,6 @@ export async function listModels(pool: pg.Pool): Promise<readonly UsedModel[]> {
   return (await pool.query<UsedModel>(modelsSql())).rows;
 }
 
-/** A model and where it is asked. */
 export interface AskedModel {
   readonly datasetId: string;
   /** Such as `https://host`. */

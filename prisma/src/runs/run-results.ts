@@ -35,7 +35,6 @@ const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))
   .join(', ');
 const BATCH_ROWS = 1_000;
 
-/** One repetition of an item. */
 export interface ResultKey extends ItemPosition {
   readonly repetition: number;
 }
@@ -53,7 +52,6 @@ export const namedResult = (of: string): string => `${boundedName(`${of}.section
   ${of}.section_order_index AS "sectionOrderIndex", ${of}.order_index AS "orderIndex", ${of}.repetition,
   ${boundedText(`${of}.item_id`, 1_000)} AS "itemId", ${of}.item_hash AS "itemHash"`;
 
-/** The position of a result. */
 export function positionOf(result: ResultKey): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }

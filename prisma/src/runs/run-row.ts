@@ -22,7 +22,6 @@ import type { ReadQuery } from '../postgres/read-query.ts';
 /** A stored run. */
 export interface Run extends RunTexts {}
 
-/** The version of a dataset that has the items of a run. */
 export interface VersionOfRun {
   readonly datasetId: string;
   readonly version: number;

@@ -120,7 +120,6 @@ const ANSWERS = `
     CROSS JOIN LATERAL (SELECT octet_length(output) + coalesce(octet_length(reasoning), 0) AS bytes) AS size
   WHERE bytes <= $3`;
 
-/** The output of one result, and its reasoning. */
 const OUTPUT = `SELECT output, reasoning FROM run_results
   WHERE run_id = $1 AND section_order_index = $2 AND order_index = $3 AND repetition = $4`;
 

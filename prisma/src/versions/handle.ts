@@ -5,7 +5,6 @@ import { StoreError } from '../database/errors.ts';
 import { isUuid, shortened } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 
-/** A dataset, and one of its versions. */
 export interface DatasetVersion {
   /** UUID of the dataset; perhaps there is none. */
   readonly id: string;

@@ -24,7 +24,6 @@ interface PlacedItems {
   readonly appended: ItemRange[];
 }
 
-/** Ids that an error lists. */
 const MAX_LISTED_IDS = 20;
 
 /**

@@ -1,6 +1,5 @@
 import type { SectionRange } from '../items/item-ranges.ts';
 
-/** Consecutive items of a part. */
 export interface ItemRange {
   /** UUID */
   readonly partId: string;

@@ -80,7 +80,6 @@ export async function restoreAssets(
   );
 }
 
-/** Where the items of a change come from. */
 export interface ChangeProvenance {
   readonly source: DatasetSource;
   /** Canonical JSON text, of a dataset that is made of these items alone. */

@@ -1,7 +1,6 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** A file whose base64 text is hashed. */
 interface HashedFile {
   readonly content: { readonly sha256: string; readonly bytes: Uint8Array };
   /** The text, where it is there already. */

@@ -97,7 +97,6 @@ export function linkItem(
   };
 }
 
-/** The files that an item refers to. */
 export interface ReferredFiles {
   /** One for each of the item's `linkedReferences`, in that order. */
   readonly contents: readonly Uint8Array[];
@@ -295,7 +294,6 @@ function withMembers(object: JsonObject, members: JsonObject): JsonObject {
 
 const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
-/** Bytes that an entry has more with its content than as a link. */
 function addedBytes({ file: { before, after, byteLength }, linkText }: LinkedEntry): number {
   const embedded = Buffer.byteLength(before) + base64Length(byteLength) + Buffer.byteLength(after);
   return embedded - Buffer.byteLength(linkText);

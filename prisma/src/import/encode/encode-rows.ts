@@ -304,7 +304,6 @@ export class BufferPool {
     this.#free.push(buffer);
   }
 
-  /** Removes and returns all buffers. */
   drain(): ArrayBuffer[] {
     this.#keptBytes = 0;
     return this.#free.splice(0);

@@ -82,7 +82,6 @@ export interface FilledLines {
   readonly itemBytes: number;
 }
 
-/** The files of lines, each once. */
 export function distinctFiles(contents: FilledLines['contents']): Uint8Array[] {
   return [...new Set(contents.flat())];
 }

@@ -138,14 +138,12 @@ interface PendingPosition extends ResultKey {
   readonly claimedUntil: Date | null;
 }
 
-/** A section of the version that a run has. */
 export interface RunSection {
   readonly name: string;
   readonly orderIndex: number;
   readonly itemCount: number;
 }
 
-/** The sections of a run, in order. */
 export async function sectionsOf(query: ReadQuery, runId: string): Promise<readonly RunSection[]> {
   return await query<RunSection>(
     `SELECT s.name, s.order_index AS "orderIndex", s.item_count AS "itemCount"

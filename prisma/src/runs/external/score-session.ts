@@ -24,7 +24,6 @@ import {
 import { createLocator } from './locate-items.ts';
 import type { PushSession } from './push-session.ts';
 
-/** Scores of one result from outside. */
 export interface ScoredResult extends ResultKey {
   readonly scores: Scores;
   /** What judges took for them; null or absent without one. */

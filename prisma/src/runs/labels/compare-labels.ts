@@ -42,7 +42,6 @@ export interface JudgedResult extends NamedResult {
 /** How a scorer of a run agrees with people, and a page of its results. */
 export interface LabelAgreement extends Page<JudgedResult> {
   readonly agreement: Agreement;
-  /** Name of the main scorer. */
   readonly mainScorer: string;
 }
 

@@ -36,12 +36,10 @@ const LABEL_BYTES = 300;
 export const bytesOfLabel = (label: string): string =>
   `(coalesce(octet_length(${label}.note), 0) + octet_length(${label}.types::text) + ${LABEL_BYTES})::bigint`;
 
-/** The columns of a label. */
 export const LABEL_COLUMNS = (label: string): string =>
   `${label}.person AS by, ${label}.verdict, ${label}.note, ${label}.types, ${label}.created_at AS "createdAt",
    ${label}.updated_at AS "updatedAt", ${label}.imported`;
 
-/** A label as it is stored. */
 export interface StoredLabel extends ResultLabel {
   /** Whether it came with a package, which states whose it is. */
   readonly imported: boolean;

@@ -12,7 +12,6 @@ import { selectRanges } from './select-items.ts';
 /** Which items a run would have. */
 export interface SelectionRequest {
   readonly datasetId: string;
-  /** Number of the version. */
   readonly version: number;
   /** Null for all items. */
   readonly selection: RunSelection | null;

@@ -127,7 +127,6 @@ async function rangesOf(
 /** Some of the items that a run would have. */
 export interface SampleRequest {
   readonly datasetId: string;
-  /** Number of the version. */
   readonly version: number;
   /** With a sample. */
   readonly selection: RunSelection;

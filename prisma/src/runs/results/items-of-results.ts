@@ -12,7 +12,6 @@ import { keyOf, readCandidatesAt } from '../read-items-at.ts';
 import { readItemsAt } from '../read-stored-outputs.ts';
 import { type Run, readRun, type VersionOfRun, versionOf } from '../run-row.ts';
 
-/** The first of some results with their items. */
 interface ResultsWithItems<T> extends HeldPage {
   readonly results: readonly (T & { readonly item: ResultItem | null })[];
 }

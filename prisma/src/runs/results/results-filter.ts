@@ -37,7 +37,6 @@ export interface ResultsConditions extends ResultBounds {
   readonly label?: Verdict | 'none' | undefined;
   /** Name of a person whose labels alone count; without `label` and `label_type`, results with a label of this person. */
   readonly label_by?: string | undefined;
-  /** A type of a label of the output. */
   readonly label_type?: string | undefined;
   /** A group of errors, see `RunStore.errors`. */
   readonly error?: string | undefined;
@@ -141,7 +140,6 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   return { sql: parts.join(' '), joins: labels.joins, values };
 }
 
-/** Conditions on the item of a result. */
 interface ItemSearch {
   /** SQL about `run_results result`: whether it has the text that is looked for; null if none is. */
   readonly hasText: string | null;

@@ -22,7 +22,6 @@ import {
   wantedText,
 } from './results-filter.ts';
 
-/** Results of a run that pass conditions. */
 export interface Matching {
   readonly runId: string;
   readonly conditions: ResultsConditions;

@@ -115,7 +115,6 @@ interface SortedRow extends ResultKey {
   readonly sortValue: string | null;
 }
 
-/** Results with the text that they are sorted by. */
 export type SortedResults = readonly SortedRow[];
 
 /**

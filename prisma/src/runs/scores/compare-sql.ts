@@ -43,7 +43,6 @@ const scoredItems = ({ run, scorer, metric }: ScoredRun): string => {
   FROM run_results WHERE run_id = ${run} AND ${score} IS NOT NULL GROUP BY section_order_index, order_index`;
 };
 
-/** A run as one scorer scored it. */
 interface ScoredRun {
   /** Placeholder of its id. */
   readonly run: string;

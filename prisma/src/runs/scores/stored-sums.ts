@@ -159,7 +159,6 @@ export interface ComparisonState {
   readonly metric: PairMetric;
 }
 
-/** By what two runs are compared. */
 export interface ComparedBy {
   /** JSON Pointer of the value that clusters items, or `none`; by default the pointer of both runs. */
   readonly clusterBy?: string | undefined;

@@ -183,7 +183,6 @@ const insertOf = (
   FROM added, replaced`;
 };
 
-/** What an insertion is of, besides the columns of the results. */
 interface Insertion {
   /** Columns: section, item and repetition of each result. */
   readonly keys: readonly (readonly number[])[];
