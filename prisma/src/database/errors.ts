@@ -168,22 +168,25 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
+/** Does some work, of which a lost connection comes out as StoreError `unavailable`. */
+export async function asStoreErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
 type Methods = Record<string, (...args: never[]) => Promise<unknown>>;
 
-/** The same methods, whose lost connections come out as StoreError `unavailable`. */
-export function guarded<T extends object>(methods: T): T {
-  const wrapped: Methods = {};
-  for (const [name, method] of Object.entries(methods as Methods)) {
-    wrapped[name] = async (...args) => {
-      try {
-        return await method(...args);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    };
-  }
-  return wrapped as T;
-}
+/** The same methods, each as {@link asStoreErrors} does it. */
+export const guarded = <T extends object>(methods: T): T =>
+  Object.fromEntries(
+    Object.entries(methods as Methods).map(([name, method]) => [
+      name,
+      (...args: never[]) => asStoreErrors(() => method(...args)),
+    ]),
+  ) as T;
 
 /** The same values, with a lost connection as StoreError `unavailable`. */
 export async function* guardedStream<T>(values: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {

@@ -63,39 +63,51 @@ const MAX_PAGE_BYTES = 4 * 1024 * 1024;
  */
 export async function readDifferences(
   query: ReadQuery,
-  sections: ComparedSections,
+  { from, to }: ComparedSections,
   differences: readonly Difference[],
   maxItemBytes: number,
 ): Promise<DiffEntry[]> {
-  const places = await findPlaces(query, sections, differences);
-  const placed = await readPlaced(query, places);
+  // Two for each difference: what it has on the first side, and on the second.
+  const places = await findPlaces(
+    query,
+    differences.flatMap((one) => [
+      { ids: from, place: one.from },
+      { ids: to, place: one.to },
+    ]),
+  );
+  const items = await readPlaced(query, places);
   const entries: DiffEntry[] = [];
   const yieldToEventLoop = createYielder();
   let bytes = 0;
   for (let first = 0; first < differences.length; first += PAIRS_AT_ONCE) {
     const some = differences.slice(first, first + PAIRS_AT_ONCE);
-    const changed = some.flatMap(({ change }, index) => (change === 'changed' ? [first + index] : []));
-    const texts = await readTexts(query, places, changed, maxItemBytes);
+    const changed = some.flatMap(({ change }, index) => (change === 'changed' ? [2 * (first + index)] : []));
+    const texts = await readTexts(
+      query,
+      changed.flatMap((at) => [places[at] ?? null, places[at + 1] ?? null]),
+      maxItemBytes,
+    );
     for (const [index, difference] of some.entries()) {
-      const { from, to } = placed[first + index] as Pair<PlacedItem>;
+      const at = 2 * (first + index);
       const { change } = difference;
       if (change !== 'changed') {
-        const itemHash = (to ?? from)?.itemHash as Uint8Array;
+        const itemHash = (items[at + 1] ?? items[at])?.itemHash as Uint8Array;
+        const [before, after] = [places[at], places[at + 1]];
         entries.push({
-          change,
-          itemHash,
-          from: positionOf(from, difference.from),
-          to: positionOf(to, difference.to),
+          ...{ change, itemHash },
+          from: positionOf(before, difference.from),
+          to: positionOf(after, difference.to),
         });
         continue;
       }
-      const fields = fieldsOf(texts.get(first + index) as TextPair);
+      const text = 2 * changed.indexOf(at);
+      const fields = fieldsOf(texts[text] as StoredTexts, texts[text + 1] as StoredTexts);
       entries.push({
         change,
-        section: from?.name ?? '',
+        section: places[at]?.name ?? '',
         orderIndex: difference.from?.item ?? 0,
         otherOrderIndex: difference.to?.item ?? 0,
-        itemId: from?.itemId ?? null,
+        itemId: items[at]?.itemId ?? null,
         fields,
       });
       for (const field of fields) bytes += bytesOf(field);
@@ -110,9 +122,9 @@ function bytesOf({ pointer, from, to }: ChangedField): number {
   return Buffer.byteLength(pointer) + Buffer.byteLength(from ?? '') + Buffer.byteLength(to ?? '');
 }
 
-function positionOf(item: PlacedItem | null, place: Place | null): ItemPosition | null {
-  if (item === null || place === null) return null;
-  return { section: item.name, sectionOrderIndex: place.section, orderIndex: place.item };
+function positionOf(stored: NamedPlace | null | undefined, place: Place | null): ItemPosition | null {
+  if (stored == null || place === null) return null;
+  return { section: stored.name, sectionOrderIndex: place.section, orderIndex: place.item };
 }
 
 /** Where an item is stored, and the name of its section. */
@@ -120,19 +132,7 @@ interface NamedPlace extends ItemPlace {
   readonly name: string;
 }
 
-/** What is there of a difference on each side. */
-interface Pair<T> {
-  readonly from: T | null;
-  readonly to: T | null;
-}
-
-const pairsOf = <T>(values: readonly (T | null)[]): Pair<T>[] =>
-  Array.from({ length: values.length / 2 }, (_, index) => ({
-    from: values[2 * index] ?? null,
-    to: values[2 * index + 1] ?? null,
-  }));
-
-/** Values by the numbers of their rows, from 1; null without one. */
+/** Rows by their numbers, from 1; null without one. */
 function byNumber<T extends { readonly n: string }>(count: number, rows: readonly T[]): (T | null)[] {
   const values: (T | null)[] = Array.from({ length: count }, () => null);
   for (const row of rows) values[Number(row.n) - 1] = row;
@@ -141,28 +141,22 @@ function byNumber<T extends { readonly n: string }>(count: number, rows: readonl
 
 async function findPlaces(
   query: ReadQuery,
-  { from, to }: ComparedSections,
-  differences: readonly Difference[],
-): Promise<Pair<NamedPlace>[]> {
-  const places = differences.flatMap((difference) => [
-    [from, difference.from] as const,
-    [to, difference.to] as const,
-  ]);
+  wanted: readonly { readonly ids: readonly string[]; readonly place: Place | null }[],
+): Promise<(NamedPlace | null)[]> {
   const rows = await query<NamedPlace & { readonly n: string }>(
     `SELECT wanted.n, ${boundedName('s.name')} AS name, s.part_ids[range] AS "partId",
        wanted.item - s.starts[range] + s.firsts[range] AS ordinal
      FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section, item, n) JOIN sections s ON s.id = wanted.section
        CROSS JOIN LATERAL width_bucket(wanted.item, s.starts) AS range`,
     [
-      places.map(([ids, place]) => (place === null ? null : ids[place.section])),
-      places.map(([, place]) => place?.item ?? null),
+      wanted.map(({ ids, place }) => (place === null ? null : ids[place.section])),
+      wanted.map(({ place }) => place?.item ?? null),
     ],
   );
-  return pairsOf(byNumber(places.length, rows));
+  return byNumber(wanted.length, rows);
 }
 
 interface PlacedItem {
-  readonly name: string;
   readonly itemHash: Uint8Array;
   readonly itemId: string | null;
 }
@@ -170,21 +164,16 @@ interface PlacedItem {
 /** What is known of the items without their texts. */
 async function readPlaced(
   query: ReadQuery,
-  places: readonly Pair<NamedPlace>[],
-): Promise<Pair<PlacedItem>[]> {
-  const wanted = places.flatMap(({ from, to }) => [from, to]);
+  places: readonly (NamedPlace | null)[],
+): Promise<(PlacedItem | null)[]> {
   const parameters = new Parameters();
-  const rows = await query<Omit<PlacedItem, 'name'> & { readonly n: string }>(
+  const rows = await query<PlacedItem & { readonly n: string }>(
     `SELECT place.n, i.item_hash AS "itemHash",
        CASE WHEN octet_length(i.item_id) <= ${MAX_ID_BYTES} THEN i.item_id END AS "itemId"
-     FROM ${itemsAt(wanted, parameters)}`,
+     FROM ${itemsAt(places, parameters)}`,
     parameters.values,
   );
-  const found = byNumber(wanted.length, rows).map((row, index) => {
-    const name = wanted[index]?.name;
-    return row === null || name === undefined ? null : { ...row, name };
-  });
-  return pairsOf(found);
+  return byNumber(places.length, rows);
 }
 
 /** The texts of an item, or the beginning of its payload where it is too large to be compared. */
@@ -192,20 +181,12 @@ interface StoredTexts extends StoredParts {
   readonly beginning: string | null;
 }
 
-interface TextPair {
-  readonly from: StoredTexts;
-  readonly to: StoredTexts;
-}
-
-/** @param changed indexes of differences */
 async function readTexts(
   query: ReadQuery,
-  places: readonly Pair<NamedPlace>[],
-  changed: readonly number[],
+  places: readonly (NamedPlace | null)[],
   maxItemBytes: number,
-): Promise<Map<number, TextPair>> {
-  if (changed.length === 0) return new Map();
-  const wanted = changed.flatMap((index) => [places[index]?.from ?? null, places[index]?.to ?? null]);
+): Promise<(StoredTexts | null)[]> {
+  if (places.length === 0) return [];
   const parameters = new Parameters();
   const text = (part: string): string => `CASE WHEN fits THEN ${part}::text END AS ${part}`;
   const rows = await query<StoredTexts & { readonly n: string }>(
@@ -213,26 +194,24 @@ async function readTexts(
        CASE WHEN NOT fits AND is_readable THEN left(payload::text, ${MAX_VALUE_BYTES + 1}) END AS beginning
      FROM (
        SELECT place.n, i.*, i.byte_length <= ${MAX_COMPARED_BYTES} AS fits, i.byte_length <= ${maxItemBytes} AS is_readable
-       FROM ${itemsAt(wanted, parameters)}
+       FROM ${itemsAt(places, parameters)}
      ) sized`,
     parameters.values,
   );
-  const pairs = pairsOf(byNumber(wanted.length, rows));
-  return new Map(changed.map((index, at) => [index, pairs[at] as TextPair]));
+  return byNumber(places.length, rows);
 }
 
-function fieldsOf({ from, to }: TextPair): ChangedField[] {
+function fieldsOf(from: StoredTexts, to: StoredTexts): ChangedField[] {
   if (from.payload !== null && to.payload !== null) {
-    return changedFields(
-      joinStoredItem({ ...from, payload: from.payload }),
-      joinStoredItem({ ...to, payload: to.payload }),
-    );
+    const [before, after] = [
+      { ...from, payload: from.payload },
+      { ...to, payload: to.payload },
+    ];
+    return compare('', joinStoredItem(before), joinStoredItem(after));
   }
-  const { from: before, to: after } = changedField('', beginningOf(from), beginningOf(to));
-  return [{ pointer: '', from: before, to: after, isTruncated: true }];
+  const before = changedField('', from.payload ?? from.beginning, to.payload ?? to.beginning);
+  return [{ ...before, isTruncated: true }];
 }
-
-const beginningOf = ({ payload, beginning }: StoredTexts): string | null => payload ?? beginning;
 
 /** A member in which two items differ. */
 export interface ChangedField {
@@ -254,12 +233,8 @@ const MAX_DEPTH = 16;
 /** Nor those of one with a longer pointer, which each of them would repeat. */
 const MAX_POINTER_LENGTH = 1024;
 
-/** The members in which two items differ, given their canonical texts. Takes time linear in the texts. */
-function changedFields(from: string, to: string): ChangedField[] {
-  return compare('', from, to, 0);
-}
-
-function compare(pointer: string, from: string | null, to: string | null, depth: number): ChangedField[] {
+/** The members in which two values differ, given their canonical texts. Takes time linear in the texts. */
+function compare(pointer: string, from: string | null, to: string | null, depth = 0): ChangedField[] {
   if (from === to) return [];
   const isContainer =
     from !== null && to !== null && from[0] === to[0] && (from[0] === '{' || from[0] === '[');

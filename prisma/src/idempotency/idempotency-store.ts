@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
-import { guarded, StoreError, toStoreError } from '../database/errors.ts';
+import { asStoreErrors, guarded, StoreError } from '../database/errors.ts';
 import { boundedText } from '../database/values.ts';
 
 /** The right to do the work of a key, for as long as it is renewed. */
@@ -185,14 +185,12 @@ function keepClaim(pool: pg.Pool, { key, token }: IdempotencyClaim): () => Promi
   timer.unref();
   return async () => {
     clearInterval(timer);
-    try {
-      await pool.query('DELETE FROM idempotency_keys WHERE key = $1 AND claim = $2 AND status IS NULL', [
+    await asStoreErrors(() =>
+      pool.query('DELETE FROM idempotency_keys WHERE key = $1 AND claim = $2 AND status IS NULL', [
         key,
         token,
-      ]);
-    } catch (error) {
-      throw toStoreError(error);
-    }
+      ]),
+    );
   };
 }
 

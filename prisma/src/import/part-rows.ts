@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { auditStatement } from '../audit/actor.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
+import { asStoreErrors, StoreError, toStoreError } from '../database/errors.ts';
 import { IS_CLUSTER } from '../items/read-session.ts';
 import { hasCommitted, type Pool, prepared, sendTogether, Transaction } from '../postgres/pool.ts';
 import { toHandleTaken } from '../versions/handle.ts';
@@ -76,11 +76,7 @@ export class PartRows {
     if (this.#held.length > 0) await this.#openCopy();
     else await this.#begin();
     await this.#endCopy();
-    try {
-      return await work((this.#transaction as Transaction).client);
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    return await asStoreErrors(() => work((this.#transaction as Transaction).client));
   }
 
   /** Inserts the dataset after all of its rows. @throws StoreError `unavailable` */
@@ -129,19 +125,17 @@ export class PartRows {
   async #insertHeld(dataset: NewDataset, sections: readonly SectionRecord[]): Promise<InsertedDataset> {
     const pool = this.#pool;
     this.#signal?.throwIfAborted();
-    try {
-      const { transaction, results } = await Transaction.beginWith(pool, (client) => [
+    const { transaction, results } = await asStoreErrors(() =>
+      Transaction.beginWith(pool, (client) => [
         insertDataset(client, pool, dataset, sections),
         insertItems(client, pool, this.#held),
-      ]);
-      this.#transaction = transaction;
-      this.#held = [];
-      const [inserted, stored] = results;
-      this.#stored = stored;
-      return inserted;
-    } catch (error) {
-      throw toStoreError(error);
-    }
+      ]),
+    );
+    this.#transaction = transaction;
+    this.#held = [];
+    const [inserted, stored] = results;
+    this.#stored = stored;
+    return inserted;
   }
 
   /** The COPY; a new one gets the rows that are held. */
@@ -168,12 +162,8 @@ export class PartRows {
   /** The transaction; a new one if there is none. */
   async #begin(): Promise<Transaction> {
     this.#signal?.throwIfAborted();
-    try {
-      this.#transaction ??= await Transaction.begin(this.#pool);
-      return this.#transaction;
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    this.#transaction ??= await asStoreErrors(() => Transaction.begin(this.#pool));
+    return this.#transaction;
   }
 
   async #endCopy(): Promise<void> {
