@@ -52,7 +52,7 @@ export type {
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
-export { type DatasetDraft, type DraftOptions, type FaultList, ImportReport } from './import/draft.ts';
+export { type DatasetDraft, type DraftOptions, ImportReport } from './import/draft.ts';
 export type {
   DatasetMeta,
   DraftCommit,
@@ -67,7 +67,7 @@ export type {
 } from './import/draft-content.ts';
 export type { DraftProgress } from './import/draft-totals.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
-export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
+export type { FaultList, LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export type { TableRows } from './import/encode/rows-to-lines.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder, interruptible } from '@svc/concurrency';
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
@@ -17,13 +17,7 @@ import type {
 } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import {
-  type EncodedRows,
-  MAX_ROW_FAILURES,
-  type MappingPlan,
-  type RowFailures,
-  toError,
-} from './encode/encoded-rows.ts';
+import { type EncodedRows, FaultList, type MappingPlan } from './encode/encoded-rows.ts';
 import { type EncodedBatch, encodeLines, encodeRows, type RowEncoder } from './encode/row-encoder.ts';
 import type { TableRows } from './encode/rows-to-lines.ts';
 import { createLinkedFiles } from './linked-files.ts';
@@ -266,27 +260,6 @@ interface WrittenRows {
   locate(row: number): SourceLocation;
 }
 
-/** Invalid rows: the first 100, and how many. */
-export class FaultList {
-  readonly first: JsonlError[] = [];
-  total = 0;
-
-  /** @param file where the failures are that do not name one */
-  add(failures: RowFailures, file?: string): void {
-    this.total += failures.total;
-    const room = MAX_ROW_FAILURES - this.first.length;
-    for (const failure of failures.first.slice(0, room)) {
-      this.first.push(inFile(toError(failure), file));
-    }
-  }
-
-  /** Adds a fault that no row of a batch has, such as the place from which on a file cannot be read. */
-  addError(error: JsonlError): void {
-    this.total += 1;
-    if (this.first.length < MAX_ROW_FAILURES) this.first.push(error);
-  }
-}
-
 /** What an import finds in its lines and rows. The draft adds to it, and stores nothing any more once there is a fault. */
 export class ImportReport {
   #faults = new FaultList();
@@ -320,10 +293,4 @@ export class ImportReport {
     this.unaskedCount = 0;
     this.unusedColumns.clear();
   }
-}
-
-function inFile(error: JsonlError, file: string | undefined): JsonlError {
-  const { code, message, location } = error;
-  if (file === undefined || location.file !== undefined) return error;
-  return new JsonlError(code, message, { ...location, file }, { cause: error });
 }

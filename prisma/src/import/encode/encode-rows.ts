@@ -18,11 +18,11 @@ import { emptyProfile, PROFILE_ITEMS, type Profile, type Profiler } from '../../
 import {
   countedRows,
   type EncodedRows,
+  FaultList,
   type FilledLines,
   type ItemFiles,
   type LineOptions,
   type NeedsFiles,
-  RowFailureCounter,
   type RowFailures,
   type RowTarget,
 } from './encoded-rows.ts';
@@ -367,7 +367,7 @@ export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null =
 
   /** A batch with a faulty line, each of whose lines is checked. Files are not read. */
   function checkLines(batch: LineBatch, options: LineOptions): EncodedRows | NeedsFiles {
-    const counter = new RowFailureCounter();
+    const counter = new FaultList();
     const items: ItemFiles[] = [];
     for (const single of singleLines(batch)) counter.run(() => items.push(...itemFiles(single, options)));
     const { failures } = counter;

@@ -146,20 +146,27 @@ export function mergeFailures(one: RowFailures | null, other: RowFailures | null
   return { first: first.slice(0, MAX_ROW_FAILURES), total: one.total + other.total };
 }
 
-/** Counts the failures of one batch. */
-export class RowFailureCounter {
-  readonly #first: Failure[] = [];
-  #total = 0;
+/** Invalid lines and rows, of a batch or of an import: the first 100, and how many. */
+export class FaultList {
+  readonly first: JsonlError[] = [];
+  total = 0;
 
-  /** Null if there are none. */
+  /** As members that pass between threads; null if there are none. */
   get failures(): RowFailures | null {
-    return this.#total === 0 ? null : { first: this.#first, total: this.#total };
+    return this.total === 0 ? null : { first: this.first.map(toFailure), total: this.total };
+  }
+
+  /** @param file where the failures are that do not name one */
+  add(failures: RowFailures, file?: string): void {
+    this.total += failures.total;
+    const room = MAX_ROW_FAILURES - this.first.length;
+    for (const failure of failures.first.slice(0, room)) this.first.push(inFile(toError(failure), file));
   }
 
   /** @param error null for a row that comes after all that are kept */
-  add(error: JsonlError | null): void {
-    this.#total += 1;
-    if (error !== null && this.#first.length < MAX_ROW_FAILURES) this.#first.push(toFailure(error));
+  addError(error: JsonlError | null): void {
+    this.total += 1;
+    if (error !== null && this.first.length < MAX_ROW_FAILURES) this.first.push(error);
   }
 
   /** Runs work, and counts its JsonlError; any other error passes. */
@@ -168,9 +175,15 @@ export class RowFailureCounter {
       work();
     } catch (error) {
       if (!(error instanceof JsonlError)) throw error;
-      this.add(error);
+      this.addError(error);
     }
   }
+}
+
+function inFile(error: JsonlError, file: string | undefined): JsonlError {
+  const { code, message, location } = error;
+  if (file === undefined || location.file !== undefined) return error;
+  return new JsonlError(code, message, { ...location, file }, { cause: error });
 }
 
 const MAX_PATH_LENGTH = 200;

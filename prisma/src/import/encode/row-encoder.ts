@@ -13,6 +13,7 @@ import {
   type EncodedRows,
   type EncodeTask,
   type Failure,
+  FaultList,
   type FilledLines,
   type FilledRows,
   type LineOptions,
@@ -21,7 +22,6 @@ import {
   mergeFailures,
   type NeedsFiles,
   onlyInPackages,
-  RowFailureCounter,
   type RowFailures,
   type RowTarget,
   toError,
@@ -245,7 +245,7 @@ async function missingFiles(
   files: ItemFileSource | undefined,
   { file }: LineOptions,
 ): Promise<RowFailures | null> {
-  const counter = new RowFailureCounter();
+  const counter = new FaultList();
   const references = items.flatMap((item) => item.references);
   const problems =
     files === undefined
@@ -261,7 +261,7 @@ async function missingFiles(
       // To make an error costs more than to count it.
       const isKept = total <= MAX_ROW_FAILURES;
       const path = link === undefined ? pointer : `${pointer}/url`;
-      counter.add(isKept ? new JsonlError('missing_file', problem, { file, line, path }) : null);
+      counter.addError(isKept ? new JsonlError('missing_file', problem, { file, line, path }) : null);
     }
   }
   return mergeFailures(failures, counter.failures);

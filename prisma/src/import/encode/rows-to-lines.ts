@@ -12,7 +12,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
-import { type MappingPlan, onlyInPackages, RowFailureCounter, type RowFailures } from './encoded-rows.ts';
+import { FaultList, type MappingPlan, onlyInPackages, type RowFailures } from './encoded-rows.ts';
 
 /** Some consecutive rows of one split, which count from its first row. */
 export interface TableRows {
@@ -54,7 +54,7 @@ export async function* rowsToLines(
   const rowsPerTurn = mapping.answerPattern === undefined ? ROWS_PER_TURN : 1;
   const yieldToEventLoop = createYielder();
   const lines = new CanonicalWriter();
-  let counter = new RowFailureCounter();
+  let counter = new FaultList();
   let itemCount = 0;
 
   const addRow = (row: JsonObject, index: number, { split, idOffset }: TableRows): void => {
@@ -90,7 +90,7 @@ export async function* rowsToLines(
     const batch = { bytes, firstLine: 1, lineCount: itemCount, itemCount };
     const { failures } = counter;
     lines.clear();
-    counter = new RowFailureCounter();
+    counter = new FaultList();
     itemCount = 0;
     return { batch, failures };
   };
@@ -104,17 +104,18 @@ export async function* rowsToLines(
           addRow(row, index, batch);
         } catch (error) {
           if (!(error instanceof JsonlError)) throw error;
-          counter.add(inRow(error, index));
+          counter.addError(inRow(error, index));
         }
-      } else if (unread === null || unread === NO_REASON) counter.add(null);
-      else counter.add(new JsonlError('invalid_row', unread.message, { ...unread.location, row: index }));
+      } else if (unread === null || unread === NO_REASON) counter.addError(null);
+      else
+        counter.addError(new JsonlError('invalid_row', unread.message, { ...unread.location, row: index }));
       if (lines.length >= maxBytes) yield take();
       if (at % rowsPerTurn === 0) await yieldToEventLoop();
     }
     // The rows of a batch belong together: their faults are reported, and their number is counted, with them.
-    if (lines.length >= maxBytes / 2 || counter.failures !== null) yield take();
+    if (lines.length >= maxBytes / 2 || counter.total > 0) yield take();
   }
-  if (itemCount > 0 || counter.failures !== null) yield take();
+  if (itemCount > 0 || counter.total > 0) yield take();
 }
 
 function inRow(error: JsonlError, row: number): JsonlError {
