@@ -15,10 +15,15 @@ import {
 import { insideJsonString, searchableText } from '../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
-import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
+import {
+  allItems,
+  itemFilter,
+  matchingItems,
+  type PagePosition,
+  type StatedValue,
+} from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
 import { itemsInRanges, ofVersion, readRanges } from './item-ranges.ts';
-import type { StatedValue } from './item-value.ts';
 import { type ItemCandidate, planItems, readPlannedItems, readSizedItems } from './read-item-texts.ts';
 
 /** An item of a page. */

@@ -12,8 +12,7 @@ import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore } from '../create-store.ts';
 import { itemsInRanges, LITERALS } from '../items/item-ranges.ts';
-import { DISTRIBUTED_TABLES } from './distribute.ts';
-import { type MigrationOutcome, migrate } from './migrate.ts';
+import { DISTRIBUTED_TABLES, type MigrationOutcome, migrate } from './migrate.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

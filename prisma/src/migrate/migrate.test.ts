@@ -7,8 +7,7 @@ import { createEmptyDatabase } from '../../test/empty-database.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore } from '../create-store.ts';
-import { DISTRIBUTED_TABLES } from './distribute.ts';
-import { migrate, migrationNames, readMigrations } from './migrate.ts';
+import { DISTRIBUTED_TABLES, migrate, migrationNames, readMigrations } from './migrate.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /**

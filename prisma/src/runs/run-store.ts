@@ -24,14 +24,15 @@ import {
   updateRun,
 } from './change-run.ts';
 import { createRun, type NewRun } from './create-run.ts';
-import { readExternal, readWaiting } from './external/lock-external.ts';
 import {
   type ClaimRequest,
   claimPending,
   deleteClaims,
   finishRun,
   type PendingResult,
+  readExternal,
   readPending,
+  readWaiting,
   withItems,
 } from './external/pending.ts';
 import { openPush, type PushSession } from './external/push-session.ts';

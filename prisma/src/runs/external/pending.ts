@@ -14,13 +14,14 @@ import {
   isToReplace,
   RUN_COLUMNS,
   type Run,
+  type RunLock,
   type RunRow,
   readRetry,
+  readRun,
   runFinished,
   toRun,
   versionOf,
 } from '../run-row.ts';
-import { lockWaiting, readExternal } from './lock-external.ts';
 
 export interface ClaimRequest {
   /** Results to claim at most. */
@@ -300,4 +301,43 @@ export async function finishRun(
     await auditEnd(client, id);
     return toRun(rows[0] as RunRow);
   });
+}
+
+/**
+ * Reads a run whose results clients send.
+ *
+ * @throws StoreError `run_not_found`, `run_not_external`
+ */
+export async function readExternal(
+  client: pg.ClientBase | pg.Pool,
+  id: string,
+  lock: RunLock | '' = '',
+): Promise<Run> {
+  const run = await readRun(queryOf(client), id, lock);
+  if (!run.isExternal) {
+    throw new StoreError(
+      'run_not_external',
+      'The run takes no results from outside: its provider is not `external`.',
+    );
+  }
+  return run;
+}
+
+/** Locks a run that waits for results. @throws StoreError as {@link readWaiting} */
+export async function lockWaiting(client: pg.ClientBase, id: string): Promise<Run> {
+  return await readWaiting(client, id, 'FOR NO KEY UPDATE');
+}
+
+/** Reads a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */
+export async function readWaiting(
+  client: pg.ClientBase | pg.Pool,
+  id: string,
+  lock: RunLock | '' = '',
+): Promise<Run> {
+  const run = await readExternal(client, id, lock);
+  if (run.finishedAt !== null) throw runFinished(run);
+  if (run.addingScorers !== null) {
+    throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');
+  }
+  return run;
 }

@@ -11,8 +11,7 @@ import { readItemsAt } from '../read-stored-outputs.ts';
 import { type Run, runFinished, versionOf } from '../run-row.ts';
 import { type ImportedResult, insertWritten, type Written } from '../write/insert-results.ts';
 import { createLocator, type ItemReference, type LocatedItem } from './locate-items.ts';
-import { lockWaiting, readExternal } from './lock-external.ts';
-import { endClaims } from './pending.ts';
+import { endClaims, lockWaiting, readExternal } from './pending.ts';
 
 /** An item without the repetitions that have a result. */
 export type ItemToScore = Omit<RunItem, 'doneRepetitions'>;

@@ -7,8 +7,8 @@ import {
   readableJson,
   searchableText,
 } from '../../database/values.ts';
+import { hasValue, type StatedValue } from '../../items/find-items-sql.ts';
 import { ofRun } from '../../items/item-ranges.ts';
-import { hasValue, type StatedValue } from '../../items/item-value.ts';
 import { andSeesLabel, isLabelOf, isNewestVerdict } from '../labels/result-labels.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';

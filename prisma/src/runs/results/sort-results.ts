@@ -1,6 +1,6 @@
 import { RESULT_RANGES } from '@svc/jsonl-v23/internal';
 import { Parameters } from '../../database/page.ts';
-import { itemValue } from '../../items/item-value.ts';
+import { itemValue } from '../../items/find-items-sql.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { isLabelOf } from '../labels/result-labels.ts';
 import { joinItems } from '../read-items-at.ts';

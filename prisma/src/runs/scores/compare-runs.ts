@@ -15,8 +15,8 @@ import {
   type PlacedPageRequest,
 } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
+import { itemValue } from '../../items/find-items-sql.ts';
 import { positionColumns } from '../../items/item-ranges.ts';
-import { itemValue } from '../../items/item-value.ts';
 import {
   createReadQuery,
   LARGE_JOINS,

@@ -2,7 +2,7 @@ import type { GroupScores } from '@svc/evaluation';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import type { Parameters } from '../../database/page.ts';
-import { itemValue } from '../../items/item-value.ts';
+import { itemValue } from '../../items/find-items-sql.ts';
 import { LARGE_JOINS, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
 import { readRunColumns, versionOf } from '../run-row.ts';

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { boundedText, readableJson } from '../../database/values.ts';
-import { itemValue } from '../../items/item-value.ts';
+import { itemValue } from '../../items/find-items-sql.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { LARGE_JOINS, queryOf, type ReadQuery } from '../../postgres/read-query.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
