@@ -23,16 +23,8 @@ export async function* itemText(
   parts: LinkedParts,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  yield* textOf(reader, layout(parts), signal);
-}
-
-async function* textOf(
-  reader: ContentReader,
-  pieces: readonly (string | LinkedFile)[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<string, void, undefined> {
   let kept: { readonly sha256: string; readonly base64: string } | undefined;
-  for (const piece of pieces) {
+  for (const piece of layout(parts)) {
     if (typeof piece === 'string') yield piece;
     else if (kept?.sha256 === piece.sha256) yield kept.base64;
     else {

@@ -101,3 +101,15 @@ function batches(
 
 const fits = (hashes: readonly string[], bytes: number): boolean =>
   hashes.length < BATCH_COUNT && bytes <= BATCH_BYTES;
+
+/** The whole of what an {@link AssetReader} gives. */
+export async function wholeOf(content: ReturnType<AssetReader>, byteLength: number): Promise<Uint8Array> {
+  if (content instanceof Uint8Array) return content;
+  const bytes = new Uint8Array(byteLength);
+  let at = 0;
+  for await (const piece of content) {
+    bytes.set(piece, at);
+    at += piece.byteLength;
+  }
+  return bytes;
+}

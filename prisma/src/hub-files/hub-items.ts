@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createAssetReader, wholeOf } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
@@ -74,10 +75,6 @@ async function readSizes(
   }
   return Float64Array.from({ length: itemsOf(ranges) }, (_, index) => bytes.readDoubleBE(8 * index));
 }
-
-/** Files up to this size are read together. */
-const SMALL_BYTES = 64 * 1024;
-const FILES_PER_QUERY = 256;
 
 const itemsOf = (ranges: readonly SectionRange[]): number =>
   ranges.reduce((sum, { count }) => sum + count, 0);
@@ -169,25 +166,12 @@ export function createHubItems(
     },
 
     async readContents(files, signal) {
+      const reader = createAssetReader({ assets, reads: reads(signal), signal });
       const contents = new Map<string, Uint8Array>();
-      const small = files.filter(({ byteLength }) => byteLength <= SMALL_BYTES).map(({ sha256 }) => sha256);
-      for (let first = 0; first < small.length; first += FILES_PER_QUERY) {
-        const some = await assets.readSome(
-          reads(signal),
-          small.slice(first, first + FILES_PER_QUERY),
-          signal,
-        );
-        for (const [sha256, bytes] of some) contents.set(sha256, bytes);
-      }
-      for (const { sha256, byteLength } of files) {
-        if (contents.has(sha256)) continue;
-        const bytes = new Uint8Array(byteLength);
-        let at = 0;
-        for await (const piece of assets.read(reads(signal), sha256, undefined, signal)) {
-          bytes.set(piece, at);
-          at += piece.byteLength;
-        }
-        contents.set(sha256, bytes);
+      const left = new Map(files.map((file) => [file.sha256, file]));
+      for (const [sha256, file] of left) {
+        left.delete(sha256);
+        contents.set(sha256, await wholeOf(reader(file, left.values()), file.byteLength));
       }
       return contents;
     },

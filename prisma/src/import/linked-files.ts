@@ -1,7 +1,7 @@
 import type { AssetLink } from '@svc/jsonl-v23/internal';
 import { LRUCache } from 'lru-cache';
 import type { AssetStore } from '../assets/asset-store.ts';
-import { createAssetReader } from '../assets/read-ahead.ts';
+import { createAssetReader, wholeOf } from '../assets/read-ahead.ts';
 import { seesHandle } from '../audit/actor.ts';
 import { isUuid, shortened } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
@@ -70,22 +70,11 @@ export function createLinkedFiles({ pool, assets, signal }: LinkedFilesDeps): It
       next += 1;
       const known = cache.get(sha256);
       if (known !== undefined) return known;
-      const content = reader(file, following());
-      const bytes = content instanceof Uint8Array ? content : await joined(content, file.byteLength);
+      const bytes = await wholeOf(reader(file, following()), file.byteLength);
       cache.set(sha256, bytes);
       return bytes;
     },
   };
-}
-
-async function joined(pieces: AsyncIterable<Uint8Array>, byteLength: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(byteLength);
-  let at = 0;
-  for await (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.byteLength;
-  }
-  return bytes;
 }
 
 /** The files that links name: by the dataset as the link names it, and by hash. A dataset that does not exist is absent. */
