@@ -16,7 +16,7 @@ import {
   Parameters,
   readOrderedPage,
 } from '../database/page.ts';
-import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
+import { containing, searchableText } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { PASS_RATE } from '../runs/run-row.ts';
 import { withSections } from '../versions/list-versions.ts';
@@ -102,13 +102,9 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
   const filters = sees === null ? [] : [sees];
   if (name !== undefined) filters.push(`name = ${parameters.add(searchableText(name))}`);
   if (q !== undefined) {
-    const pattern = parameters.add(containsPattern(searchableText(q)));
-    // In some locales, i and I are not the same letter.
-    const collation = hasOtherCases(q) ? '' : 'COLLATE "C"';
-    const contains = (column: string): string => `${column} ILIKE ${pattern} ${collation}`;
-    filters.push(
-      `(${['name', 'description', 'handle'].map(contains).join(' OR ')} OR id::text = ${parameters.add(q.toLowerCase())})`,
-    );
+    const wanted = searchableText(q);
+    const found = ['name', 'description', 'handle'].map(containing(wanted, parameters.add(wanted)));
+    filters.push(`(${found.join(' OR ')} OR id::text = ${parameters.add(q.toLowerCase())})`);
   }
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)

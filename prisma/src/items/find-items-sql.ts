@@ -1,8 +1,7 @@
 import { isIndex, pointerSteps } from '@svc/evaluation';
 import {
   boundedName,
-  containsPattern,
-  hasOtherCases,
+  containing,
   insideJsonString,
   memberText,
   readableJson,
@@ -126,17 +125,10 @@ export function itemFilter(
   }
   if (q !== undefined) {
     const wanted = insideJsonString(q);
-    const contains = hasOtherCases(wanted)
-      ? (pattern: string) => (part: string) => `i.${part}::text ILIKE ${pattern}`
-      : // Costs half as much as ILIKE, which folds the case of every letter.
-        (wantedLower: string) => (part: string) =>
-          `position(${wantedLower} IN lower(i.${part}::text COLLATE "C")) > 0`;
-    const value = parameter(hasOtherCases(wanted) ? containsPattern(wanted) : wanted.toLowerCase());
+    const contains = containing(wanted, parameter(wanted));
     // An item that is too large is not searched either.
-    const parts = ['payload', 'answer', 'checker'];
-    filters.push(
-      `AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${parts.map(contains(value)).join(' OR ')} ELSE false END`,
-    );
+    const parts = ['payload', 'answer', 'checker'].map((part) => contains(`i.${part}::text`));
+    filters.push(`AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${parts.join(' OR ')} ELSE false END`);
   }
   return filters.join(' ');
 }
