@@ -34,9 +34,7 @@ export interface AssetStore {
   /**
    * Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for.
    *
-   * @param reads the row of the asset
    * @param sha256 64 hex digits
-   * @param range within the content; all of it without
    * @throws StoreError `asset_missing` if the content is gone, `unavailable`; the signal's reason
    */
   read(

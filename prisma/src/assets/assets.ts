@@ -44,9 +44,6 @@ export interface Assets {
   /**
    * Removes the assets to which no dataset refers any more, and the objects of the asset store that no asset needs. Any
    * number of processes may do so concurrently, whatever is imported and deleted at the same time.
-   *
-   * @param signal ends it early: what is left is removed the next time
-   * @returns how many assets it removed
    */
   collect(signal?: AbortSignal): Promise<number>;
 }

@@ -8,9 +8,6 @@ const ASSETS_PER_TURN = 500;
  * Removes the assets that deleted datasets or files for clients of the hub referred to, and nothing refers to. Any number of processes may do so concurrently,
  * while imports refer to the same assets: an asset is removed only under a lock that waits for no import, and after a look
  * at the references that were committed before it. One that an import has locked stays noted for the next time.
- *
- * @param signal ends it early, between two transactions
- * @returns how many assets it removed
  */
 export async function collectAssets(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   const { rows } = await pool.query<{ last: string | null }>('SELECT max(id) AS last FROM released_assets');
@@ -93,8 +90,6 @@ export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly
  * Removes the objects to which no asset refers, of transactions that have ended, and forgets the others. Several
  * processes may do it concurrently.
  *
- * @param signal ends it early, between two transactions
- * @returns how many objects it removed
  * @throws StoreError `unavailable` when the object storage is; what is left is removed the next time
  */
 export async function collectObjects(

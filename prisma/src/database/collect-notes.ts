@@ -10,7 +10,6 @@ const ROWS_PER_PAGE = 1_000;
  * @param selected SQL after SELECT, with the `id`, up to a condition on the rows
  * @param first less than every id
  * @param signal ends it early, behind a page; `work` does nothing more once it is aborted
- * @returns the sum of what `work` gives
  */
 export async function sumOfRows<Row extends { readonly id: string }>(
   pool: pg.Pool,
@@ -49,8 +48,6 @@ export interface RemovedRows {
  *
  * @param columns of the notes as SQL, besides `id`
  * @param remove removes some of what a note says, in a transaction that holds it; `turn` counts the transactions from 0
- * @param signal ends it early, between two transactions; what is left is removed the next time
- * @returns how many rows it removed
  */
 export async function collectNotes<Row extends Note>(
   pool: pg.Pool,

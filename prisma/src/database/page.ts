@@ -65,7 +65,6 @@ export function encodeCursor(list: string, position: readonly (string | number)[
 /**
  * The cursor of the page after one; null at the end of the list.
  *
- * @param hasMore whether entries follow
  * @param positionOf gives the position after the last entry, see {@link encodeCursor}
  */
 export function cursorAfter<T>(

@@ -103,25 +103,16 @@ export interface DatasetStore {
    * with them; `collect` removes their rows.
    */
   delete(id: string): Promise<void>;
-  /**
-   * Removes items of deleted datasets, and of imports that did not end.
-   *
-   * @param signal ends it early: what is left is removed the next time
-   * @returns how many it removed
-   */
+  /** Removes items of deleted datasets, and of imports that did not end. */
   collect(signal?: AbortSignal): Promise<number>;
   /**
    * Prepares look-ups by hash in large sections, which read the whole section before. Ends when all are prepared, or
    * `signal` is aborted.
-   *
-   * @returns how many items it read
    */
   indexHashes(signal?: AbortSignal): Promise<number>;
   /**
    * Finds the dataset and version that a caller names.
    *
-   * @param dataset id or handle
-   * @param version its number, or at least 8 digits of its hash; by default the newest
    * @throws StoreError `version_not_found`, `ambiguous_version`
    */
   resolve(dataset: string, version?: string, signal?: AbortSignal): Promise<DatasetVersion>;

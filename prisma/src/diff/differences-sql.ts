@@ -19,8 +19,6 @@ const member = (name: string): string => `(${readableJson('i.payload')} #> '{inp
 /**
  * A subquery for the hash `prompt` of the prompt, or else of the messages, of an item; null without either. ORDER BY keeps the
  * server from reading a member again for each time that it is named.
- *
- * @param condition on the row `i` of `items`
  */
 const promptOf = (condition: string): string => `(
   SELECT sha256(convert_to(CASE WHEN left(text, 1) = '"' THEN text WHEN left(messages, 1) = '[' THEN messages END, 'UTF8')) AS prompt
@@ -177,12 +175,7 @@ function rangesOfSide(side: Side): string {
 `;
 }
 
-/**
- * A subquery for the items in spans of a side.
- *
- * @param condition on `spans`
- * @param parts placeholder of the ids of their parts
- */
+/** A subquery for the items in spans of a side. */
 function itemsOfSide(side: Side, condition: string, parts: string): string {
   const hashed = `'sha256 ' || encode(sha256(convert_to(item_id, 'UTF8')), 'hex')`;
   return `(SELECT pair, ordinal - ${side}_shift AS item, hash, id, span

@@ -85,11 +85,7 @@ export class Profiler {
   readonly #members = new MemberCursor();
   readonly #keys: { readonly bytes: Uint8Array; readonly name: string }[] = [];
 
-  /**
-   * Adds an item.
-   *
-   * @param scan of its payload
-   */
+  /** Adds an item. */
   add(profile: Profile, { bytes, kind, metaStart }: ItemScan, { answer, ...files }: ItemParts): void {
     profile.kinds |= kind;
     if (answer !== null) profile.answer |= kindOf(answer, 0, answer.length);

@@ -158,11 +158,7 @@ export async function commitVersion(
   return await endImport(written, { ...stored, runId }, end);
 }
 
-/**
- * Adds the run of a package to the version that was made of it, unless it is there already.
- *
- * @returns its id
- */
+/** Adds the run of a package to the version that was made of it, unless it is there already. */
 async function addRun(
   client: pg.ClientBase,
   dataset: DatasetSummary,

@@ -143,7 +143,6 @@ const NUMBER = /^\s*[+-]?\d+$/;
  * SQL for the JSON text of the value at a JSON Pointer in item `i`; null without one.
  *
  * @param pointer with one step at least
- * @param add adds a parameter and returns its placeholder
  */
 export function itemValue(pointer: string, add: (value: unknown) => string): string {
   const [first = '', ...rest] = pointerSteps(pointer);

@@ -96,9 +96,6 @@ export function foundByHash(
  * Makes the blocks in which items are looked up by their hash, of all parts that lack many: one run for each
  * transaction, which says up to which item the part has blocks. The items of a part never change, so that blocks are right
  * for as long as the part exists; they are deleted with it. Any number of processes may do so concurrently.
- *
- * @param signal ends it after the run that it works on
- * @returns how many items it read
  */
 export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   const indexPart = async ({ id }: { readonly id: string }): Promise<number> => {

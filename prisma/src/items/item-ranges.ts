@@ -100,8 +100,6 @@ export function partsOf(ids: readonly (string | null)[]): readonly string[] {
 /**
  * The condition that rows `i` of `items` are of parts, which tells Citus their shards. OR keeps PostgreSQL from making it a
  * condition of the index, where it would compare each part of the list for each range, or read the whole table instead.
- *
- * @param partIds placeholder of the ids, see {@link partsOf}
  */
 export function ofParts(partIds: string, i = 'i'): string {
   return `(${i}.part_id = ANY (${partIds}::uuid[]) OR ${i}.part_id = (${partIds}::uuid[])[1])`;
@@ -152,12 +150,7 @@ export function itemsInRanges(
  * in the part (`firsts`). All fragments read a row `s` of `sections`, or of the view `version_sections`.
  */
 
-/**
- * The condition that rows `s` of `version_sections` are of one version.
- *
- * @param dataset placeholder of its id
- * @param version placeholder of its number, or null for the newest
- */
+/** The condition that rows `s` of `version_sections` are of one version. */
 export function ofVersion(dataset: string, version: string, s = 's'): string {
   return `${s}.dataset_id = ${dataset} AND ${s}.version = ${versionNumber(dataset, version)}`;
 }

@@ -251,7 +251,6 @@ const FIRST_TABLES: Readonly<Record<string, string>> = { part_id: 'items', run_i
 /**
  * Spreads the large tables over the nodes of Citus: those that are not spread yet, with the rows that they have.
  *
- * @returns their names
  * @throws StoreError `database_unsupported` for a server without Citus, or one that is not the coordinator
  */
 async function distribute(pool: pg.Pool): Promise<string[]> {

@@ -26,7 +26,6 @@ const isSocket = (url: string): boolean =>
  * `require` with `sslrootcert` verifies the authority. Unlike libpq, `verify-full` without `sslrootcert` uses the authorities
  * of Node.js.
  *
- * @returns the URL without them, and how to connect
  * @throws Error for a value that libpq does not know, or a file that cannot be read
  */
 export function readTls(url: string): { readonly url: string; readonly attempts: Attempts } {

@@ -33,7 +33,6 @@ export interface TaskQueue {
   /**
    * Claims tasks that are due, the one that waits longest first.
    *
-   * @param limit tasks at most
    * @param recover whether to also claim tasks whose lease has expired
    */
   claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]>;
@@ -97,11 +96,7 @@ const retryHeld = (table: TaskTable): string => `
     lease_expires_at = CASE WHEN failed_attempts + 1 < ${MAX_ATTEMPTS} THEN NULL ELSE lease_expires_at END
   WHERE ${HELD}`;
 
-/**
- * Opens the queue on separate connections, so that heartbeats do not wait for the process's other queries.
- *
- * @param url postgresql:// URL
- */
+/** Opens the queue on separate connections, so that heartbeats do not wait for the process's other queries. */
 export function openTaskQueue(url: string): TaskQueue {
   const pool = createPool({
     url,
@@ -151,7 +146,6 @@ const IS_IDLE = `status = 'queued' OR available_at = 'infinity'`;
  * Requests the end of a run or job. One that no worker has claimed ends as cancelled immediately; a running one becomes
  * `cancelling`, and its worker is notified.
  *
- * @param columns to return
  * @returns the row, and whether no one had requested it before; undefined when it has ended before or does not exist
  */
 export async function cancelTask<Row extends pg.QueryResultRow>(
@@ -179,12 +173,7 @@ export async function cancelTask<Row extends pg.QueryResultRow>(
   return { row, isFirst: before.rows[0]?.isFirst === true };
 }
 
-/**
- * Ends a run or job that cannot be done: as cancelled where that was requested, else as failed.
- *
- * @param error as JSON text
- * @returns the status, or null when it has ended before
- */
+/** Ends a run or job that cannot be done: as cancelled where that was requested, else as failed. */
 export async function failTask(
   client: pg.ClientBase | pg.Pool,
   table: TaskTable,

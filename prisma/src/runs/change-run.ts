@@ -222,8 +222,6 @@ const DIFFERENCES = { run_differences: TABLES.run_differences } as const;
 
 /**
  * Removes what deleted runs have left: results, selected items, and differences from other runs. See `collectNotes`.
- *
- * @returns how many rows it removed
  */
 export async function collectRuns(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   const notes = { table: 'loose_runs', columns: 'run_id AS "runId", other_run_id AS "otherRunId"' } as const;

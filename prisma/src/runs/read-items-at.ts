@@ -110,7 +110,6 @@ interface JoinedNames {
 /**
  * SQL that joins items to many rows: a distributed PostgreSQL sends the rows and the sections to the items.
  *
- * @param add adds a value and gives its placeholder
  * @returns `cte`, a further part of WITH; `sections` and `items`, which follow the rows in FROM, with the rows `s` and `i`
  */
 export function joinItems(

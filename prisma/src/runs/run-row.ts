@@ -209,12 +209,7 @@ export async function readRetry(query: ReadQuery, runId: string): Promise<(Retry
   return run ?? null;
 }
 
-/**
- * SQL for whether a retry replaces a result: an older one of the kind that it names.
- *
- * @param result the row of `run_results`
- * @param retry placeholders
- */
+/** SQL for whether a retry replaces a result: an older one of the kind that it names. */
 export function isToReplace(
   result: string,
   { retries, only }: Readonly<Record<keyof Retry, string>>,

@@ -224,11 +224,7 @@ export interface RunStore {
   deleteTrial(id: string): Promise<void>;
   /** Deletes the trials that their processes did not delete. */
   deleteTrials(): Promise<void>;
-  /**
-   * Removes what deleted runs have left: results, selected items and differences. Nothing shows them until then.
-   *
-   * @returns how many rows it removed
-   */
+  /** Removes what deleted runs have left: results, selected items and differences. Nothing shows them until then. */
   collect(signal?: AbortSignal): Promise<number>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;

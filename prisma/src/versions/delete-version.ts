@@ -15,8 +15,6 @@ export interface VersionDeletion {
  * Deletes an old version with its runs, in a transaction. What only it had is removed by `collectParts` and the collector of
  * assets.
  *
- * @param options.withRuns whether its runs are deleted; else it must have none
- * @param options.ifMatch hash that the newest version must have, 64 hex digits
  * @throws StoreError `dataset_not_found`, `version_changed`, `version_not_found`, `newest_version`, `version_has_runs`;
  *   `run_active` while a run of another version takes outputs of its runs
  */
@@ -94,8 +92,6 @@ interface LoosePart extends Note {
 
 /**
  * Removes the items of noted parts to which no section refers, and the hash blocks of those that are gone. See `collectNotes`.
- *
- * @returns how many items it removed
  */
 export async function collectParts(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   const notes = { table: 'loose_parts', columns: 'part_id AS "partId"' } as const;

@@ -29,8 +29,6 @@ const MAX_LISTED_IDS = 20;
 /**
  * Pairs staged items with the items of a section by their ids. Items that are what is stored already are in neither list.
  *
- * @param ranges of the section
- * @param staged ranges of the staged items
  * @throws StoreError `ambiguous_id` for an item without an id, and for an id that occurs twice on either side
  */
 export async function placeUpsert(

@@ -29,7 +29,6 @@ export interface SectionState {
 /**
  * Reads the newest version of a dataset, which stays the newest until the transaction ends: other changes of the dataset wait.
  *
- * @param ifMatch hash that it must have, 64 hex digits
  * @throws StoreError `dataset_not_found`, `version_changed`
  */
 export async function lockNewest(

@@ -92,7 +92,6 @@ export interface ChangeProvenance {
  * Records where the items of a new version come from that it takes from elsewhere.
  *
  * @param isWhole whether all of its items do; else they were added to the items of the version before
- * @returns its `sources`
  */
 export async function insertProvenance(
   client: pg.ClientBase,

@@ -24,7 +24,6 @@ function hashOfSmall(pieces: readonly (string | HashedFile)[]): Uint8Array {
  *
  * @param pieces the text, and the files whose base64 text belongs between; that of a large file is made in pieces, so that
  * memory never holds the whole of it
- * @param byteLength of the text, about
  * @param states that items with common files share; null without
  */
 export function hashOf(

@@ -82,7 +82,6 @@ export class RowWriter {
   /**
    * @param expected items, and bytes of their texts: the initial size of the buffers
    * @param options.keepsLines whether to keep the lines of an export, as long as no item embeds files
-   * @param options.profiler to profile the items
    */
   constructor(
     target: RowTarget,

@@ -29,7 +29,6 @@ export type LocatedRun = Pick<Run, 'id' | 'hasSelection' | 'datasetId' | 'datase
  * SQL for the items among these that a run has. If the run selected items, it looks each of them up.
  *
  * @param items SQL for rows with `section` and `item`
- * @param add adds a value and gives its placeholder
  */
 export function itemsOfRun(
   { id, hasSelection }: LocatedRun,

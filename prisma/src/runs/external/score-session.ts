@@ -141,7 +141,6 @@ async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: RunL
  *
  * @param client in a transaction that holds the run's row
  * @param main the scorer whose scores become the scores of results; null if the results have theirs
- * @returns as {@link ScoreSession.save}
  * @throws StoreError `too_many_scorers`
  */
 export async function addScores(

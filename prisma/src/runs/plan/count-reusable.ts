@@ -49,10 +49,7 @@ export async function countReusable(
   );
 }
 
-/**
- * @param items a subquery with the columns of `items i`
- * @param add adds a value and gives its placeholder
- */
+/** @param items a subquery with the columns of `items i` */
 async function countIn(
   query: ReadQuery,
   items: string,

@@ -172,7 +172,6 @@ export function itemSearch(
  * SQL for the results whose items meet the conditions: the columns of `candidate`.
  *
  * @param candidates SQL for results with `section_order_index`, `order_index`, `repetition`, `sort_value` and `has_text`
- * @param version of the run
  */
 export function searchItems(
   { hasText, ofItem, ofValues }: ItemSearch,

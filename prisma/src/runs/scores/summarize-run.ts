@@ -135,7 +135,6 @@ const STATE = `SELECT ${SUMMARY_STATE} FROM runs WHERE id = $1`;
  * Aggregates of the results of a run. They are stored with it, and made again when there are other results: of a run that
  * goes on, seldom enough to take a twentieth of the time.
  *
- * @returns null for an unknown run
  * @throws StoreError `unavailable` while a node does not show all results
  */
 export async function summarizeRun(

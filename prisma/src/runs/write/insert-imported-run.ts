@@ -39,7 +39,6 @@ const ANONYMOUS = 'anonymous';
  * Inserts a run that has finished, and so is never queued, with its results and their scores.
  *
  * @param author who imports it: the name of a key; null without keys
- * @returns its id
  * @throws StoreError `package_hash_mismatch` if the run has the items of its package, but another hash
  */
 export async function insertImportedRun(

@@ -195,8 +195,6 @@ interface Insertion {
  * Writes results and counts them. An existing result stays unchanged unless a retry replaces it.
  *
  * @param client in a transaction that holds the run's row
- * @param prices of the run
- * @returns how many were written
  */
 export async function insertResults(
   client: pg.ClientBase,

@@ -68,7 +68,6 @@ export const MAX_SCORERS = 16;
  * Adds the scorers of scores to the scorers of their run.
  *
  * @param client in a transaction that holds the run's row
- * @returns the names in their order
  * @throws StoreError `too_many_scorers`
  */
 export async function addScorers(
