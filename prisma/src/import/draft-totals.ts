@@ -73,7 +73,7 @@ export class DraftTotals {
   addSection(name: string, { itemsTotal = null, isNamed = true, read }: SectionOptions): SectionTotals {
     this.#sections.at(-1)?.end();
     this.#hashes = undefined;
-    const section = new SectionTotals(randomUUID(), name, isNamed, this.#sections.length);
+    const section = new SectionTotals({ id: randomUUID(), name, isNamed, orderIndex: this.#sections.length });
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
     this.#read = read;
@@ -125,14 +125,17 @@ const LIMIT_NAMES: LimitNames = {
   maxRows: 'SVC_MAX_ROWS',
 };
 
-/** A section whose items have all been added. */
-export interface SectionRecord {
+interface SectionHead {
   /** Uuid. */
   readonly id: string;
   readonly name: string;
   /** Whether the source names it; else its name is only a default. */
   readonly isNamed: boolean;
   readonly orderIndex: number;
+}
+
+/** A section whose items have all been added. */
+export interface SectionRecord extends SectionHead {
   readonly itemCount: number;
   /** Where its items are: whole parts. */
   readonly parts: readonly ItemRange[];
@@ -145,10 +148,7 @@ export interface SectionRecord {
 
 /** Counts and hashes the items of one section as they pass (hashes as in item-v23, section 4). */
 export class SectionTotals {
-  readonly id: string;
-  readonly name: string;
-  readonly isNamed: boolean;
-  readonly orderIndex: number;
+  readonly head: SectionHead;
   readonly parts: SectionParts = new SectionParts();
   #itemCount = 0;
   readonly #hash: Sha256State;
@@ -159,12 +159,9 @@ export class SectionTotals {
   };
   #record: SectionRecord | undefined;
 
-  constructor(id: string, name: string, isNamed: boolean, orderIndex: number) {
-    this.id = id;
-    this.name = name;
-    this.isNamed = isNamed;
-    this.orderIndex = orderIndex;
-    this.#hash = startSectionHash(name);
+  constructor(head: SectionHead) {
+    this.head = head;
+    this.#hash = startSectionHash(head.name);
   }
 
   add(encoded: EncodedRows): void {
@@ -179,10 +176,9 @@ export class SectionTotals {
 
   /** Ends the section; nothing can be added any more. */
   end(): SectionRecord {
-    const { id, name, isNamed, orderIndex } = this;
     const file = this.#file;
     this.#record ??= {
-      ...{ id, name, isNamed, orderIndex },
+      ...this.head,
       itemCount: this.#itemCount,
       parts: this.parts.ranges,
       sectionHash: this.#hash.digest(),

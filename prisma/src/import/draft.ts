@@ -184,7 +184,7 @@ export class DatasetDraft implements AsyncDisposable {
   async #numbered(
     batches: AsyncIterable<TableRows>,
     { mapping }: MappingPlan,
-    { name, isNamed }: SectionTotals,
+    { head: { name, isNamed } }: SectionTotals,
   ): Promise<AsyncIterable<TableRows>> {
     const { target } = this.#options;
     const isAppended = target?.kind === 'version' && target.change.mode === 'append';

@@ -88,12 +88,17 @@ export function matchingItems(
 }
 
 /** Which items a list has. */
-interface ItemCondition {
+export interface ItemCondition {
   readonly type?: string | undefined;
+  /** Items with this label. */
   readonly tag?: string | undefined;
+  /** Items whose `id` is this text, or the integer that it spells. */
   readonly itemId?: string | undefined;
+  /** 64 hex digits. */
   readonly itemHash?: string | undefined;
+  /** Part of the item's JSON text without its assets, case-insensitive. */
   readonly q?: string | undefined;
+  /** Values that the items have. */
   readonly values?: readonly StatedValue[] | undefined;
 }
 

@@ -17,10 +17,10 @@ import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import type { ItemRow } from './decode-rows.ts';
 import {
   allItems,
+  type ItemCondition,
   itemFilter,
   matchingItems,
   type PagePosition,
-  type StatedValue,
 } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
 import { itemsInRanges, ofVersion, readRanges } from './item-ranges.ts';
@@ -41,24 +41,13 @@ export interface StoredItem extends ItemRow {
   readonly payload: string;
 }
 
-export interface ItemsRequest extends PlacedPageRequest {
+export interface ItemsRequest extends PlacedPageRequest, ItemCondition {
   /** Number of the version; by default the newest. */
   readonly version?: number | undefined;
   /** Name of the section. */
   readonly section?: string | undefined;
-  readonly type?: string | undefined;
-  /** Items with this label. */
-  readonly tag?: string | undefined;
-  /** Items whose `id` is this text, or the integer that it spells. */
-  readonly itemId?: string | undefined;
-  /** 64 hex digits. */
-  readonly itemHash?: string | undefined;
   /** Orders of the section and of the item to begin with; without a cursor. */
   readonly from?: readonly [section: number, item: number] | undefined;
-  /** Part of the item's JSON text without its assets, case-insensitive. */
-  readonly q?: string | undefined;
-  /** Values that the items have. */
-  readonly values?: readonly StatedValue[] | undefined;
   /** Whether files are sent with the items, the default, or links: the size of a page depends on it. */
   readonly form?: 'embed' | 'link' | undefined;
 }

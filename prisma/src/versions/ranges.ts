@@ -65,7 +65,7 @@ function* edited(ranges: readonly ItemRange[], edits: readonly ItemEdit[]): Gene
 }
 
 /** Ranges as the columns of `sections`. */
-interface RangeColumns {
+export interface RangeColumns {
   readonly partIds: readonly string[];
   readonly starts: readonly number[];
   readonly firsts: readonly number[];

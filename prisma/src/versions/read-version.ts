@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { fromColumns, type ItemRange } from './ranges.ts';
+import { fromColumns, type ItemRange, type RangeColumns } from './ranges.ts';
 
 /** A version as it is stored. */
 export interface VersionState {
@@ -73,15 +73,7 @@ export async function readVersion(
 
 type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount' | 'sources'>;
 
-interface SectionRow {
-  readonly id: string;
-  readonly name: string;
-  readonly itemCount: number;
-  readonly sectionHash: Buffer;
-  readonly partIds: readonly string[];
-  readonly starts: readonly number[];
-  readonly firsts: readonly number[];
-}
+type SectionRow = Omit<SectionState, 'ranges'> & RangeColumns;
 
 function toSection({ partIds, starts, firsts, ...section }: SectionRow): SectionState {
   return { ...section, ranges: fromColumns({ partIds, starts, firsts }, section.itemCount) };

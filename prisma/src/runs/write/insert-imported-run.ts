@@ -4,6 +4,7 @@ import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/actor.ts';
+import type { DatasetSummary } from '../../database/dataset-row.ts';
 import { StoreError } from '../../database/errors.ts';
 import { storableText } from '../../database/values.ts';
 import { MAX_INTEGER } from '../create-run.ts';
@@ -43,12 +44,7 @@ const ANONYMOUS = 'anonymous';
  */
 export async function insertImportedRun(
   client: pg.ClientBase,
-  dataset: {
-    readonly id: string;
-    readonly version: number;
-    readonly versionHash: string;
-    readonly itemCount: number;
-  },
+  dataset: Pick<DatasetSummary, 'id' | 'version' | 'versionHash' | 'itemCount'>,
   run: ImportedRun,
   batches: AsyncIterable<readonly ImportedResult[]>,
   author: string | null,
