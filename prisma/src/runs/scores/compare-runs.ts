@@ -106,7 +106,8 @@ export async function compareRuns(
     cursor === undefined ? offset : 0,
   ]);
   const shown = rows.slice(0, limit);
-  const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
+  const { latencyMs, inputTokens, outputTokens, changedOutputs, improvements, regressions } = sums;
+  const totals = { improvements, regressions, changed_output: changedOutputs };
   const [currency, otherCurrency] = state.runs.map(currencyOf);
   return {
     bySection: Object.fromEntries(
@@ -120,24 +121,8 @@ export async function compareRuns(
     nextCursor: cursorAfter(list, shown, rows.length > limit, (last) => [
       ...[last.sectionOrderIndex, last.orderIndex],
     ]),
-    totalItems: totalOf(sums, only),
+    totalItems: only === undefined ? improvements + regressions : totals[only],
   };
-}
-
-function totalOf(
-  { improvements, regressions, changedOutputs }: StoredSums,
-  only: CompareRequest['only'],
-): number {
-  switch (only) {
-    case 'improvements':
-      return improvements;
-    case 'regressions':
-      return regressions;
-    case 'changed_output':
-      return changedOutputs;
-    case undefined:
-      return improvements + regressions;
-  }
 }
 
 const currencyOf = ({ price, judgePrice }: ComparedRun): string | undefined => {
@@ -168,12 +153,9 @@ async function withNames(
   const [run, other] = runs.map(versionOf) as [VersionOfRun, VersionOfRun];
   if (differences.length === 0) return [];
   const sections = differences.map(({ sectionOrderIndex }) => sectionOrderIndex);
+  const otherSections = differences.map(({ otherSectionOrderIndex }) => otherSectionOrderIndex);
   const names = await readSectionNames(query, run, sections);
-  const otherNames = await readSectionNames(
-    query,
-    other,
-    differences.map(({ otherSectionOrderIndex }) => otherSectionOrderIndex),
-  );
+  const otherNames = await readSectionNames(query, other, otherSections);
   const rows = await query<{ readonly n: number; readonly itemId: string | null }>(ITEM_IDS, [
     id,
     ...positionColumns(differences),
