@@ -182,7 +182,6 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
       }),
 
     async requestCancel(id) {
-      if (!isUuid(id)) throw jobNotFound(id);
       return await inTransaction(pool, async (client) => {
         await readJob(client, id);
         const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);

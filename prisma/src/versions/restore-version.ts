@@ -27,44 +27,35 @@ export interface RestoredDataset {
   readonly changed: ChangedDataset;
 }
 
-/** See `DatasetStore.restore`. */
-export async function restoreDataset(
-  client: pg.ClientBase,
-  restoration: Restoration,
-  request: Idempotent<RestoredDataset> | undefined,
-): Promise<RestoredDataset> {
-  const changed = await restoreVersion(client, restoration);
-  const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
-  const restored = { dataset, changed };
-  await completeFor(client, request, restored);
-  return restored;
-}
-
 /**
- * Makes the content of an older version the newest one, in a transaction.
+ * See `DatasetStore.restore`. Makes the content of an older version the newest one, in a transaction.
  *
  * @throws StoreError `dataset_not_found`, `version_not_found`, `version_changed`, `invalid_request`
  */
-export async function restoreVersion(
+export async function restoreDataset(
   client: pg.ClientBase,
   { datasetId, version, ifMatch, message = null, author = null }: Restoration,
-): Promise<ChangedDataset> {
+  request?: Idempotent<RestoredDataset>,
+): Promise<RestoredDataset> {
   if (message !== null) storableText('message', message);
   const newest = await lockNewest(client, datasetId, ifMatch);
   const older = await readVersion(client, datasetId, version);
-  if (older.versionHash === newest.versionHash) {
-    const { version: number, versionHash } = newest;
-    return { datasetId, version: number, versionHash, isNew: false, change: NO_DIFFERENCE };
+  const isNew = older.versionHash !== newest.versionHash;
+  const restored = newest.version + (isNew ? 1 : 0);
+  const change = isNew ? await countDifferences(client, newest, older) : NO_DIFFERENCE;
+  if (isNew) {
+    await restoreAssets(client, { datasetId, version: restored }, version);
+    await insertVersion(
+      client,
+      { ...older, version: restored },
+      { source: 'restore', message, author, change },
+    );
+    const facts = { restored_version: version, ...change };
+    await writeAudit(client, 'dataset.restore', { kind: 'dataset', id: datasetId }, facts);
   }
-  const next = newest.version + 1;
-  const change = await countDifferences(client, newest, older);
-  await restoreAssets(client, { datasetId, version: next }, version);
-  await insertVersion(client, { ...older, version: next }, { source: 'restore', message, author, change });
-  await writeAudit(
-    client,
-    'dataset.restore',
-    { kind: 'dataset', id: datasetId },
-    { restored_version: version, ...change },
-  );
-  return { datasetId, version: next, versionHash: older.versionHash, isNew: true, change };
+  const dataset = await readSummary(queryOf(client), datasetId, restored);
+  const { versionHash } = older;
+  const stored = { dataset, changed: { datasetId, version: restored, versionHash, isNew, change } };
+  await completeFor(client, request, stored);
+  return stored;
 }

@@ -11,7 +11,7 @@ import { type ChangedDataset, changeDataset, type DatasetChange } from './change
 import { deleteVersion } from './delete-version.ts';
 import type { Edit } from './place-items.ts';
 import type { ItemRange } from './ranges.ts';
-import { restoreVersion } from './restore-version.ts';
+import { restoreDataset } from './restore-version.ts';
 
 let opened: TestStore;
 let store: Store;
@@ -148,9 +148,9 @@ describe('versions', () => {
         const versions = [...kept.keys()];
         const wanted = versions[pick(versions.length)] as number;
         const before = kept.get(wanted) as Content;
-        changed = await inTransaction(pool, (client) =>
-          restoreVersion(client, { datasetId: id, version: wanted }),
-        );
+        ({ changed } = await inTransaction(pool, (client) =>
+          restoreDataset(client, { datasetId: id, version: wanted }),
+        ));
         for (const key of Object.keys(next)) delete next[key];
         Object.assign(next, before);
       } else {
