@@ -8,8 +8,7 @@ import type { Page, PageRequest } from '../database/page.ts';
 import { boundedText, isUuid, storableText } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
-import { listTasks } from '../queue/list-tasks.ts';
-import { cancelTask, failTask, NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
+import { cancelTask, failTask, listTasks, NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import {
   deleteArchive,
   JOB_COLUMNS,

@@ -3,7 +3,7 @@ import { seesDataset } from '../audit/actor.ts';
 import type { ListOrder, Page, PageRequest } from '../database/page.ts';
 import { isUuid, readableJson, readableText } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { listTasks } from '../queue/list-tasks.ts';
+import { listTasks } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
 
 /** Characters of a name that order runs. */
