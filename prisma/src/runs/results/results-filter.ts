@@ -1,6 +1,7 @@
 import { type RunResultStatus, UNREADABLE } from '@svc/evaluation';
 import { RESULT_RANGES, type ResultBounds, type ResultRange, type Verdict } from '@svc/jsonl-v23/internal';
 import {
+  containing,
   hasOtherCases,
   insideJsonString,
   memberText,
@@ -160,10 +161,13 @@ export function itemSearch(
   if (q === undefined) return { hasText: null, ofItem: null, ofValues: ofValues.join(' AND ') };
   const text = wantedText(q);
   const wanted = add(text);
-  const contains = hasOtherCases(text) ? containsText : containsFolded;
+  const texts = ['output', 'explanation', 'error'].map((name) => `result.${name}`);
+  const contains = containing(text, wanted);
+  const inputs = memberText(`${readableJson('i.payload')} -> 'inputs'`);
   return {
-    hasText: `coalesce(${inAny((one) => contains(wanted, one, traits))}, false)`,
-    ofItem: inItem((one) => contains(wanted, one, UNKNOWN_TEXTS)),
+    hasText: `coalesce(${texts.map(containingAmong(text, wanted, traits)).join(' OR ')}, false)`,
+    // Inputs are looked for in the whole item first, which costs less than to read it.
+    ofItem: `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`,
     ofValues: ofValues.length === 0 ? null : ofValues.join(' AND '),
   };
 }
@@ -220,15 +224,6 @@ const ofSection = (name: string): string => {
     AND result.section = ${name}`;
 };
 
-const inAny = (contains: (text: string) => string): string =>
-  ['output', 'explanation', 'error'].map((text) => contains(`result.${text}`)).join(' OR ');
-
-/** Inputs are looked for in the whole item first, which costs less than to read it. */
-const inItem = (contains: (text: string) => string): string => {
-  const inputs = memberText(`${readableJson('i.payload')} -> 'inputs'`);
-  return `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`;
-};
-
 /**
  * A label is found by the output; a condition on it, by the labels or by the results, whichever are fewer. A distributed
  * PostgreSQL takes the labels as separate subqueries alone.
@@ -268,22 +263,23 @@ export const sampleKey = (seed: number): string => {
   return `(${hash} & ${MAX_SAMPLE_KEY - 1})::float8`;
 };
 
-type Contains = (wanted: string, text: string, traits: TextTraits) => string;
-
-/** To find a text as it is written costs a fraction of changing the case, but is wasted where no text contains it so. */
-const asWritten = (wanted: string, text: string, { mostContainIt }: TextTraits): string =>
-  mostContainIt ? `position(${wanted}::text IN ${text}) > 0 OR ` : '';
-
-/** Costs half as much as with the cases of all letters. */
-const containsFolded: Contains = (wanted, text, traits) =>
-  `${asWritten(wanted, text, traits)}position(lower(${wanted}::text COLLATE "C") IN lower(${text} COLLATE "C")) > 0`;
-
-/** A text of ASCII alone is ASCII in lower case too, so that it contains no other letter. */
-const containsText: Contains = (wanted, text, traits) => {
-  const contains = `position(lower(${wanted}::text) IN lower(${text})) > 0`;
-  const canContain = `(NOT ${isBeyondAscii(`lower(${wanted}::text)`)} OR ${isBeyondAscii(text)}) AND `;
-  return `${asWritten(wanted, text, traits)}${traits.mostAreAscii ? canContain : ''}${contains}`;
-};
+/** Makes the SQL for whether texts contain one, in any case, as is cheapest for most of them. @param wanted its placeholder */
+function containingAmong(
+  text: string,
+  wanted: string,
+  { mostContainIt, mostAreAscii }: TextTraits,
+): (value: string) => string {
+  const contains = containing(text, wanted);
+  // To find a text as it is written costs a fraction of changing the case, but is wasted where no text contains it so.
+  const asWritten = (value: string): string =>
+    mostContainIt ? `position(${wanted}::text IN ${value}) > 0 OR ` : '';
+  // A text of ASCII alone is ASCII in lower case too, so that it contains no other letter.
+  const canContain = (value: string): string =>
+    mostAreAscii && hasOtherCases(text)
+      ? `(NOT ${isBeyondAscii(`lower(${wanted}::text)`)} OR ${isBeyondAscii(value)}) AND `
+      : '';
+  return (value) => `${asWritten(value)}${canContain(value)}${contains(value)}`;
+}
 
 /** SQL that says whether a text has a character beyond ASCII. */
 export const isBeyondAscii = (text: string): string => `octet_length(${text}) > char_length(${text})`;
