@@ -1,6 +1,6 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { membersOf } from '../database/read-stored-json.ts';
-import { type Kinds, kindOf, MemberCursor } from './item-scan.ts';
+import { type ItemScan, type Kinds, kindOf, MemberCursor } from './item-scan.ts';
 
 /** An image that an item embeds. */
 export interface LinkedImage {

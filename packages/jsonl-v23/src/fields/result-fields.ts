@@ -168,25 +168,33 @@ export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.
  */
 export const RESULT_RANGES = {
   score: {
-    ...{ column: 'score', type: 'float8', unit: '' },
+    column: 'score',
+    type: 'float8',
+    unit: '',
     bounds: ['results with at least this score', 'results with at most this score'],
   },
   latency: {
-    ...{ column: 'latency_ms', type: 'float8', unit: 'ms' },
+    column: 'latency_ms',
+    type: 'float8',
+    unit: 'ms',
     bounds: [
       'results that took at least so many milliseconds',
       'results that took at most so many milliseconds',
     ],
   },
   output_tokens: {
-    ...{ column: 'output_tokens', type: 'int', unit: '' },
+    column: 'output_tokens',
+    type: 'int',
+    unit: '',
     bounds: [
       'results with at least so many tokens of output',
       'results with at most so many tokens of output',
     ],
   },
   cost: {
-    ...{ column: 'cost', type: 'float8', unit: '' },
+    column: 'cost',
+    type: 'float8',
+    unit: '',
     bounds: ['results that cost at least so much', 'results that cost at most so much'],
   },
 } as const;
