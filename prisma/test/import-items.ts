@@ -1,6 +1,6 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
 import type { DatasetSummary } from '../src/database/dataset-row.ts';
-import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
+import type { Idempotent } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
 import type { DatasetMeta, SectionOptions, StoredImport } from '../src/import/draft-content.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
@@ -19,10 +19,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
   /** The job that imports. */
   readonly job?: JobClaim;
-  readonly idempotency?: {
-    readonly claim: IdempotencyClaim;
-    readonly response: (dataset: DatasetSummary) => StoredResponse;
-  };
+  readonly idempotent?: Idempotent<DatasetSummary>;
 }
 
 /** Imports items as a flow does. */
@@ -30,13 +27,13 @@ export async function importItems(
   datasets: Datasets,
   sections: Sections,
   meta: Partial<DatasetMeta> = {},
-  { signal, job, idempotency }: ImportOptions = {},
+  { signal, job, idempotent }: ImportOptions = {},
 ): Promise<DatasetSummary> {
   await using draft = await datasets.begin({ signal });
   await writeSections(draft, sections);
-  const response = idempotency && {
-    claim: idempotency.claim,
-    of: ({ dataset }: StoredImport) => idempotency.response(dataset),
+  const response = idempotent && {
+    claim: idempotent.claim,
+    of: ({ dataset }: StoredImport) => idempotent.of(dataset),
   };
   return (await draft.commit({ dataset: metaOf(meta), job, response })).dataset;
 }

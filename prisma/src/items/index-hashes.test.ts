@@ -130,7 +130,7 @@ async function expectSame(id: string, runId?: string): Promise<void> {
   for (const hash of await someHashes(id)) {
     expect(await lookUp(id, hash), hash).toEqual(await read(id, hash));
     if (runId === undefined) continue;
-    const page = await store.runs.listResults(runId, { itemHash: hash, limit: 5_000 });
+    const page = await store.runs.listResults(runId, { item_hash: hash, limit: 5_000 });
     page.release();
     const positions = page.data.map((result) => `${result.sectionOrderIndex}-${result.orderIndex}`);
     const wanted = await read(id, hash, 'AND i.ordinal % 11 > 0');

@@ -199,7 +199,7 @@ it('leaves no task of work that was rolled back', async () => {
     throw new Error('no answer');
   };
   const job = { id, kind: 'import', request: '{}', requestId: null } as const;
-  const idempotency = { claim: { key: 'k', token: randomUUID() }, response: answer };
-  await expect(store.jobs.create(job, { idempotency })).rejects.toThrow('no answer');
+  const idempotent = { claim: { key: 'k', token: randomUUID() }, of: answer };
+  await expect(store.jobs.create(job, { idempotent })).rejects.toThrow('no answer');
   expect(await queue.claim('jobs', 1, true)).toEqual([]);
 });
