@@ -163,20 +163,18 @@ export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.
 );
 
 /**
- * The numbers of results that a list is sorted by, and that `min_<name>` and `max_<name>` bound. The store, the API and the
- * console follow from this table: for another one, add it here and an index to `run_results`.
+ * The numbers of results that a list is sorted by, and that `min_<name>` and `max_<name>` bound. The store and the API
+ * follow from this table: for another one, add it here and an index to `run_results`.
  */
 export const RESULT_RANGES = {
   score: {
     column: 'score',
     type: 'float8',
-    unit: '',
     bounds: ['results with at least this score', 'results with at most this score'],
   },
   latency: {
     column: 'latency_ms',
     type: 'float8',
-    unit: 'ms',
     bounds: [
       'results that took at least so many milliseconds',
       'results that took at most so many milliseconds',
@@ -185,7 +183,6 @@ export const RESULT_RANGES = {
   output_tokens: {
     column: 'output_tokens',
     type: 'int',
-    unit: '',
     bounds: [
       'results with at least so many tokens of output',
       'results with at most so many tokens of output',
@@ -194,7 +191,6 @@ export const RESULT_RANGES = {
   cost: {
     column: 'cost',
     type: 'float8',
-    unit: '',
     bounds: ['results that cost at least so much', 'results that cost at most so much'],
   },
 } as const;
