@@ -60,7 +60,7 @@ export interface JobStore {
   create(
     job: NewJob,
     options?: {
-      readonly signal?: AbortSignal;
+      readonly signal?: AbortSignal | undefined;
       readonly idempotent?: Idempotent<Job> | undefined;
     },
   ): Promise<Job>;
