@@ -153,18 +153,25 @@ export function kindOf(bytes: Uint8Array, start: number, end: number): Kinds {
 
 /** A double has each number of so many digits. */
 const SAFE_DIGITS = 15;
+/** 64 bits have each integer of so many digits; one digit less is more than a double has. */
+const INT64_DIGITS = 18;
 const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39];
 
 /** The kind of a number of few digits, which its text tells; undefined for others. */
 function shortNumberKind(bytes: Uint8Array, start: number, end: number): Kinds | undefined {
-  if (end - start > SAFE_DIGITS) return undefined;
+  const first = bytes[start] === MINUS ? start + 1 : start;
+  const isShort = end - start <= SAFE_DIGITS;
+  if (end - first > INT64_DIGITS) return undefined;
   let point = -1;
-  for (let at = bytes[start] === MINUS ? start + 1 : start; at < end; at += 1) {
+  for (let at = first; at < end; at += 1) {
     const code = bytes[at] as number;
-    if (code === POINT && point === -1) point = at;
+    if (code === POINT && point === -1 && isShort) point = at;
     else if (code < ZERO || code > NINE) return undefined;
   }
-  if (point === -1) return KIND.integer;
+  if (point === -1) {
+    if (isShort) return KIND.integer;
+    return end - first >= INT64_DIGITS - 1 ? KIND.longInteger : undefined;
+  }
   // ECMAScript writes smaller numbers with an exponent, and none with zeros at its end.
   const isPlain = bytes[point - 1] !== ZERO || bytes[point + 1] !== ZERO;
   return isPlain && bytes[end - 1] !== ZERO ? KIND.double : undefined;
