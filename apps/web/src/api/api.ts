@@ -56,6 +56,16 @@ export const get = <Path extends PathOf<'get'>>(
   signal?: AbortSignal,
 ): Promise<Received<Path, 'get'>> => send('get', path, params, undefined, signal);
 
+/** The same as a query that is kept under a key. */
+export const apiQuery = <Path extends PathOf<'get'>>(
+  queryKey: readonly unknown[],
+  path: Path,
+  params: ParamsOf<Path, 'get'>,
+) => ({
+  queryKey,
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => get(path, params, signal),
+});
+
 const bodyText = (body: unknown): string => canonicalJson(withoutUndefined(body as JsonValue));
 
 /** A value as JSON has it: members that are undefined are left out. */

@@ -2,14 +2,12 @@ import { Group, Text, TextInput } from '@mantine/core';
 import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { Pager } from '../ui/layout/pager.tsx';
+import { PagedTable } from '../ui/layout/pager.tsx';
 import { ExportMenu } from '../ui/menu-button.tsx';
-import { QueryState } from '../ui/query-state.tsx';
-import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -25,8 +23,7 @@ export default function AuditPage() {
   const filter = (changed: Partial<typeof search>): void =>
     void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changed }) });
   const found = useQuery({
-    queryKey: ['audit', search],
-    queryFn: ({ signal }) => get('/audit', { query: { ...search, limit: 50 } }, signal),
+    ...apiQuery(['audit', search], '/audit', { query: { ...search, limit: 50 } }),
     placeholderData: keepPreviousData,
   });
   const { cursor, ...filters } = search;
@@ -67,30 +64,12 @@ export default function AuditPage() {
           />
         ))}
       </Group>
-      <QueryState query={found} />
-      {found.data !== undefined && (
-        <>
-          {found.data.data.length === 0 ? (
-            <Dimmed>{stated.length === 0 ? 'No changes yet.' : 'No change matches the filters.'}</Dimmed>
-          ) : (
-            <DataTable
-              label="Table of changes"
-              columns={COLUMNS}
-              rows={found.data.data}
-              keyOf={({ id }) => id}
-              isTall
-              fills
-            />
-          )}
-          <Pager
-            total={found.data.meta.total_items}
-            what="change"
-            isFirst={cursor === undefined}
-            nextCursor={found.data.meta.next_cursor}
-            onCursor={(next) => void navigate({ search: (before) => ({ ...before, cursor: next }) })}
-          />
-        </>
-      )}
+      <PagedTable
+        query={found}
+        columns={COLUMNS}
+        what="change"
+        empty={stated.length === 0 ? 'No changes yet.' : 'No change matches the filters.'}
+      />
     </Page>
   );
 }

@@ -2,12 +2,11 @@ import { Alert, Button, Group, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { loadedAgain } from '../api/service-responds.ts';
 import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
-import { IconArrowsExchange, IconDownload } from '../ui/icons.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
@@ -19,7 +18,7 @@ import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { ForestPlot } from './forest-plot.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
-import { type Compared, summarySentence, verdictSentence } from './summary-sentence.ts';
+import { summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
@@ -39,18 +38,11 @@ export function Comparison({
   const changeSearch = useChangeSearch<CompareSearch>(route);
   const [first, ...others] = runs;
   const other = others.find(({ id }) => id === stated) ?? others[0];
-  const compare = (id: string, which?: 'changed_output') => ({
-    queryKey: ['comparison', first?.id, id, by, scorer, which],
-    queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Compared> =>
-      get(
-        '/runs/{id}/compare/{other_id}',
-        {
-          path: { id: first?.id ?? '', other_id: id },
-          query: { limit: 1, pair_by: by, scorer, only: which },
-        },
-        signal,
-      ),
-  });
+  const compare = (id: string, which?: 'changed_output') =>
+    apiQuery(['comparison', first?.id, id, by, scorer, which], '/runs/{id}/compare/{other_id}', {
+      path: { id: first?.id ?? '', other_id: id },
+      query: { limit: 1, pair_by: by, scorer, only: which },
+    });
   const compared = useQueries({ queries: others.map(({ id }) => compare(id)) });
   const changed = useQuery({ ...compare(other?.id ?? '', 'changed_output'), enabled: other !== undefined });
   if (first === undefined || other === undefined) return children;
@@ -97,14 +89,10 @@ export function Comparison({
       )}
       <Group gap="xs" align="end">
         {children}
-        <SmallButton leftSection={<IconArrowsExchange size={16} />} onClick={swap}>
-          Swap
-        </SmallButton>
+        <SmallButton label="Swap" icon="arrowsExchange" onClick={swap} />
         <ReportAction runs={runs} how={{ by, scorer }}>
           {(label, save, isPending) => (
-            <SmallButton leftSection={<IconDownload size={16} />} loading={isPending} onClick={save}>
-              {label}
-            </SmallButton>
+            <SmallButton label={label} icon="download" loading={isPending} onClick={save} />
           )}
         </ReportAction>
         {scorers.length > 0 && (
@@ -175,11 +163,11 @@ function NotComparable({
   return (
     <Stack gap="md">
       {error === null ? (
-        <Alert color="orange" variant="light" title="These runs share no scored items" role="alert">
+        <Alert color="orange" title="These runs share no scored items">
           <Text size="sm">{reason}</Text>
           <Group gap="xs" mt="sm">
-            <SmallButton onClick={() => onPair('id')}>Pair by id</SmallButton>
-            <SmallButton onClick={() => onPair('prompt')}>Pair by prompt</SmallButton>
+            <SmallButton label="Pair by id" onClick={() => onPair('id')} />
+            <SmallButton label="Pair by prompt" onClick={() => onPair('prompt')} />
           </Group>
         </Alert>
       ) : (

@@ -4,7 +4,6 @@ import { nameOf, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/part.tsx';
 import { leavesOf, pointerName } from '../ui/pointer-of.ts';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 /** A member of configurations that is not the same in all. */
@@ -28,30 +27,27 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
   const different = configDifferences(runs);
   return (
     <Part title="What differs in the configurations">
-      {different.length === 0 ? (
-        <Dimmed>Nothing.</Dimmed>
-      ) : (
-        <DataTable
-          label="Differences of configurations"
-          columns={[
-            { label: 'Setting', size: 160, cell: ({ path }: ConfigDifference) => path },
-            ...runs.map((run, at) => ({
-              key: `${at}`,
-              label: nameOf(run),
-              size: 160,
-              share: 1,
-              wraps: true,
-              cell: ({ values }: ConfigDifference) => (
-                <Text size="sm" dir="auto" className="lines">
-                  {plainText(values[at] ?? '–', 2_000)}
-                </Text>
-              ),
-            })),
-          ]}
-          rows={different}
-          keyOf={({ path }) => path}
-        />
-      )}
+      <DataTable
+        label="Differences of configurations"
+        columns={[
+          { label: 'Setting', size: 160, cell: ({ path }: ConfigDifference) => path },
+          ...runs.map((run, at) => ({
+            key: `${at}`,
+            label: nameOf(run),
+            size: 160,
+            share: 1,
+            wraps: true,
+            cell: ({ values }: ConfigDifference) => (
+              <Text size="sm" dir="auto" className="lines">
+                {plainText(values[at] ?? '–', 2_000)}
+              </Text>
+            ),
+          })),
+        ]}
+        rows={different}
+        keyOf={({ path }) => path}
+        empty="Nothing."
+      />
     </Part>
   );
 }

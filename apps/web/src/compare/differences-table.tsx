@@ -3,10 +3,10 @@ import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
+import { RunLink } from '../ui/layout/links.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import type { Column } from '../ui/table/table-model.ts';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { type Column, numbers } from '../ui/table/table-model.ts';
+import { Dimmed, Note } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatP, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { costPerThousand, tokensPerThousand } from './best-of.ts';
 import { type ComparedRun, scaleOf } from './forest-plot.tsx';
@@ -15,11 +15,8 @@ import type { Compared } from './summary-sentence.ts';
 /** A run, and how it differs from the first one; null for the first one itself. */
 type Row = ComparedRun | { readonly run: Run; readonly scores: null };
 
-const number = (label: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
-  label,
-  isNumber: true,
-  cell: ({ scores }) => scores !== null && text(scores),
-});
+const number = (label: string, text: (scores: Compared) => ReactNode): Column<Row> =>
+  numbers(label, ({ scores }) => scores !== null && text(scores));
 
 /** How each of the other runs differs from the first one: a row each, with the interval drawn. */
 export function DifferencesTable({
@@ -43,19 +40,14 @@ export function DifferencesTable({
       wraps: true,
       cell: ({ run }) => (
         <>
-          <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
-            {nameOf(run)}
-          </LinkAnchor>
+          <RunLink id={run.id} label={nameOf(run)} />
           <Dimmed size="xs">{datasetOf(run)}</Dimmed>
         </>
       ),
     },
-    {
-      label: 'Score',
-      isNumber: true,
-      cell: ({ scores }) =>
-        formatScore(scores === null ? (rows[0]?.scores.mean ?? first.scores.mean) : scores.other_mean),
-    },
+    numbers('Score', ({ scores }) =>
+      formatScore(scores === null ? (rows[0]?.scores.mean ?? first.scores.mean) : scores.other_mean),
+    ),
     number('Difference', ({ mean_difference }) => <b>{formatSigned(mean_difference)}</b>),
     {
       label: 'Interval (95 %)',
@@ -67,19 +59,11 @@ export function DifferencesTable({
     number('Equal', ({ ties }) => formatCount(ties)),
     number('Items in both', ({ paired }) => formatCount(paired)),
     number('p (McNemar)', ({ p_value }) => formatP(p_value)),
-    {
-      label: 'Latency (50 %)',
-      isNumber: true,
-      cell: ({ run }) => formatDuration(run.latency_ms?.p50),
-    },
-    {
-      label: 'Tokens per 1,000',
-      isNumber: true,
-      cell: ({ run }) => tokensPerThousand(run),
-    },
+    numbers('Latency (50 %)', ({ run }) => formatDuration(run.latency_ms?.p50)),
+    numbers('Tokens per 1,000', ({ run }) => tokensPerThousand(run)),
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
-    columns.push({ label: 'Cost per 1,000', isNumber: true, cell: ({ run }) => costPerThousand(run) });
+    columns.push(numbers('Cost per 1,000', ({ run }) => costPerThousand(run)));
   if (rows.length > 1)
     columns.push({
       ...{ label: 'Items', isLabelHidden: true },
@@ -117,10 +101,10 @@ function Interval({
   if (mean_difference === null || low === undefined || high === undefined) return '–';
   return (
     <>
-      <IntervalBar value={mean_difference} low={low} high={high} scale={scale} />
-      <Dimmed span size="xs">
+      <IntervalBar value={mean_difference} ci95={ci95} scale={scale} />
+      <Note>
         {formatSigned(low)} to {formatSigned(high)}
-      </Dimmed>
+      </Note>
     </>
   );
 }

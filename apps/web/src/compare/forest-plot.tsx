@@ -11,7 +11,7 @@ import { Part } from '../ui/layout/part.tsx';
 import { pointerName } from '../ui/pointer-of.ts';
 import { PageSkeleton } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { Note } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
@@ -120,12 +120,12 @@ function Difference({
   const [low = difference, high = difference] = ci95 ?? [];
   return (
     <Group gap="sm" wrap="nowrap">
-      <IntervalBar value={difference} low={low} high={high} scale={scale} />
+      <IntervalBar value={difference} ci95={ci95} scale={scale} />
       <b>{formatSigned(difference)}</b>
-      <Dimmed span size="xs">
+      <Note>
         {ci95 !== null && `${formatSigned(low)} to ${formatSigned(high)}, `}
         {formatScore(mean)} → {formatScore(other_mean)}, n = {formatCount(paired)}
-      </Dimmed>
+      </Note>
     </Group>
   );
 }

@@ -6,11 +6,11 @@ import { get } from '../api/api.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
 import { Mark } from '../runs/results/mark.tsx';
-import { IconChevronLeft, IconChevronRight } from '../ui/icons.tsx';
+import { BackAndNext } from '../ui/layout/pager.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { Dimmed, Note } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { ItemId } from '../ui/text/item-id.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
@@ -66,9 +66,7 @@ export function ItemsThatDiffer({
       <Group gap={6} wrap="nowrap" align="flex-start">
         <Mark result={{ status: 'ok', passed: nth === 0 ? row.passed : row.other_passed }} />
         {textOf(row, ({ outputs }) => outputs[nth])}
-        <Dimmed span size="xs">
-          {formatScore(nth === 0 ? row.score : row.other_score)}
-        </Dimmed>
+        <Note>{formatScore(nth === 0 ? row.score : row.other_score)}</Note>
       </Group>
     ),
   });
@@ -104,20 +102,10 @@ export function ItemsThatDiffer({
             {formatCount(from + 1)} to {formatCount(Math.min(total, from + PAGE))} of {formatCount(total)}
           </Dimmed>
           <Group gap="xs">
-            <SmallButton
-              disabled={page === 1}
-              onClick={() => change({ page: page - 1 })}
-              leftSection={<IconChevronLeft size={14} />}
-            >
-              Back
-            </SmallButton>
-            <SmallButton
-              disabled={from + PAGE >= total}
-              onClick={() => change({ page: page + 1 })}
-              rightSection={<IconChevronRight size={14} />}
-            >
-              Next
-            </SmallButton>
+            <BackAndNext
+              onBack={page === 1 ? undefined : () => change({ page: page - 1 })}
+              onNext={from + PAGE >= total ? undefined : () => change({ page: page + 1 })}
+            />
           </Group>
         </Group>
       )}
@@ -136,12 +124,8 @@ export function ItemsThatDiffer({
                 <Dimmed span>
                   {formatCount(from + at + 1)} of {formatCount(total)}
                 </Dimmed>
-                <SmallButton disabled={at === 0} onClick={step(-1)}>
-                  Previous
-                </SmallButton>
-                <SmallButton disabled={at === rows.length - 1} onClick={step(1)}>
-                  Next
-                </SmallButton>
+                <SmallButton label="Previous" disabled={at === 0} onClick={step(-1)} />
+                <SmallButton label="Next" disabled={at === rows.length - 1} onClick={step(1)} />
               </>
             )}
           </Group>

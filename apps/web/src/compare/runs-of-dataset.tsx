@@ -3,9 +3,10 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { nameOf, type Run, runQuery, runsQuery } from '../runs/queries.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
+import { RunLink } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
+import { numbers } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
 import { bestOf, itemsOf, type Measure, type MeasuredRun, tookOf } from './best-of.ts';
@@ -100,24 +101,10 @@ export default function RunsOfDataset({
                   size: 140,
                   share: 1,
                   wraps: true,
-                  cell: ({ run }: MeasuredRun) => (
-                    <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
-                      {nameOf(run)}
-                    </LinkAnchor>
-                  ),
+                  cell: ({ run }: MeasuredRun) => <RunLink id={run.id} label={nameOf(run)} />,
                 },
-                {
-                  label: 'Score',
-                  isNumber: true,
-                  size: 70,
-                  cell: ({ score }: MeasuredRun) => formatScore(score),
-                },
-                {
-                  label: LABELS[against],
-                  isNumber: true,
-                  size: 150,
-                  cell: ({ took }: MeasuredRun) => format(took),
-                },
+                numbers('Score', ({ score }: MeasuredRun) => formatScore(score), { size: 70 }),
+                numbers(LABELS[against], ({ took }: MeasuredRun) => format(took), { size: 150 }),
                 {
                   label: 'Pareto-optimal',
                   cell: ({ run }: MeasuredRun) =>

@@ -41,15 +41,8 @@ export function verdictSentence(
 }
 
 /** A comparison in one sentence: `+6.2 points, 95 % CI 4.1 to 8.3, n = 500, 31 better, 0 worse, p < 0.001`. */
-export function summarySentence({
-  mean_difference,
-  ci95,
-  paired,
-  wins,
-  losses,
-  p_value,
-  verdict,
-}: Numbers): string | null {
+export function summarySentence(numbers: Numbers): string | null {
+  const { mean_difference, ci95, paired, wins, losses, p_value, verdict } = numbers;
   if (mean_difference === null) return null;
   const [low, high] = ci95 ?? [];
   return [

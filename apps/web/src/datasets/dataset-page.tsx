@@ -76,7 +76,7 @@ export default function DatasetPage() {
 /** Says that what is shown is not what the dataset is now. */
 function OldVersion({ shown, newest }: { readonly shown: Dataset; readonly newest: Dataset }) {
   return (
-    <Alert variant="light" color="yellow" p="xs" role="status">
+    <Alert color="yellow" p="xs" role="status">
       This is version {shown.version}. Exports and new runs are of this version; the newest one is{' '}
       <LinkAnchor to="/datasets/$id" params={{ id: shown.id }} size="sm" c="var(--mantine-color-text)">
         version {newest.version}

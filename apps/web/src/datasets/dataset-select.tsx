@@ -2,7 +2,7 @@ import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { isRefusal } from '../api/api-problem.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import type { Dataset } from './items/item-windows.ts';
@@ -32,8 +32,7 @@ export function DatasetSelect({
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
   const found = useQuery({
-    queryKey: ['datasets', { limit: SHOWN, q }],
-    queryFn: ({ signal }) => get('/datasets', { query: { limit: SHOWN, q } }, signal),
+    ...apiQuery(['datasets', { limit: SHOWN, q }], '/datasets', { query: { limit: SHOWN, q } }),
     placeholderData: keepPreviousData,
   });
   const listed: readonly Choice[] = found.data?.data ?? [];

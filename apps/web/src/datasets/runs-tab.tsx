@@ -29,32 +29,23 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();
   return (
     <Stack>
-      <ScoreTimeline
-        scores={scored.map((run) => ({
-          id: run.id,
-          atMs: Date.parse(run.created_at),
-          version: run.dataset_version,
-          mean: run.scores.mean ?? 0,
-          ci95: run.scores.ci95,
-        }))}
-      />
+      <ScoreTimeline runs={scored} />
       <ScoreBars
         title="Scores, the oldest first"
         nameHeader="Run"
         groups={scored.map((run) => ({
           name: dataset.version_count > 1 ? `${nameOf(run)} (version ${run.dataset_version})` : nameOf(run),
           mean: run.scores.mean ?? 0,
-          ci95: run.scores.ci95 as [number, number] | null,
+          ci95: run.scores.ci95,
           count: run.counts.ok,
         }))}
       />
       <SmallButton
+        label={`Compare ${chosen.length < 2 ? '' : chosen.length}`}
         w="fit-content"
         disabled={chosen.length < 2}
         onClick={() => void navigate({ to: '/compare', search: { runs: comparisonOf(runs, chosen) } })}
-      >
-        Compare {chosen.length < 2 ? '' : chosen.length}
-      </SmallButton>
+      />
       <RunsTable
         runs={runs}
         chosen={chosen}

@@ -1,3 +1,4 @@
+import type { Run } from '../runs/queries.ts';
 import { COLORS } from '../ui/charts/chart-style.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval } from '../ui/text/formats.ts';
@@ -6,27 +7,16 @@ const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 170, 34, 14, 22] as const;
 const TEXT = 'Scores over time and versions, with their 95 % intervals';
 const GRID = [0, 0.25, 0.5, 0.75, 1] as const;
 
-/** A score at a time. */
-interface TimedScore {
-  readonly id: string;
-  readonly atMs: number;
-  /** Number of the version of the dataset. */
-  readonly version: number;
-  readonly mean: number;
-  readonly ci95: readonly number[] | null;
-}
-
-/** Scores over time with their intervals; a line marks where the next version of the dataset begins. */
-export function ScoreTimeline({ scores }: { readonly scores: readonly TimedScore[] }) {
-  const [first] = scores;
-  const last = scores.at(-1);
-  if (first === undefined || last === undefined || scores.length < 2) return null;
-  const spanMs = last.atMs - first.atMs || 1;
-  const x = ({ atMs }: TimedScore): number =>
-    LEFT + 10 + ((atMs - first.atMs) / spanMs) * (WIDTH - LEFT - 20);
+/** The scores of runs, the oldest first, with their intervals; a line marks where the next version of the dataset begins. */
+export function ScoreTimeline({ runs }: { readonly runs: readonly Run[] }) {
+  if (runs.length < 2) return null;
+  const timeOf = (run: Run | undefined): number => Date.parse(run?.created_at ?? '');
+  const [first, last] = [timeOf(runs[0]), timeOf(runs.at(-1))];
+  const x = (run: Run): number =>
+    LEFT + 10 + ((timeOf(run) - first) / (last - first || 1)) * (WIDTH - LEFT - 20);
   const y = (score: number): number => TOP + (1 - score) * (HEIGHT - TOP - BOTTOM);
-  const starts = scores.filter(({ version }, at) => version !== scores[at - 1]?.version);
-  const isOneDay = new Date(first.atMs).toDateString() === new Date(last.atMs).toDateString();
+  const starts = runs.filter((run, at) => run.dataset_version !== runs[at - 1]?.dataset_version);
+  const isOneDay = new Date(first).toDateString() === new Date(last).toDateString();
   const date = (atMs: number): string =>
     isOneDay
       ? new Date(atMs).toLocaleTimeString('en-GB')
@@ -45,42 +35,36 @@ export function ScoreTimeline({ scores }: { readonly scores: readonly TimedScore
             </text>
           </g>
         ))}
-        {starts.map((score) => (
-          <g key={score.id}>
+        {starts.map((run) => (
+          <g key={run.id}>
             <line
-              x1={x(score) - 6}
-              x2={x(score) - 6}
+              x1={x(run) - 6}
+              x2={x(run) - 6}
               y1={TOP}
               y2={HEIGHT - BOTTOM}
               stroke={COLORS.grid}
               strokeDasharray="3 2"
             />
-            <text x={x(score) - 4} y={TOP - 4} fontSize={10} fill={COLORS.text}>
-              v{score.version}
+            <text x={x(run) - 4} y={TOP - 4} fontSize={10} fill={COLORS.text}>
+              v{run.dataset_version}
             </text>
           </g>
         ))}
-        {scores.map((score) => {
-          const [low, high] = clampedInterval(score.ci95) ?? [score.mean, score.mean];
+        {runs.map((run) => {
+          const mean = run.scores.mean ?? 0;
+          const [low, high] = clampedInterval(run.scores.ci95) ?? [mean, mean];
           return (
-            <g key={score.id}>
-              <line
-                x1={x(score)}
-                x2={x(score)}
-                y1={y(low)}
-                y2={y(high)}
-                stroke={COLORS.bar}
-                strokeWidth={2}
-              />
-              <circle cx={x(score)} cy={y(score.mean)} r={4} fill={COLORS.bar} />
+            <g key={run.id}>
+              <line x1={x(run)} x2={x(run)} y1={y(low)} y2={y(high)} stroke={COLORS.bar} strokeWidth={2} />
+              <circle cx={x(run)} cy={y(mean)} r={4} fill={COLORS.bar} />
             </g>
           );
         })}
         <text x={LEFT} y={HEIGHT - 6} fontSize={10} fill={COLORS.text}>
-          {date(first.atMs)}
+          {date(first)}
         </text>
         <text x={WIDTH} y={HEIGHT - 6} fontSize={10} textAnchor="end" fill={COLORS.text}>
-          {date(last.atMs)}
+          {date(last)}
         </text>
       </svg>
     </figure>

@@ -121,29 +121,18 @@ const ROWS = 20;
 /** The preview of a slice of a hub dataset; with a mapping, also its first rows as items. */
 export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQueryResult<HubPreview> {
   const { path, subset, split, revision, token } = source;
+  const body = {
+    path: path ?? '',
+    subset,
+    split,
+    revision,
+    token,
+    limit: ROWS,
+    mapping: mapping ?? undefined,
+  };
   return useQuery({
-    queryKey: [
-      'hub-preview',
-      path,
-      mapping === null ? 'columns' : 'items',
-      subset,
-      split,
-      revision,
-      token,
-      mapping,
-    ],
-    queryFn: async ({ signal }) => {
-      const body = {
-        path: path ?? '',
-        subset,
-        split,
-        revision,
-        token,
-        limit: ROWS,
-        ...(mapping === null ? {} : { mapping }),
-      };
-      return await send('post', '/datasets/hub/preview', {}, body, signal);
-    },
+    queryKey: ['hub-preview', path, body],
+    queryFn: ({ signal }) => send('post', '/datasets/hub/preview', {}, body, signal),
     enabled: path !== undefined,
     staleTime: 5 * 60_000,
     // what was there for the last slice or mapping stays until the next is there
@@ -168,7 +157,7 @@ function ImportActions({
     mapping: complete,
   });
   const dryRun = useMutation({
-    mutationFn: async (complete: Mapping) => await send('post', '/datasets/hub/check', {}, bodyOf(complete)),
+    mutationFn: (complete: Mapping) => send('post', '/datasets/hub/check', {}, bodyOf(complete)),
   });
   const start = useMutation({
     mutationFn: async (complete: Mapping) => {
@@ -221,18 +210,14 @@ function DryRunResult({ result }: { readonly result: DryRun }) {
   const { errors, errors_total: total } = result;
   if (total === 0)
     return (
-      <Alert
-        color="teal"
-        variant="light"
-        title={`${formatCountOf(result.item_count, 'item')}, no invalid row`}
-      >
+      <Alert color="teal" title={`${formatCountOf(result.item_count, 'item')}, no invalid row`}>
         {result.version_hash !== null && (
           <CopyText text={result.version_hash} length={16} label="version hash" />
         )}
       </Alert>
     );
   return (
-    <Alert color="red" variant="light" title={`${formatCountOf(total, 'invalid row')}, counted from 0`}>
+    <Alert color="red" title={`${formatCountOf(total, 'invalid row')}, counted from 0`}>
       {errors.map(({ row, message }) => (
         <div key={`${row} ${message}`} className="break">
           {row === undefined ? '' : `Row ${row}: `}

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -102,8 +102,7 @@ const NAME = /^[\w./ -]{2,100}$/;
 function useFoundDatasets(typed: string): string[] {
   const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
   const found = useQuery({
-    queryKey: ['hub-datasets', q],
-    queryFn: ({ signal }) => get('/hub/datasets', { query: { q, limit: 20 } }, signal),
+    ...apiQuery(['hub-datasets', q], '/hub/datasets', { query: { q, limit: 20 } }),
     enabled: NAME.test(q),
     placeholderData: keepPreviousData,
     staleTime: 60_000,

@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { get, send } from '../api/api.ts';
+import { apiQuery, send } from '../api/api.ts';
 import { ApiProblem } from '../api/api-problem.ts';
 import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
@@ -80,10 +80,7 @@ type Job = ResponseOf<'/jobs/{id}', 'get'>;
 function useJob(id: string) {
   const queries = useQueryClient();
   const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
-  const found = useQuery({
-    queryKey: ['job', id],
-    queryFn: ({ signal }) => get('/jobs/{id}', { path: { id } }, signal),
-  });
+  const found = useQuery(apiQuery(['job', id], '/jobs/{id}', { path: { id } }));
   const job = found.data;
   useEvents<Job>(job !== undefined && job.finished_at === null ? `/jobs/${id}/events` : null, (next) =>
     queries.setQueryData(['job', id], next),

@@ -2,15 +2,13 @@ import { Badge, Group, Progress, Text } from '@mantine/core';
 import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { datasetQuery } from '../datasets/queries.ts';
 import { ChosenFilter } from '../ui/filters.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { Pager } from '../ui/layout/pager.tsx';
-import { QueryState } from '../ui/query-state.tsx';
+import { PagedTable } from '../ui/layout/pager.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
-import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -28,8 +26,7 @@ export default function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const found = useQuery({
-    queryKey: ['jobs', search],
-    queryFn: ({ signal }) => get('/jobs', { query: { ...search, limit: 50 } }, signal),
+    ...apiQuery(['jobs', search], '/jobs', { query: { ...search, limit: 50 } }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.data.some(({ finished_at }) => finished_at === null) === true
@@ -51,38 +48,19 @@ export default function JobsPage() {
           />
         ))}
       </Group>
-      <QueryState query={found} />
-      {found.data !== undefined && (
-        <>
-          {found.data.data.length === 0 ? (
-            <Dimmed>
-              {search.status === undefined && search.kind === undefined
-                ? 'No jobs yet. An import from the hub runs as a job, and an upload that asks for it.'
-                : 'No job matches the filters.'}
-            </Dimmed>
-          ) : (
-            <DataTable
-              label="Table of jobs"
-              columns={COLUMNS}
-              rows={found.data.data}
-              keyOf={({ id }) => id}
-              onOpen={(_, job) =>
-                job?.dataset_id != null &&
-                void navigate({ to: '/datasets/$id', params: { id: job.dataset_id } })
-              }
-              isTall
-              fills
-            />
-          )}
-          <Pager
-            total={found.data.meta.total_items}
-            what="job"
-            isFirst={search.cursor === undefined}
-            nextCursor={found.data.meta.next_cursor}
-            onCursor={(cursor) => void navigate({ search: (before) => ({ ...before, cursor }) })}
-          />
-        </>
-      )}
+      <PagedTable
+        query={found}
+        columns={COLUMNS}
+        what="job"
+        empty={
+          search.status === undefined && search.kind === undefined
+            ? 'No jobs yet. An import from the hub runs as a job, and an upload that asks for it.'
+            : 'No job matches the filters.'
+        }
+        onOpen={(_, job) =>
+          job?.dataset_id != null && void navigate({ to: '/datasets/$id', params: { id: job.dataset_id } })
+        }
+      />
     </Page>
   );
 }

@@ -15,7 +15,7 @@ import { type ReactNode, useState } from 'react';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { More } from '../ui/form/fields.tsx';
-import { IconChevronLeft, IconChevronRight } from '../ui/icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
@@ -99,7 +99,7 @@ function Warnings({ info }: { readonly info: PreviewedTable['info'] }) {
   const { warnings } = info as { readonly warnings?: unknown };
   if (!Array.isArray(warnings) || warnings.length === 0) return null;
   return (
-    <Alert color="yellow" variant="light" title="Before you import">
+    <Alert color="yellow" title="Before you import">
       {warnings.slice(0, 10).map((warning) => (
         <Text key={String(warning)} size="sm" className="break">
           {typeof warning === 'string' ? warning : JSON.stringify(warning)}
@@ -134,7 +134,7 @@ export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) 
               disabled={rows[index + by] === undefined}
               onClick={() => setAt(index + by)}
             >
-              {by === 1 ? <IconChevronRight size={14} /> : <IconChevronLeft size={14} />}
+              {by === 1 ? <Icon name="chevronRight" size={14} /> : <Icon name="chevronLeft" size={14} />}
             </ActionIcon>
           ))}
         </Group>
@@ -142,7 +142,7 @@ export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) 
       {isJsonObject(item) ? (
         <ItemViewer item={item} />
       ) : (
-        <Alert color="red" variant="light" m="md">
+        <Alert color="red" m="md">
           {plainText(message ?? 'This row cannot become an item.', 1000)}
         </Alert>
       )}

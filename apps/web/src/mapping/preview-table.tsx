@@ -2,7 +2,7 @@ import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { imageAddressOfCell, RemoteImage, ShowImages } from '../ui/remote-images.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { Note } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { PreviewedTable } from './suggest-mapping.ts';
 
@@ -48,12 +48,7 @@ export function PreviewTable({
 }
 
 function Cell({ value, column }: { readonly value: JsonValue | undefined; readonly column: Column }) {
-  if (value === null || value === undefined)
-    return (
-      <Dimmed span size="xs">
-        null
-      </Dimmed>
-    );
+  if (value === null || value === undefined) return <Note>null</Note>;
   const image = imageOf(value);
   if (image !== undefined) return <img className="preview-image" src={image} alt={column.name} />;
   return (

@@ -152,10 +152,6 @@ function keptColumns(
   return features.filter(({ name, dtype }) => !used.has(name) && !FILES.test(dtype)).map(({ name }) => name);
 }
 
-/** Whether a table has columns with files. */
-const hasFileColumns = (features: readonly { readonly dtype: string }[]): boolean =>
-  features.some(({ dtype }) => FILES.test(dtype));
-
 function columnsIn(key: string, value: unknown): readonly string[] {
   if (value === null || value === undefined || key === 'types') return [];
   if (typeof value === 'string')
@@ -188,9 +184,10 @@ export function useMappingDraft(preview: PreviewedTable) {
   const [draft, setDraft] = useState<MappingDraft>(suggested.mapping);
   const [keepsOthers, setKeepsOthers] = useState(true);
   const others = useMemo(() => keptColumns(features, draft), [features, draft]);
+  const hasFiles = features.some(({ dtype }) => FILES.test(dtype));
   const shown = useMemo(
-    () => completeMapping(keepsOthers ? withMetadata(draft, others, hasFileColumns(features)) : draft),
-    [draft, others, keepsOthers, features],
+    () => completeMapping(keepsOthers ? withMetadata(draft, others, hasFiles) : draft),
+    [draft, others, keepsOthers, hasFiles],
   );
   const [settled] = useDebouncedValue(shown, TYPING_MS);
   const change = (next: MappingDraft): void =>

@@ -158,13 +158,7 @@ function Chart({ chart: { kind, bars } }: { readonly chart: ReportChart }) {
         cells: [
           name,
           kind === 'differences' ? (
-            <IntervalBar
-              key={name}
-              value={value}
-              low={ci95?.[0] ?? value}
-              high={ci95?.[1] ?? value}
-              scale={most}
-            />
+            <IntervalBar key={name} value={value} ci95={ci95} scale={most} />
           ) : (
             <ScoreBar key={name} mean={kind === 'scores' ? value : value / most} ci95={ci95} width={160} />
           ),

@@ -9,7 +9,6 @@ import { MESSAGE_FIELD, useRefresh } from '../datasets/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Fields } from '../ui/form/fields.tsx';
 import { FormDialog } from '../ui/form/form-dialog.tsx';
-import { IconCopy, IconPencilCheck } from '../ui/icons.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { plainText, textOrJson } from '../ui/text/pretty-json.ts';
@@ -33,12 +32,8 @@ export function FailureActions(props: FailureActionsProps) {
   const close = (): void => setDialog(null);
   return (
     <Group gap="xs">
-      <SmallButton leftSection={<IconPencilCheck size={16} />} onClick={() => setDialog('correct')}>
-        Correct the answer
-      </SmallButton>
-      <SmallButton leftSection={<IconCopy size={16} />} onClick={() => setDialog('copy')}>
-        Copy to dataset
-      </SmallButton>
+      <SmallButton label="Correct the answer" icon="pencilCheck" onClick={() => setDialog('correct')} />
+      <SmallButton label="Copy to dataset" icon="copy" onClick={() => setDialog('copy')} />
       {dialog === 'correct' && <CorrectAnswer {...props} onClose={close} />}
       {dialog === 'copy' && <CopyItems items={async () => [props.item]} onClose={close} />}
     </Group>

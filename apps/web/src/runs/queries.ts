@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { get } from '../api/api.ts';
+import { apiQuery, get } from '../api/api.ts';
 import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
 
@@ -130,8 +130,7 @@ export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
 export function useProviders(): readonly Provider[] {
   const canEdit = useCan('editor');
   const found = useQuery({
-    queryKey: ['providers'],
-    queryFn: ({ signal }) => get('/providers', {}, signal),
+    ...apiQuery(['providers'], '/providers', {}),
     enabled: canEdit,
   });
   return found.data?.data ?? [];

@@ -8,14 +8,6 @@ import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Fields } from '../ui/form/fields.tsx';
 import { DeleteDialog, FormDialog, useSaved } from '../ui/form/form-dialog.tsx';
-import {
-  IconArrowsDiff,
-  IconCopyPlus,
-  IconPencil,
-  IconPlayerStop,
-  IconRefresh,
-  IconTrash,
-} from '../ui/icons.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { ExportMenu, MenuButton } from '../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../ui/small-button.tsx';
@@ -48,16 +40,15 @@ export function RunActions({ run }: { readonly run: Run }) {
     <>
       {canEdit && !hasEnded && (
         <SmallButton
-          leftSection={<IconPlayerStop size={16} />}
+          label="Cancel"
+          icon="playerStop"
           disabled={run.status === 'cancelling'}
           loading={cancel.isPending}
           onClick={() => cancel.mutate()}
-        >
-          Cancel
-        </SmallButton>
+        />
       )}
       {canEdit && hasEnded && (
-        <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={retry.isPending}>
+        <MenuButton label="Again" icon="refresh" isPending={retry.isPending}>
           {canAsk && run.status === 'stopped' && (
             <Menu.Item onClick={() => setDialog('continue')}>Continue with another maximum cost…</Menu.Item>
           )}
@@ -78,24 +69,20 @@ export function RunActions({ run }: { readonly run: Run }) {
       )}
       {canEdit && canAsk && (
         <LinkButton
-          size="xs"
+          label="Copy run"
           variant="default"
-          leftSection={<IconCopyPlus size={16} />}
+          icon="copyPlus"
           to="/runs/new"
           search={{ copy: run.id }}
-        >
-          Copy run
-        </LinkButton>
+        />
       )}
       <LinkButton
-        size="xs"
+        label="Compare"
         variant="default"
-        leftSection={<IconArrowsDiff size={16} />}
+        icon="arrowsDiff"
         to="/compare"
         search={{ runs: run.id }}
-      >
-        Compare
-      </LinkButton>
+      />
       <ExportMenu
         note={
           isWhole
@@ -125,16 +112,8 @@ export function RunActions({ run }: { readonly run: Run }) {
           </ReportAction>
         )}
       </ExportMenu>
-      {canEdit && (
-        <IconButton label="Rename" onClick={() => setDialog('rename')}>
-          <IconPencil size={16} />
-        </IconButton>
-      )}
-      {canEdit && hasEnded && (
-        <IconButton label="Delete" onClick={() => setDialog('delete')}>
-          <IconTrash size={16} />
-        </IconButton>
-      )}
+      {canEdit && <IconButton label="Rename" icon="pencil" onClick={() => setDialog('rename')} />}
+      {canEdit && hasEnded && <IconButton label="Delete" icon="trash" onClick={() => setDialog('delete')} />}
       {[cancel, retry].map(({ error, submittedAt }) =>
         error === null ? null : <ErrorView key={submittedAt} error={error} />,
       )}

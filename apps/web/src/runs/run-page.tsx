@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Fragment, lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { datasetQuery } from '../datasets/queries.ts';
-import { LinkAnchor } from '../ui/layout/links.tsx';
+import { LinkAnchor, RunLink } from '../ui/layout/links.tsx';
 import { Page, PageTabs } from '../ui/layout/page.tsx';
 import { isShown, QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
@@ -54,11 +54,7 @@ export default function RunPage() {
           {modelOf(run) !== null && <span className="break">Model {modelOf(run)}</span>}
           {run.imported && <span>came with a package</span>}
           {run.created_by !== null && <span className="break">by {run.created_by}</span>}
-          {run.source_run_id !== null && (
-            <LinkAnchor to="/runs/$id" params={{ id: run.source_run_id }} size="sm">
-              Outputs of another run
-            </LinkAnchor>
-          )}
+          {run.source_run_id !== null && <RunLink id={run.source_run_id} label="Outputs of another run" />}
         </Group>
       }
       actions={<RunActions run={run} />}

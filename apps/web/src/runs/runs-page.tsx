@@ -6,7 +6,6 @@ import { get } from '../api/api.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
-import { IconArrowsDiff, IconPlus } from '../ui/icons.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { BY_CURSOR, MoreButton } from '../ui/layout/pager.tsx';
@@ -64,17 +63,12 @@ export default function RunsPage() {
       actions={
         <>
           <SmallButton
-            leftSection={<IconArrowsDiff size={16} />}
+            label={`Compare ${chosen.length < 2 ? '' : chosen.length}`}
+            icon="arrowsDiff"
             disabled={chosen.length < 2}
             onClick={() => void navigate({ to: '/compare', search: { runs: comparisonOf(read, chosen) } })}
-          >
-            Compare {chosen.length < 2 ? '' : chosen.length}
-          </SmallButton>
-          {canEdit && (
-            <LinkButton size="xs" leftSection={<IconPlus size={16} />} to="/runs/new" search={{ dataset }}>
-              New run
-            </LinkButton>
-          )}
+          />
+          {canEdit && <LinkButton label="New run" icon="plus" to="/runs/new" search={{ dataset }} />}
         </>
       }
     >

@@ -67,7 +67,7 @@ export default function SettingsPage() {
         <SessionPart />
         {canEdit && (
           <Part title="Tour">
-            <SmallButton onClick={tour.restart}>Take the tour again</SmallButton>
+            <SmallButton label="Take the tour again" onClick={tour.restart} />
           </Part>
         )}
       </Stack>
@@ -149,9 +149,7 @@ function SessionPart() {
         ]}
       />
       {!session.anonymous && (
-        <SmallButton mt="sm" loading={end.isPending} onClick={() => end.mutate()}>
-          Sign out
-        </SmallButton>
+        <SmallButton label="Sign out" mt="sm" loading={end.isPending} onClick={() => end.mutate()} />
       )}
     </Part>
   );

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { onlineManager, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
 import { serviceResponds } from '../api/service-responds.ts';
-import { IconPlugConnectedX } from '../ui/icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 
 const RETRY_MS = 2000;
 
@@ -21,14 +21,7 @@ export function ConnectionBanner() {
   }, [isLost, queries]);
   if (!isLost) return null;
   return (
-    <Alert
-      color="orange.5"
-      variant="filled"
-      autoContrast
-      icon={<IconPlugConnectedX size={18} />}
-      mb="md"
-      role="alert"
-    >
+    <Alert color="orange.5" variant="filled" icon={<Icon name="plugConnectedX" size={18} />} mb="md">
       The service does not respond. What you see may be out of date. The page continues when the service is
       back.
     </Alert>

@@ -6,12 +6,12 @@ import { loadedAgain } from '../api/service-responds.ts';
 import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
-import { type IconDatabase, IconFileText } from '../ui/icons.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
 import { NavigatedProvider, Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
 import { Keys, useKeepFocus } from './keys.tsx';
-import { EDITORS_ONLY, PAGES } from './pages.ts';
+import { PAGES } from './pages.ts';
 
 /** The frame of every page: navigation, banner, and the page itself. */
 export function Shell() {
@@ -28,7 +28,7 @@ function Frame() {
   const canEdit = useCan('editor');
   const can = { viewer: true, editor: canEdit, admin: useCan('admin') };
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  const isAllowed = canEdit || !EDITORS_ONLY.includes(path);
+  const isAllowed = canEdit || !PAGES.some(({ to, role }) => to === path && role === 'editor');
   const [firstPath] = useState(path);
   const hasLeft = useRef(false);
   hasLeft.current ||= path !== firstPath;
@@ -56,13 +56,13 @@ function Frame() {
         <AppShell.Section grow component={ScrollArea}>
           {PAGES.filter(({ role }) => can[role]).map(
             ({ to, label, icon }) =>
-              icon && <PageLink key={to} to={to} label={label} Icon={icon} onClick={close} />,
+              icon && <PageLink key={to} to={to} label={label} icon={icon} onClick={close} />,
           )}
         </AppShell.Section>
         <NavLink
           href="/docs"
           label="API documentation"
-          leftSection={<IconFileText size={18} aria-hidden />}
+          leftSection={<Icon name="fileText" size={18} aria-hidden />}
         />
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
@@ -113,12 +113,12 @@ function NotAllowed() {
 function PageLink({
   to,
   label,
-  Icon,
+  icon,
   onClick,
 }: {
   readonly to: (typeof PAGES)[number]['to'];
   readonly label: string;
-  readonly Icon: typeof IconDatabase;
+  readonly icon: IconName;
   readonly onClick: () => void;
 }) {
   const isActive = useRouterState({
@@ -132,7 +132,7 @@ function PageLink({
       // the start page is not above the others
       activeOptions={{ exact: to === '/' }}
       label={label}
-      leftSection={<Icon size={18} aria-hidden />}
+      leftSection={<Icon name={icon} size={18} aria-hidden />}
       active={isActive}
       aria-current={isActive ? 'page' : undefined}
       onClick={onClick}

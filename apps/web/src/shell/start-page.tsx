@@ -1,7 +1,7 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { consoleName } from '../brand.ts';
 import { WaysIn } from '../datasets/list/ways-in.tsx';
 import { useDatasetNames } from '../runs/dataset-names.ts';
@@ -13,28 +13,23 @@ import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { Dimmed, Note } from '../ui/text/dimmed.ts';
 import { formatCountOf, formatScore } from '../ui/text/formats.ts';
 import { readVisit } from '../ui/visits.ts';
 
-const READ = 50;
+const NEWEST = { limit: 50 } as const;
 const SHOWN = 8;
-const REFRESH_MS = 15_000;
+const REFRESHED = { refetchInterval: 15_000 } as const;
 
 /** What changed since the last visit of this browser, and the ways in. */
 export default function StartPage() {
   const [since] = useState(() => readVisit(Date.now()));
-  const runs = useQuery({ ...runsQuery({ limit: READ }), refetchInterval: REFRESH_MS });
+  const runs = useQuery({ ...runsQuery(NEWEST), ...REFRESHED });
   const datasets = useQuery({
-    queryKey: ['datasets', { limit: READ }],
-    queryFn: ({ signal }) => get('/datasets', { query: { limit: READ } }, signal),
-    refetchInterval: REFRESH_MS,
+    ...apiQuery(['datasets', NEWEST], '/datasets', { query: NEWEST }),
+    ...REFRESHED,
   });
-  const jobs = useQuery({
-    queryKey: ['jobs', { limit: READ }],
-    queryFn: ({ signal }) => get('/jobs', { query: { limit: READ } }, signal),
-    refetchInterval: REFRESH_MS,
-  });
+  const jobs = useQuery({ ...apiQuery(['jobs', NEWEST], '/jobs', { query: NEWEST }), ...REFRESHED });
   const isNew = (time: string | null): boolean => time === null || since === null || Date.parse(time) > since;
   const newRuns = runs.data?.data.filter(({ finished_at }) => isNew(finished_at)) ?? [];
   const newDatasets = datasets.data?.data.filter(({ created_at }) => isNew(created_at)) ?? [];
@@ -75,9 +70,7 @@ export default function StartPage() {
                   ) : (
                     <Text span className="whole">
                       <span className="key-figure">{formatScore(run.scores.mean)}</span>{' '}
-                      <Dimmed span size="xs">
-                        {scoreText(run.scores).slice(formatScore(run.scores.mean).length + 1)}
-                      </Dimmed>
+                      <Note>{scoreText(run.scores).slice(formatScore(run.scores.mean).length + 1)}</Note>
                     </Text>
                   )}
                 </Group>

@@ -1,7 +1,7 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { get } from '../api/api.ts';
+import { apiQuery } from '../api/api.ts';
 import { runsQuery } from '../runs/queries.ts';
 import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -10,7 +10,6 @@ import { Part } from '../ui/layout/part.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
 
 /** Of facts, in wide windows. */
@@ -41,18 +40,13 @@ export function Installation({ status }: { readonly status: Status }) {
         />
       </Part>
       <Part title="Workers">
-        {status.workers.length === 0 ? (
-          <Dimmed>
-            No worker has reported in the last 15 seconds. Runs and imports wait until one does.
-          </Dimmed>
-        ) : (
-          <DataTable
-            label="Table of workers"
-            columns={WORKERS}
-            rows={status.workers}
-            keyOf={({ id }) => id}
-          />
-        )}
+        <DataTable
+          label="Table of workers"
+          columns={WORKERS}
+          rows={status.workers}
+          keyOf={({ id }) => id}
+          empty="No worker has reported in the last 15 seconds. Runs and imports wait until one does."
+        />
       </Part>
       <Part title="Storage">
         <Facts columns={COLUMNS} facts={storageOf(status)} />
@@ -161,8 +155,7 @@ const ACTIVE = { status: 'running', limit: 1 } as const;
 function useInProgress(): readonly Fact[] {
   const runs = useQuery({ ...runsQuery(ACTIVE), refetchInterval: REFRESH_MS });
   const jobs = useQuery({
-    queryKey: ['jobs', ACTIVE],
-    queryFn: ({ signal }) => get('/jobs', { query: ACTIVE }, signal),
+    ...apiQuery(['jobs', ACTIVE], '/jobs', { query: ACTIVE }),
     refetchInterval: REFRESH_MS,
   });
   const countOf = (list: typeof runs.data | typeof jobs.data): string =>
@@ -182,7 +175,6 @@ type Status = ResponseOf<'/status', 'get'>;
 
 /** What the whole installation does now, and how much it stores. */
 export const statusQuery = queryOptions({
-  queryKey: ['status'],
-  queryFn: ({ signal }) => get('/status', {}, signal),
+  ...apiQuery(['status'], '/status', {}),
   refetchInterval: REFRESH_MS,
 });

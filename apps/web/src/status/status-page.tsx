@@ -106,22 +106,19 @@ function Providers() {
   const providers = useProviders();
   return (
     <Part title="Model providers">
-      {providers.length === 0 ? (
-        <Dimmed>
-          None is configured: set SVC_PROVIDER_NAME and SVC_PROVIDER_NAME_ORIGINS for the service and its
-          workers. Servers without a key need neither.
-        </Dimmed>
-      ) : (
-        <DataTable
-          label="Table of providers"
-          columns={COLUMNS}
-          rows={providers}
-          keyOf={({ name, origins }) => name ?? origins.join(' ')}
-        />
-      )}
+      <DataTable
+        label="Table of providers"
+        columns={COLUMNS}
+        rows={providers}
+        keyOf={({ name, origins }) => name ?? origins.join(' ')}
+        empty={NONE}
+      />
     </Part>
   );
 }
+
+const NONE =
+  'None is configured: set SVC_PROVIDER_NAME and SVC_PROVIDER_NAME_ORIGINS for the service and its workers. Servers without a key need neither.';
 
 const COLUMNS: readonly Column<Provider>[] = [
   { label: 'Key', cell: ({ name }) => name ?? 'none' },

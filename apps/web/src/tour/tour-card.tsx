@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import { send } from '../api/api.ts';
 import { useExample } from '../datasets/list/ways-in.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
-import { IconX } from '../ui/icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { useTelemetryConsent, useTour } from './use-tour.ts';
 
 /** Pages with a form, which the invitation would cover. */
@@ -96,7 +96,7 @@ function Step({
           {title}
         </Title>
         <ActionIcon variant="subtle" color="gray" size="sm" aria-label="Dismiss the tour" onClick={onDismiss}>
-          <IconX size={14} />
+          <Icon name="x" size={14} />
         </ActionIcon>
       </Group>
       <Text size="sm" my="xs">

@@ -1,7 +1,7 @@
 import { Alert, Group, List, Text } from '@mantine/core';
 import { formatLocation } from '@svc/jsonl-v23/json';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
-import { IconAlertTriangle } from './icons.tsx';
+import { Icon } from './icons.tsx';
 import { LinkButton } from './layout/links.tsx';
 import { SmallButton } from './small-button.tsx';
 import { CopyText } from './text/copy-action.tsx';
@@ -24,10 +24,8 @@ export function ErrorView({ error, onRetry }: { readonly error: unknown; readonl
   return (
     <Alert
       color="red"
-      variant="light"
       title={problem?.title ?? 'Something went wrong'}
-      icon={<IconAlertTriangle size={18} />}
-      role="alert"
+      icon={<Icon name="alertTriangle" size={18} />}
     >
       <Text size="sm" className="break">
         {problem?.detail ?? (error instanceof Error ? error.message : String(error))}
@@ -45,12 +43,8 @@ export function ErrorView({ error, onRetry }: { readonly error: unknown; readonl
       )}
       {(list !== undefined || onRetry !== undefined) && (
         <Group gap="xs" mt="sm">
-          {list !== undefined && (
-            <LinkButton size="xs" variant="default" to={list.to}>
-              {list.label}
-            </LinkButton>
-          )}
-          {onRetry !== undefined && <SmallButton onClick={onRetry}>Try again</SmallButton>}
+          {list !== undefined && <LinkButton label={list.label} variant="default" to={list.to} />}
+          {onRetry !== undefined && <SmallButton label="Try again" onClick={onRetry} />}
         </Group>
       )}
     </Alert>

@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Pill, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react';
-import { IconSearch, IconX } from './icons.tsx';
+import { Icon } from './icons.tsx';
 import { pointerName } from './pointer-of.ts';
 import { metaFilters } from './search-params.ts';
 
@@ -25,7 +25,7 @@ export function Clearable({
     <>
       <Fragment key={clears}>{children}</Fragment>
       {isFiltered && (
-        <Button size="xs" variant="subtle" leftSection={<IconX size={14} />} onClick={clear}>
+        <Button size="xs" variant="subtle" leftSection={<Icon name="x" size={14} />} onClick={clear}>
           Clear
         </Button>
       )}
@@ -115,7 +115,7 @@ export function TypedFilter({
   return suggestions === undefined ? (
     <TextInput
       {...field}
-      leftSection={isWide ? <IconSearch size={14} /> : undefined}
+      leftSection={isWide ? <Icon name="search" size={14} /> : undefined}
       onChange={(event) => type(event.currentTarget.value)}
     />
   ) : (

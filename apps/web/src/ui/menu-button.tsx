@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { IconChevronDown, IconDownload } from './icons.tsx';
+import type { IconName } from './icons.tsx';
 import { SmallButton } from './small-button.tsx';
 
 /** A button of a page that opens a menu; its children are the entries. */
@@ -11,7 +11,7 @@ export function MenuButton({
   children,
 }: {
   readonly label: string;
-  readonly icon: ReactNode;
+  readonly icon: IconName;
   readonly isPending?: boolean;
   readonly children: ReactNode;
 }) {
@@ -19,9 +19,7 @@ export function MenuButton({
     // in the page, so that its landmarks contain the entries
     <Menu position="bottom-end" withinPortal={false}>
       <Menu.Target>
-        <SmallButton leftSection={icon} rightSection={<IconChevronDown size={14} />} loading={isPending}>
-          {label}
-        </SmallButton>
+        <SmallButton label={label} icon={icon} opens loading={isPending} />
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>
     </Menu>
@@ -43,7 +41,7 @@ export function ExportMenu({
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
   return (
-    <MenuButton label={label} icon={<IconDownload size={16} />}>
+    <MenuButton label={label} icon="download">
       {note !== undefined && <Menu.Label>{note}</Menu.Label>}
       {children}
       {files.map(([label, address]) => (

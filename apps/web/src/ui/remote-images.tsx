@@ -60,14 +60,14 @@ export function ShowImages({ addresses }: { readonly addresses: readonly string[
   const others =
     hosts.length > MAX_HOSTS ? ` and ${formatCountOf(hosts.length - MAX_HOSTS, 'other host')}` : '';
   return (
-    <Alert color="gray" variant="light" p="xs">
+    <Alert color="gray" p="xs">
       <Group justify="space-between" gap="xs">
         <span className="break">
           {formatCountOf(addresses.length, 'image')} at {named}
           {others}. Your browser would ask such hosts, here and on every page, until you change it in
           Settings. The page loads again.
         </span>
-        <SmallButton onClick={() => changeShowsImages(true)}>Show images</SmallButton>
+        <SmallButton label="Show images" onClick={() => changeShowsImages(true)} />
       </Group>
     </Alert>
   );

@@ -3,7 +3,6 @@ import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
-import { IconBookmark } from './icons.tsx';
 import { useNotify } from './layout/notices.tsx';
 import { MenuButton } from './menu-button.tsx';
 import type { RawSearch } from './search-params.ts';
@@ -57,7 +56,7 @@ export function SavedViews({
   };
   return (
     <>
-      <MenuButton label="Views" icon={<IconBookmark size={16} />}>
+      <MenuButton label="Views" icon="bookmark">
         {views.map((view) => (
           <Menu.Item
             key={view.name}

@@ -137,7 +137,7 @@ export function Stored({
   readonly children: ReactNode;
 }) {
   return (
-    <Alert color={isWrong ? 'red' : 'teal'} variant="light" role="status" title={title}>
+    <Alert color={isWrong ? 'red' : 'teal'} role="status" title={title}>
       <Stack gap={6}>
         {children}
         <Group>

@@ -77,7 +77,7 @@ export function MappedTable({
 function LegacyUpload({ files }: { readonly files: readonly File[] }) {
   return (
     <Stack>
-      <Alert color="yellow" variant="light" title="An archive of an older format">
+      <Alert color="yellow" title="An archive of an older format">
         The upload converts it to a package. The archive itself is not kept.
       </Alert>
       <SendForm files={files} expectedHash={null} convert />

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { ItemPreview } from '../mapping/mapping-panes.tsx';
 import { useDroppedFiles } from '../shell/drop-anywhere.tsx';
 import { Places } from '../ui/error-view.tsx';
-import { IconFile, IconUpload } from '../ui/icons.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
@@ -36,7 +36,7 @@ export default function UploadPage() {
       ) : (
         <Stack>
           <Group gap="xs">
-            <IconFile size={18} aria-hidden />
+            <Icon name="file" size={18} aria-hidden />
             <Text size="sm" fw={600} className="break">
               {files.map(({ name }) => name).join(', ')}
             </Text>
@@ -63,7 +63,7 @@ function FileChoice({ onFiles }: { readonly onFiles: (files: readonly File[]) =>
   return (
     <Card withBorder padding="xl" className="drop-card">
       <Stack align="center" gap="sm">
-        <IconUpload size={32} aria-hidden />
+        <Icon name="upload" size={32} aria-hidden />
         <Text>Drop files anywhere on this page</Text>
         <FileButton onChange={(files) => onFiles(files)} multiple inputProps={{ 'aria-label': 'Files' }}>
           {(props) => <Button {...props}>Choose files</Button>}
@@ -113,7 +113,7 @@ function ItemsUpload({
       <Grid.Col span={{ base: 12, md: 6 }}>
         <Stack>
           {errors.length > 0 && (
-            <Alert color="red" variant="light" title="The service would refuse this file" role="alert">
+            <Alert color="red" title="The service would refuse this file">
               <Places errors={errors} total={errorsTotal} />
             </Alert>
           )}

@@ -6,7 +6,6 @@ import { api, send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { DeleteDialog, FormDialog, useSaved } from '../../ui/form/form-dialog.tsx';
-import { IconBrandPython, IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { ExportMenu } from '../../ui/menu-button.tsx';
 import { IconButton, SmallButton } from '../../ui/small-button.tsx';
@@ -44,13 +43,11 @@ export function DatasetActions({
     <>
       {canEdit && (
         <LinkButton
-          size="xs"
-          leftSection={<IconPlayerPlay size={16} />}
+          label={isNewest ? 'New run' : `New run of version ${dataset.version}`}
+          icon="playerPlay"
           to="/runs/new"
           search={{ dataset: dataset.id, version: isNewest ? undefined : String(dataset.version) }}
-        >
-          {isNewest ? 'New run' : `New run of version ${dataset.version}`}
-        </LinkButton>
+        />
       )}
       <ExportMenu
         label={isNewest ? 'Export' : `Export version ${dataset.version}`}
@@ -61,21 +58,9 @@ export function DatasetActions({
         ])}
       />
       <UseInPython dataset={dataset} />
-      {canEdit && isNewest && (
-        <SmallButton leftSection={<IconPlus size={16} />} onClick={() => setDialog('add')}>
-          Add items
-        </SmallButton>
-      )}
-      {canEdit && (
-        <IconButton label="Edit" onClick={() => setDialog('edit')}>
-          <IconPencil size={16} />
-        </IconButton>
-      )}
-      {canDelete && (
-        <IconButton label="Delete" onClick={() => setDialog('delete')}>
-          <IconTrash size={16} />
-        </IconButton>
-      )}
+      {canEdit && isNewest && <SmallButton label="Add items" icon="plus" onClick={() => setDialog('add')} />}
+      {canEdit && <IconButton label="Edit" icon="pencil" onClick={() => setDialog('edit')} />}
+      {canDelete && <IconButton label="Delete" icon="trash" onClick={() => setDialog('delete')} />}
       {dialog === 'add' && <AppendItems dataset={dataset} onClose={close} />}
       {dialog === 'edit' && <EditDataset dataset={dataset} onClose={close} />}
       {dialog === 'delete' && (
@@ -157,7 +142,7 @@ function UseInPython({ dataset: { id, handle, version_hash } }: { readonly datas
       onOpen={() => void api.GET('/api/datasets/svc/{repo}/revision/{revision}', { params: { path } })}
     >
       <Popover.Target>
-        <SmallButton leftSection={<IconBrandPython size={16} />}>Use in Python</SmallButton>
+        <SmallButton label="Use in Python" icon="brandPython" />
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" pos="relative">

@@ -5,7 +5,7 @@ import { lazy, Suspense, useRef } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { Part } from '../../ui/layout/part.tsx';
 import { imageAddress, RemoteImage } from '../../ui/remote-images.tsx';
-import { Dimmed } from '../../ui/text/dimmed.ts';
+import { Note } from '../../ui/text/dimmed.ts';
 import { formatBytes } from '../../ui/text/formats.ts';
 import type { ShownFile } from './text-file.tsx';
 
@@ -59,10 +59,10 @@ function Asset({
         <Text span size="xs" fw={600}>
           {name}
         </Text>
-        <Dimmed span size="xs">
+        <Note>
           {type}
           {typeof length === 'number' ? `, ${formatBytes(length)}` : ''}
-        </Dimmed>
+        </Note>
         {url?.startsWith('/') && (
           <Anchor size="xs" href={url} target="_blank" rel="noopener">
             Open

@@ -1,4 +1,4 @@
-import { Group, Select } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
@@ -25,7 +25,7 @@ export function ItemFiltersBar({
   const change = (changes: DatasetSearch): void =>
     changeSearch({ item: undefined, ...changes }, { replace: true });
   const { section, type, tag, q, expected } = search;
-  const [pointer, setPointer] = useState<string | null>(null);
+  const [pointer, setPointer] = useState<string>();
   const stated = [
     ...(expected === undefined ? [] : [['expected', `answer ${expected}`] as const]),
     ...metaPills(search),
@@ -33,7 +33,7 @@ export function ItemFiltersBar({
   const isFiltered = stated.length > 0 || [section, type, tag, q].some((value) => value !== undefined);
   const none = Object.fromEntries(stated.map(([name]) => [name, undefined]));
   const keys = overview?.metaKeys ?? [];
-  const key = pointer === null ? undefined : (`meta.${pointer}` as const);
+  const key = pointer === undefined ? undefined : (`meta.${pointer}` as const);
   return (
     <Group gap={6} role="search" aria-label="Items" display="contents">
       <Clearable
@@ -65,16 +65,13 @@ export function ItemFiltersBar({
           onChange={(text) => change({ tag: text })}
         />
         {keys.length > 0 && (
-          <Select
-            aria-label="Metadata"
-            placeholder="Metadata"
-            size="xs"
-            w={120}
-            searchable
-            clearable
+          <ChosenFilter
+            label="Metadata"
+            width={120}
+            isSearchable
             value={pointer}
+            values={keys.map((one) => ({ value: one, label: pointerName(one) }))}
             onChange={setPointer}
-            data={keys.map((one) => ({ value: one, label: pointerName(one) }))}
           />
         )}
         {key !== undefined && (

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
-import { IconPencil, IconTrash } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -92,19 +92,19 @@ function Changeable({
   const [isRemoving, setRemoving] = useState(false);
   useHotkeys([['e', () => isCurrent && onEdit()]]);
   const acts = [
-    ['Edit item', IconPencil, onEdit],
-    ['Remove item', IconTrash, () => setRemoving(true)],
+    ['Edit item', 'pencil', onEdit],
+    ['Remove item', 'trash', () => setRemoving(true)],
   ] as const;
   return (
     <>
       <Group gap="xs" px="md" pt="sm">
-        {acts.map(([label, Icon, act]) => (
+        {acts.map(([label, icon, act]) => (
           <Button
             key={label}
             size="compact-xs"
             variant="default"
             disabled={!isCurrent}
-            leftSection={<Icon size={14} />}
+            leftSection={<Icon name={icon} size={14} />}
             onClick={act}
           >
             {label}

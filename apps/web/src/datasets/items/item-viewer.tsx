@@ -1,7 +1,7 @@
 import { Badge, Box, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { IconCheck } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { imageAddress, ShowImages } from '../../ui/remote-images.tsx';
 import { CopyText, JsonText } from '../../ui/text/copy-action.tsx';
@@ -77,58 +77,43 @@ export function ItemViewer({
   );
 }
 
-function ItemParts({
-  item,
-  datasetId,
-}: {
-  readonly item: JsonObject;
-  readonly datasetId: string | undefined;
-}) {
+function ItemParts({ item, datasetId }: Parameters<typeof Question>[0]) {
   const answer = getMember(item, 'answer');
   const criteria = getMember(item, 'criteria');
   const checker = getMember(item, 'checker');
   const meta = getMember(item, 'meta');
-  const tools = inputOf(item, 'tools');
+  const stated = inputOf(item, 'tools');
+  const tools = Array.isArray(stated) ? stated : [];
   const hidden = isJsonObject(meta) ? [...SHOWN, 'meta'] : SHOWN;
   const more = { ...otherInputsOf(item), ...without(item, hidden) };
   return (
     <>
       <Question item={item} datasetId={datasetId} />
-      {Array.isArray(tools) && tools.length > 0 && (
-        <Part order={3} title={`Tools (${tools.length})`}>
-          <Tools tools={tools} />
-        </Part>
-      )}
-      {answer !== undefined && (
-        <Part order={3} title="Answer">
-          <Value value={answer} isCode={getMember(item, 'type') === 'code'} />
-        </Part>
-      )}
-      {Array.isArray(criteria) && criteria.length > 0 && (
-        <Part order={3} title="Criteria">
+      <Part order={3} title={`Tools (${tools.length})`}>
+        {tools.length > 0 && <Tools tools={tools} />}
+      </Part>
+      <Part order={3} title="Answer">
+        {answer !== undefined && <Value value={answer} isCode={getMember(item, 'type') === 'code'} />}
+      </Part>
+      <Part order={3} title="Criteria">
+        {Array.isArray(criteria) && criteria.length > 0 && (
           <Box component="ol" m={0} ps={20}>
             {criteria.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
               <li key={index}>{isJsonObject(one) ? <Members value={one} /> : <Value value={one} />}</li>
             ))}
           </Box>
-        </Part>
-      )}
-      {checker !== undefined && checker !== null && (
-        <Part order={3} title="Checker">
-          <Value value={checker} />
-        </Part>
-      )}
-      {isJsonObject(meta) && Object.keys(meta).length > 0 && (
-        <Part order={3} title="Metadata">
-          <Members value={meta} />
-        </Part>
-      )}
-      {Object.keys(more).length > 0 && (
-        <Part order={3} title="More">
-          <Members value={more} />
-        </Part>
-      )}
+        )}
+      </Part>
+      <Part order={3} title="Checker">
+        {checker !== undefined && checker !== null && <Value value={checker} />}
+      </Part>
+      <Part order={3} title="Metadata">
+        {isJsonObject(meta) && Object.keys(meta).length > 0 && <Members value={meta} />}
+      </Part>
+      <Part order={3} title="More">
+        {Object.keys(more).length > 0 && <Members value={more} />}
+      </Part>
     </>
   );
 }
@@ -154,22 +139,16 @@ export function Question({
   return (
     <Stack gap="xs">
       <ShowImages addresses={images.filter((address) => address !== undefined)} />
-      {typeof system === 'string' && (
-        <Part order={3} title="System prompt">
-          <RichText text={system} />
-        </Part>
-      )}
-      {prompt !== undefined && (
-        <Part order={3} title="Prompt">
-          <Value value={prompt} />
-        </Part>
-      )}
+      <Part order={3} title="System prompt">
+        {typeof system === 'string' && <RichText text={system} />}
+      </Part>
+      <Part order={3} title="Prompt">
+        {prompt !== undefined && <Value value={prompt} />}
+      </Part>
       {messages !== undefined && <Messages messages={messages} />}
-      {choices.length > 0 && (
-        <Part order={3} title="Choices">
-          <Choices choices={choices} />
-        </Part>
-      )}
+      <Part order={3} title="Choices">
+        {choices.length > 0 && <Choices choices={choices} />}
+      </Part>
       <AssetList assets={assets} datasetId={datasetId} />
     </Stack>
   );
@@ -194,7 +173,7 @@ function Choices({ choices }: { readonly choices: ReturnType<typeof choicesOf> }
             <Text span size="sm" dir="auto" className="break lines">
               {text}
             </Text>
-            {isRight && <IconCheck size={16} aria-label="the answer" />}
+            {isRight && <Icon name="check" size={16} aria-label="the answer" />}
           </Group>
         </li>
       ))}

@@ -5,7 +5,6 @@ import { useMemo, useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { LeaveDialog } from '../../ui/form/form-dialog.tsx';
-import { IconPencil } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
@@ -16,6 +15,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-windows.ts';
+import type { DatasetActions } from '../actions/dataset-actions.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { itemQuery, overviewQuery, useChange } from '../queries.ts';
 import { ChangeError } from '../versions/change-dialog.tsx';
@@ -28,14 +28,7 @@ import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from 
 const route = getRouteApi('/datasets/$id');
 
 /** The items of a dataset: filters, a table of any length whose cells can be edited, and the open item beside it. */
-export function ItemsTab({
-  dataset,
-  isNewest,
-}: {
-  readonly dataset: Dataset;
-  /** Whether this version can be changed. */
-  readonly isNewest: boolean;
-}) {
+export function ItemsTab({ dataset, isNewest }: Parameters<typeof DatasetActions>[0]) {
   const search = route.useSearch();
   const { item, version: _, tab: __, ...filters } = search;
   const change = useChangeSearch<DatasetSearch>(route);
@@ -83,13 +76,12 @@ export function ItemsTab({
         <SavedViews of="items" />
         {canEdit && (
           <SmallButton
-            leftSection={<IconPencil size={16} />}
+            label="Edit cells"
+            icon="pencil"
             aria-pressed={edits !== undefined}
             variant={edits === undefined ? 'default' : 'light'}
             onClick={cells.toggle}
-          >
-            Edit cells
-          </SmallButton>
+          />
         )}
         <Dimmed aria-live="polite">{items.total !== undefined && formatCountOf(items.total, 'item')}</Dimmed>
       </Group>

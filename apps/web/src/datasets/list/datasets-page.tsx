@@ -2,18 +2,15 @@ import { Group } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { get } from '../../api/api.ts';
+import { apiQuery } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
-import { IconCloudDownload, IconUpload } from '../../ui/icons.tsx';
-import { LinkAnchor, LinkButton } from '../../ui/layout/links.tsx';
+import { LinkButton, RunLink } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { Pager } from '../../ui/layout/pager.tsx';
-import { QueryState } from '../../ui/query-state.tsx';
+import { PagedTable } from '../../ui/layout/pager.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
-import { DataTable } from '../../ui/table/data-table.tsx';
-import type { Column } from '../../ui/table/table-model.ts';
+import { type Column, numbers } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -33,17 +30,15 @@ export default function DatasetsPage() {
   const navigate = route.useNavigate();
   const canEdit = useCan('editor');
   const found = useQuery({
-    queryKey: ['datasets', search],
-    queryFn: ({ signal }) => get('/datasets', { query: { ...search, limit: 50 } }, signal),
+    ...apiQuery(['datasets', search], '/datasets', { query: { ...search, limit: 50 } }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   const change = (changes: DatasetsSearch): void =>
     void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changes }) });
-  const { q, source, version_hash, sort = '-created', cursor } = search;
+  const { q, source, version_hash, sort = '-created' } = search;
   const isFiltered = q !== undefined || source !== undefined || version_hash !== undefined;
-  const total = found.data?.meta.total_items ?? 0;
-  if (found.data !== undefined && total === 0 && !isFiltered && !found.isPlaceholderData)
+  if (found.data?.meta.total_items === 0 && !isFiltered && !found.isPlaceholderData)
     return (
       <Page title="Datasets" subtitle="There is nothing here yet.">
         <WaysIn />
@@ -55,17 +50,8 @@ export default function DatasetsPage() {
       actions={
         canEdit && (
           <>
-            <LinkButton
-              size="xs"
-              variant="default"
-              leftSection={<IconCloudDownload size={16} />}
-              to="/import"
-            >
-              Import from the hub
-            </LinkButton>
-            <LinkButton size="xs" leftSection={<IconUpload size={16} />} to="/upload">
-              Upload
-            </LinkButton>
+            <LinkButton label="Import from the hub" variant="default" icon="cloudDownload" to="/import" />
+            <LinkButton label="Upload" icon="upload" to="/upload" />
           </>
         )
       }
@@ -85,29 +71,14 @@ export default function DatasetsPage() {
         </Clearable>
         <SavedViews of="datasets" />
       </Group>
-      <QueryState query={found} />
-      {found.data !== undefined && (
-        <>
-          <DataTable
-            label="Table of datasets"
-            columns={COLUMNS}
-            rows={found.data.data}
-            keyOf={({ id }) => id}
-            view={{ sort }}
-            onView={(view) => change({ sort: view.sort as DatasetsSearch['sort'] })}
-            onOpen={(_, row) => row && void navigate({ to: '/datasets/$id', params: { id: row.id } })}
-            isTall
-            fills
-          />
-          <Pager
-            total={total}
-            what="dataset"
-            isFirst={cursor === undefined}
-            nextCursor={found.data.meta.next_cursor}
-            onCursor={(next) => change({ cursor: next })}
-          />
-        </>
-      )}
+      <PagedTable
+        query={found}
+        columns={COLUMNS}
+        what="dataset"
+        view={{ sort }}
+        onView={(view) => change({ sort: view.sort as DatasetsSearch['sort'] })}
+        onOpen={(_, row) => row && void navigate({ to: '/datasets/$id', params: { id: row.id } })}
+      />
     </Page>
   );
 }
@@ -135,41 +106,16 @@ const COLUMNS: readonly Column<Summary>[] = [
       </>
     ),
   },
-  {
-    key: 'items',
-    label: 'Items',
-    size: 80,
-    isNumber: true,
-    isSorted: true,
-    cell: ({ item_count }) => formatCount(item_count),
-  },
-  {
-    label: 'Last score',
-    size: 90,
-    isNumber: true,
-    cell: ({ last_run: run }) =>
-      run === null ? (
-        '–'
-      ) : (
-        <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
-          {formatScore(run.score)}
-        </LinkAnchor>
-      ),
-  },
-  {
-    label: 'Sections',
-    size: 80,
-    isNumber: true,
-    isOptional: true,
-    cell: ({ section_count }) => formatCount(section_count),
-  },
-  {
-    label: 'Files',
-    size: 60,
-    isNumber: true,
-    isOptional: true,
-    cell: ({ asset_count }) => (asset_count === 0 ? '–' : formatCount(asset_count)),
-  },
+  numbers('Items', ({ item_count }) => formatCount(item_count), { key: 'items', size: 80, isSorted: true }),
+  numbers(
+    'Last score',
+    ({ last_run: run }) => (run === null ? '–' : <RunLink id={run.id} label={formatScore(run.score)} />),
+    { size: 90 },
+  ),
+  numbers('Sections', ({ section_count }) => formatCount(section_count), { size: 80, isOptional: true }),
+  numbers('Files', ({ asset_count: files }) => (files === 0 ? '–' : formatCount(files)), {
+    ...{ size: 60, isOptional: true },
+  }),
   {
     label: 'Source',
     size: 160,

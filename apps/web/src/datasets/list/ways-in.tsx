@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { upload } from '../../api/upload-body.ts';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { IconCloudDownload, IconPackage, IconUpload } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 
@@ -19,7 +19,7 @@ export function WaysIn() {
     <>
       <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
         <Way
-          icon={<IconPackage size={28} aria-hidden />}
+          icon={<Icon name="package" size={28} aria-hidden />}
           title="Look around first"
           text="A small example: seven questions about capitals, with their answers."
         >
@@ -28,20 +28,18 @@ export function WaysIn() {
           </Button>
         </Way>
         <Way
-          icon={<IconUpload size={28} aria-hidden />}
+          icon={<Icon name="upload" size={28} aria-hidden />}
           title="Your own file"
           text="CSV, JSON Lines, JSON, Parquet or a package. Drop it anywhere on this page."
         >
-          <LinkButton to="/upload">Upload a file</LinkButton>
+          <LinkButton label="Upload a file" size="sm" to="/upload" />
         </Way>
         <Way
-          icon={<IconCloudDownload size={28} aria-hidden />}
+          icon={<Icon name="cloudDownload" size={28} aria-hidden />}
           title="From the hub"
           text="Preview a dataset of the Hugging Face Hub, choose columns, and import a slice."
         >
-          <LinkButton variant="default" to="/import">
-            Import from the hub
-          </LinkButton>
+          <LinkButton label="Import from the hub" size="sm" variant="default" to="/import" />
         </Way>
       </SimpleGrid>
       {example.error !== null && <ErrorView error={example.error} />}

@@ -92,7 +92,7 @@ function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Data
   // it was read again
   if (newest?.version === version) return null;
   return (
-    <Alert color="orange" variant="light" role="alert" title="The dataset has changed in the meantime">
+    <Alert color="orange" title="The dataset has changed in the meantime">
       {newest !== undefined && (
         <Text size="sm" dir="auto" className="break">
           Version {newest.version} by {newest.author ?? 'a user without a key'},{' '}
@@ -101,9 +101,7 @@ function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Data
         </Text>
       )}
       <Text size="sm">What you typed stays.</Text>
-      <SmallButton mt="sm" onClick={() => void reload()}>
-        Reload the dataset
-      </SmallButton>
+      <SmallButton label="Reload the dataset" mt="sm" onClick={() => void reload()} />
     </Alert>
   );
 }

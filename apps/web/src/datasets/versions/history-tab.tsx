@@ -7,7 +7,7 @@ import { send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
-import { IconArrowLeft } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { MoreButton } from '../../ui/layout/pager.tsx';
@@ -15,7 +15,7 @@ import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { sourceDetails } from '../../ui/source-badge.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import type { Column } from '../../ui/table/table-model.ts';
+import { type Column, numbers } from '../../ui/table/table-model.ts';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -59,9 +59,11 @@ function History({ newest }: { readonly newest: Dataset }) {
     <Stack gap="sm">
       {versions.length > 1 && (
         <Group gap="sm">
-          <SmallButton disabled={chosen.length !== 2} onClick={() => compare(first, second)}>
-            Compare two versions
-          </SmallButton>
+          <SmallButton
+            label="Compare two versions"
+            disabled={chosen.length !== 2}
+            onClick={() => compare(first, second)}
+          />
         </Group>
       )}
       <DataTable
@@ -109,11 +111,10 @@ function TwoVersions({
     <Stack gap="sm">
       <Group gap="sm" align="flex-end">
         <SmallButton
-          leftSection={<IconArrowLeft size={14} />}
+          label="All versions"
+          leftSection={<Icon name="arrowLeft" size={14} />}
           onClick={() => change({ from: undefined, to: undefined })}
-        >
-          All versions
-        </SmallButton>
+        />
         {(['from', 'to'] as const).map((end) => (
           <VersionSelect
             key={end}
@@ -299,20 +300,10 @@ function versionColumns({
         );
       },
     },
-    {
-      label: 'Items',
-      size: 80,
-      isNumber: true,
-      isOptional: true,
-      cell: ({ item_count }) => formatCount(item_count),
-    },
-    {
-      label: 'Runs',
-      size: 60,
-      isNumber: true,
-      isOptional: true,
-      cell: ({ run_count }) => (run_count === 0 ? '–' : formatCount(run_count)),
-    },
+    numbers('Items', ({ item_count }) => formatCount(item_count), { size: 80, isOptional: true }),
+    numbers('Runs', ({ run_count: runs }) => (runs === 0 ? '–' : formatCount(runs)), {
+      ...{ size: 60, isOptional: true },
+    }),
     { label: 'By', size: 90, isOptional: true, cell: ({ author }) => author ?? '–' },
     { label: 'When', size: 110, cell: ({ created_at }) => <Age since={created_at} /> },
     {

@@ -68,7 +68,6 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
             w={200}
             searchable
             label="Slices by"
-            allowDeselect={false}
             value={chosen?.value ?? null}
             onChange={(value) => view({ slice: value ?? undefined })}
             data={keys.map(({ value, label }) => ({ value, label }))}

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { get } from '../../api/api.ts';
+import { apiQuery } from '../../api/api.ts';
 import { overviewQuery } from '../../datasets/queries.ts';
 import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
@@ -62,16 +62,16 @@ export function SliceBars({
 }) {
   const known = scorer === undefined && scores !== undefined ? groupScores(run.scores[scores]) : undefined;
   const { data, error } = useQuery({
-    queryKey: ['slices', run.id, by, scorer, run.finished_at],
-    queryFn: ({ signal }) =>
-      get('/runs/{id}/slices', { path: { id: run.id }, query: { by: [by], scorer } }, signal),
+    ...apiQuery(['slices', run.id, by, scorer, run.finished_at], '/runs/{id}/slices', {
+      ...{ path: { id: run.id }, query: { by: [by], scorer } },
+    }),
     enabled: known === undefined,
   });
   if (error !== null) return <ErrorView error={error} />;
   const slices = data?.data ?? [];
   const values = new Map(slices.map(({ values: [value] }) => [sliceName(value), value]));
   const read = slices.flatMap(({ values: [value], mean, ci95, ok }): GroupScore[] =>
-    mean === null ? [] : [{ name: sliceName(value), mean, ci95: ci95 as [number, number] | null, count: ok }],
+    mean === null ? [] : [{ name: sliceName(value), mean, ci95, count: ok }],
   );
   const groups = known ?? read.sort((a, b) => b.mean - a.mean);
   // one section or type has the score of the run

@@ -1,17 +1,17 @@
-import { Anchor, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../api/api.ts';
 import { isRefusal } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
-import { SmallButton } from '../../ui/small-button.tsx';
+import { SmallButton, TextButton } from '../../ui/small-button.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.tsx';
+import { type SliceBars, type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.tsx';
 import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
 
 /** False discoveries among what is shown. */
@@ -26,15 +26,7 @@ interface NamedSlice extends Outcomes {
 }
 
 /** Where a run is worse than in the rest: over all sections, types, tags and values of the metadata. */
-export function WorseSlices({
-  run,
-  scorer,
-  onChoose,
-}: {
-  readonly run: Run;
-  readonly scorer: string | undefined;
-  readonly onChoose: (filters: RunSearch) => void;
-}) {
+export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof SliceBars>[0], 'of'>) {
   const keys = useSliceKeys(run);
   const [isAsked, setAsked] = useState(false);
   const whole = scorer === undefined ? run.scores : run.scorers[scorer];
@@ -58,9 +50,12 @@ export function WorseSlices({
     <Part title="Where is it worse than the rest?">
       <Stack gap="xs">
         {found.data === undefined ? (
-          <SmallButton w="fit-content" loading={found.isFetching} onClick={() => setAsked(true)}>
-            Test all slices
-          </SmallButton>
+          <SmallButton
+            label="Test all slices"
+            w="fit-content"
+            loading={found.isFetching}
+            onClick={() => setAsked(true)}
+          />
         ) : (
           <>
             {worse.length > 0 && (
@@ -74,15 +69,7 @@ export function WorseSlices({
                       filters === undefined ? (
                         name
                       ) : (
-                        <Anchor
-                          component="button"
-                          type="button"
-                          size="sm"
-                          dir="auto"
-                          onClick={() => onChoose(filters)}
-                        >
-                          {name}
-                        </Anchor>
+                        <TextButton label={name} onClick={() => onChoose(filters)} />
                       ),
                   },
                   { label: 'Right', isNumber: true, cell: ({ share }) => formatPercent(share) },

@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { IconPlus } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel } from './config-fields.ts';
@@ -60,14 +60,13 @@ export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }
         </Stack>
       ))}
       <SmallButton
+        label="Add a variant"
         w="fit-content"
-        leftSection={<IconPlus size={14} />}
+        leftSection={<Icon name="plus" size={14} />}
         onClick={() =>
           form.insertListItem('templates', String(form.values.config['prompt_template'] ?? '') || '{prompt}')
         }
-      >
-        Add a variant
-      </SmallButton>
+      />
     </>
   );
 }

@@ -145,13 +145,12 @@ function NewRun({
           <Group gap="xs">
             <Dimmed>As you left it.</Dimmed>
             <SmallButton
+              label="Begin again"
               onClick={() => {
                 forget();
                 onAgain();
               }}
-            >
-              Begin again
-            </SmallButton>
+            />
           </Group>
         )
       }

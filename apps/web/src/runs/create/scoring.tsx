@@ -1,7 +1,7 @@
 import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { IconPlus } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { CHECKER_CHOICES, judgeFields, optionFields, suggesting } from './config-fields.ts';
 import { useModelSuggestions } from './provider-choice.tsx';
@@ -89,8 +89,9 @@ export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm>
         </Stack>
       ))}
       <SmallButton
+        label={isSeveral ? 'Add a score' : 'Score in several ways'}
         w="fit-content"
-        leftSection={<IconPlus size={14} />}
+        leftSection={<Icon name="plus" size={14} />}
         disabled={scorers.length >= MAX_SCORERS}
         onClick={() =>
           change(
@@ -99,9 +100,7 @@ export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm>
               : severalOf(form.values.config),
           )
         }
-      >
-        {isSeveral ? 'Add a score' : 'Score in several ways'}
-      </SmallButton>
+      />
     </Stack>
   );
 }

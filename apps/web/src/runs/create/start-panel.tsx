@@ -102,7 +102,7 @@ export function StartPanel({
             </Dimmed>
           ))}
           {plan.data.warnings.length > 0 && (
-            <Alert color="yellow" variant="light" title="Before you start" p="xs">
+            <Alert color="yellow" title="Before you start" p="xs">
               <List size="sm">
                 {plan.data.warnings.map(({ code, message }) => (
                   <List.Item key={`${code} ${message}`}>{message}</List.Item>

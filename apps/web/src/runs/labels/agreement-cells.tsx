@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
 import { COLORS } from '../../ui/charts/chart-style.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { LinkAnchor, RunLink } from '../../ui/layout/links.tsx';
 import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -85,7 +85,6 @@ export function AgreementTable({
                       resetScroll={other === null}
                       size="sm"
                       c="inherit"
-                      underline="always"
                     >
                       {formatCount(cells[cell])}
                     </LinkAnchor>
@@ -146,14 +145,11 @@ export function CellResults({
           {
             label: 'Result',
             cell: (row: Row) => (
-              <LinkAnchor
-                to="/runs/$id"
-                params={{ id: run.id }}
-                search={{ result: resultKey(row) }}
-                size="sm"
-              >
-                {plainText((row.item_id ?? row.order_index) as JsonValue)}
-              </LinkAnchor>
+              <RunLink
+                id={run.id}
+                result={resultKey(row)}
+                label={plainText((row.item_id ?? row.order_index) as JsonValue)}
+              />
             ),
           },
           { label: 'Section', cell: ({ section }: Row) => section },

@@ -2,7 +2,7 @@ import { Group, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/co
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { get } from '../../api/api.ts';
+import { apiQuery } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { IntervalBar, ScoreBar } from '../../ui/charts/interval-bar.tsx';
@@ -10,6 +10,7 @@ import { LinkButton } from '../../ui/layout/links.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
+import { numbers } from '../../ui/table/table-model.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
@@ -64,6 +65,7 @@ function SampleForm({ run }: { readonly run: Run }) {
       <NumberInput {...field} label="Results" min={1} max={MAX_SAMPLE} value={n} onChange={setN} />
       <NumberInput {...field} label="Seed" min={0} max={MAX_SEED} value={seed} onChange={setSeed} />
       <LinkButton
+        label="Label a blind sample"
         to="/runs/$id"
         params={{ id: run.id }}
         search={{
@@ -71,10 +73,7 @@ function SampleForm({ run }: { readonly run: Run }) {
           n: n === '' ? RESULTS : Number(n),
           seed: seed === '' ? SEED : Number(seed),
         }}
-        size="xs"
-      >
-        Label a blind sample
-      </LinkButton>
+      />
     </Group>
   );
 }
@@ -87,10 +86,8 @@ function Agreement({ run, people }: { readonly run: Run; readonly people: readon
   const other = by === undefined ? undefined : search.other;
   const scorer = other === undefined ? search.scorer : undefined;
   const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
-  const found = useQuery({
-    queryKey: ['labels', run.id, 'agreement', { scorer, by, other }],
-    queryFn: ({ signal }) => get('/runs/{id}/agreement', params, signal),
-  });
+  const key = ['labels', run.id, 'agreement', { scorer, by, other }];
+  const found = useQuery(apiQuery(key, '/runs/{id}/agreement', params));
   const scorers = scorersOf(run);
   const choice = (
     label: string,
@@ -179,12 +176,8 @@ function Measures({ found }: { readonly found: Agreed }) {
           ),
         },
         { label: 'Bar', size: 170, isOptional: true, cell: (row: Measure) => <Bar row={row} /> },
-        { label: 'Value', isNumber: true, cell: ([, , value]: Measure) => formatScore(value) },
-        {
-          label: '95 %',
-          isNumber: true,
-          cell: (row: Measure) => formatInterval(intervalOf(row)),
-        },
+        numbers('Value', ([, , value]: Measure) => formatScore(value)),
+        numbers('95 %', (row: Measure) => formatInterval(intervalOf(row))),
       ]}
       rows={rows}
       keyOf={([name]) => name}
@@ -203,6 +196,5 @@ function Bar({ row }: { readonly row: Measure }) {
   if (value === null) return null;
   const interval = intervalOf(row);
   if (name !== KAPPA) return <ScoreBar mean={value} ci95={interval} />;
-  const [low, high] = interval ?? [value, value];
-  return <IntervalBar value={value} low={low} high={high} scale={1} />;
+  return <IntervalBar value={value} ci95={interval} scale={1} />;
 }

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { get } from '../../api/api.ts';
+import { apiQuery, get } from '../../api/api.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
@@ -19,8 +19,7 @@ export function FailureGroups({
 }) {
   const { failed, unscored } = run.counts;
   const groups = useQuery({
-    queryKey: ['errors', run.id, failed],
-    queryFn: ({ signal }) => get('/runs/{id}/errors', { path: { id: run.id } }, signal),
+    ...apiQuery(['errors', run.id, failed], '/runs/{id}/errors', { path: { id: run.id } }),
     enabled: failed > 0,
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-import { IconCheck, IconMinus, IconX } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import type { ListedResult } from './listed-result.ts';
 
 /** The outcome of a result as one scorer sees it; as the main one does without a name. */
@@ -17,11 +17,19 @@ export function outcomeText({ status, passed }: Pick<ListedResult, 'status' | 'p
   return status === 'failed' ? 'no answer' : 'not scored';
 }
 
+const MARKS = { none: ['minus', 'orange'], right: ['check', 'teal'], wrong: ['x', 'red'] } as const;
+
 /** How a result ended, as a mark with a colour. */
 export function Mark({ result }: { readonly result: Pick<ListedResult, 'status' | 'passed'> }) {
-  const [Icon, color] =
-    result.passed === null ? [IconMinus, 'orange'] : result.passed ? [IconCheck, 'teal'] : [IconX, 'red'];
+  const { passed } = result;
+  const [name, color] = passed === null ? MARKS.none : passed ? MARKS.right : MARKS.wrong;
   return (
-    <Icon role="img" size={16} color={`var(--mantine-color-${color}-6)`} aria-label={outcomeText(result)} />
+    <Icon
+      name={name}
+      role="img"
+      size={16}
+      color={`var(--mantine-color-${color}-6)`}
+      aria-label={outcomeText(result)}
+    />
   );
 }

@@ -1,7 +1,6 @@
 import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
-import { IconChevronDown, IconFilter } from '../../ui/icons.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { SmallButton } from '../../ui/small-button.tsx';
 import { type Run, scorersOf } from '../queries.ts';
@@ -80,13 +79,12 @@ export function ResultFilters({
         <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus>
           <Popover.Target>
             <SmallButton
-              leftSection={<IconFilter size={16} />}
-              rightSection={<IconChevronDown size={14} />}
+              label="Filters"
+              icon="filter"
+              opens
               aria-expanded={isOpen}
               onClick={() => setOpen(!isOpen)}
-            >
-              Filters
-            </SmallButton>
+            />
           </Popover.Target>
           <Popover.Dropdown aria-label="Filters">
             <Fields run={run} search={search} pointers={pointers} onChange={onChange} />

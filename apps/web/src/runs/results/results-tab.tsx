@@ -2,7 +2,7 @@ import { Button, CloseButton, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { IconRefresh } from '../../ui/icons.tsx';
+import { Icon } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
@@ -83,7 +83,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
           <Button
             size="compact-xs"
             variant="light"
-            leftSection={<IconRefresh size={14} />}
+            leftSection={<Icon name="refresh" size={14} />}
             onClick={() => void results.refresh()}
           >
             {formatCount(news)} new
@@ -169,14 +169,12 @@ function BlindSample({
         </Text>
       )}
       <LinkButton
+        label="End the blind sample"
         to="/runs/$id"
         params={{ id: run.id }}
         search={{ tab: 'labels' }}
-        size="xs"
         variant="default"
-      >
-        End the blind sample
-      </LinkButton>
+      />
     </Group>
   );
 }

@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core';
-import { Dimmed } from '../text/dimmed.ts';
+import { Note } from '../text/dimmed.ts';
 import { clampedInterval } from '../text/formats.ts';
 import { COLORS } from './chart-style.ts';
 
@@ -9,16 +9,15 @@ const HEIGHT = 14;
 /** A difference of scores with its interval, on a scale around 0. Anything beyond the scale is not drawn. */
 export function IntervalBar({
   value,
-  low,
-  high,
+  ci95,
   scale,
 }: {
   readonly value: number;
-  readonly low: number;
-  readonly high: number;
+  readonly ci95: readonly number[] | null;
   /** The difference at either end. */
   readonly scale: number;
 }) {
+  const [low = value, high = value] = ci95 ?? [];
   const at = (difference: number): number =>
     ((Math.min(scale, Math.max(-scale, difference)) / scale + 1) / 2) * WIDTH;
   const middle = HEIGHT / 2;
@@ -92,9 +91,7 @@ export function Sparkline({
   return (
     <figure className="chart">
       <Group component="figcaption" justify="space-between" gap="xs" maw={LINE_WIDTH}>
-        <Dimmed span size="xs">
-          {title}
-        </Dimmed>
+        <Note>{title}</Note>
         <Text span size="xs" className="numbers">
           {numbers}
         </Text>

@@ -1,7 +1,8 @@
-import { Anchor, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
+import { TextButton } from '../small-button.tsx';
 import { DataTable } from '../table/data-table.tsx';
-import type { Column } from '../table/table-model.ts';
-import { Dimmed } from '../text/dimmed.ts';
+import { type Column, numbers } from '../table/table-model.ts';
+import { Dimmed, Note } from '../text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../text/formats.ts';
 import { ScoreBar } from './interval-bar.tsx';
 
@@ -17,18 +18,7 @@ const nameColumn = (label: string, onChoose: ((name: string) => void) | undefine
         {name}
       </Text>
     ) : (
-      <Anchor
-        component="button"
-        type="button"
-        size="sm"
-        maw="100%"
-        truncate
-        dir="auto"
-        title={name}
-        onClick={() => onChoose(name)}
-      >
-        {name}
-      </Anchor>
+      <TextButton label={name} title={name} maw="100%" truncate onClick={() => onChoose(name)} />
     ),
 });
 
@@ -40,19 +30,12 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     size: 110,
     isNumber: true,
     isOptional: true,
-    cell: ({ ci95 }) => (
-      <Dimmed span size="xs">
-        {formatInterval(clampedInterval(ci95))}
-      </Dimmed>
-    ),
+    cell: ({ ci95 }) => <Note>{formatInterval(clampedInterval(ci95))}</Note>,
   },
-  {
-    label: 'Scored',
+  numbers('Scored', ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>, {
     size: 70,
-    isNumber: true,
     isOptional: true,
-    cell: ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>,
-  },
+  }),
 ];
 
 /** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
@@ -90,7 +73,7 @@ export function ScoreBars({
 export interface GroupScore {
   readonly name: string;
   readonly mean: number;
-  readonly ci95: readonly [low: number, high: number] | null;
+  readonly ci95: readonly number[] | null;
   /** Scored results. */
   readonly count: number;
 }
@@ -107,7 +90,7 @@ type Groups = Readonly<
 export function groupScores(groups: Groups | undefined): readonly GroupScore[] {
   return Object.entries(groups ?? {})
     .flatMap(([name, { mean, ci95, ok }]): GroupScore[] =>
-      mean === null ? [] : [{ name, mean, ci95: ci95 as [number, number] | null, count: ok ?? 0 }],
+      mean === null ? [] : [{ name, mean, ci95, count: ok ?? 0 }],
     )
     .sort((a, b) => b.mean - a.mean);
 }

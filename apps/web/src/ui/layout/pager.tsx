@@ -1,54 +1,75 @@
 import { Button, type ButtonProps, Group } from '@mantine/core';
-import { useRouter } from '@tanstack/react-router';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { IconChevronLeft, IconChevronRight } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
+import { QueryState } from '../query-state.tsx';
 import { SmallButton } from '../small-button.tsx';
+import { DataTable } from '../table/data-table.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCountOf } from '../text/formats.ts';
+import type { Window } from '../use-windows.ts';
 
-/** Goes through the pages of a list by its cursors. Going back is going back in the history of the browser. */
-export function Pager({
-  total,
+/** A table of a list of the API, and its pages by their cursors. Going back is going back in the history of the browser. */
+export function PagedTable<Row extends { readonly id: string }>({
+  query,
   what,
-  isFirst,
-  nextCursor,
-  onCursor,
-}: {
-  readonly total: number;
+  ...table
+}: Pick<Parameters<typeof DataTable<Row>>[0], 'columns' | 'view' | 'onView' | 'onOpen' | 'empty'> & {
+  readonly query: UseQueryResult<Window<Row>>;
   /** What is listed, such as "dataset". */
   readonly what: string;
-  readonly isFirst: boolean;
-  readonly nextCursor: string | null;
-  readonly onCursor: (cursor: string | undefined) => void;
 }) {
   const { history } = useRouter();
+  const navigate = useNavigate();
+  const isFirst = useSearch({ strict: false }).cursor === undefined;
+  const go = (cursor: string | undefined): void =>
+    void navigate({ to: '.', search: ((before: object) => ({ ...before, cursor })) as never });
+  if (query.data === undefined) return <QueryState query={query} />;
+  const { data: rows, meta } = query.data;
+  const next = meta.next_cursor;
   return (
-    <Group justify="space-between" component="nav" aria-label={`Pages of ${what}s`}>
-      <Dimmed>{formatCountOf(total, what)}</Dimmed>
-      {(!isFirst || nextCursor !== null) && (
-        <Group gap="xs">
-          <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => onCursor(undefined)}>
-            Newest
-          </Button>
-          <SmallButton
-            disabled={isFirst}
-            onClick={() => history.back()}
-            leftSection={<IconChevronLeft size={14} />}
-          >
-            Back
-          </SmallButton>
-          <SmallButton
-            disabled={nextCursor === null}
-            onClick={() => nextCursor !== null && onCursor(nextCursor)}
-            rightSection={<IconChevronRight size={14} />}
-          >
-            Next
-          </SmallButton>
-        </Group>
-      )}
-    </Group>
+    <>
+      <QueryState query={query} />
+      <DataTable label={`Table of ${what}s`} rows={rows} keyOf={({ id }) => id} isTall fills {...table} />
+      <Group justify="space-between" component="nav" aria-label={`Pages of ${what}s`}>
+        <Dimmed>{formatCountOf(meta.total_items, what)}</Dimmed>
+        {(!isFirst || next !== null) && (
+          <Group gap="xs">
+            <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => go(undefined)}>
+              Newest
+            </Button>
+            <BackAndNext
+              onBack={isFirst ? undefined : () => history.back()}
+              onNext={next === null ? undefined : () => go(next)}
+            />
+          </Group>
+        )}
+      </Group>
+    </>
   );
 }
+
+/** The buttons to the pages before and after one; undefined where there is none. */
+export const BackAndNext = ({
+  onBack,
+  onNext,
+}: Readonly<Record<'onBack' | 'onNext', (() => void) | undefined>>) => (
+  <>
+    <SmallButton
+      label="Back"
+      disabled={onBack === undefined}
+      onClick={onBack}
+      leftSection={<Icon name="chevronLeft" size={14} />}
+    />
+    <SmallButton
+      label="Next"
+      disabled={onNext === undefined}
+      onClick={onNext}
+      rightSection={<Icon name="chevronRight" size={14} />}
+    />
+  </>
+);
 
 /** Reads the next page of a list; nothing if there is none. */
 export function MoreButton({

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useLocalStorage, useSplitter } from '@mantine/hooks';
 import type { CSSProperties, ReactNode } from 'react';
-import { IconArrowLeft } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 
 /**
  * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the
@@ -45,7 +45,7 @@ export function Panes({
           variant="subtle"
           size="compact-sm"
           m="xs"
-          leftSection={<IconArrowLeft size={14} />}
+          leftSection={<Icon name="arrowLeft" size={14} />}
           onClick={onClose}
         >
           Back to the list

@@ -1,7 +1,7 @@
 import { Box, Group, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-/** A titled part of a page, or with `order` 3 of what has a title itself. */
+/** A titled part of a page, or with `order` 3 of what has a title itself; nothing without content. */
 export function Part({
   title,
   order = 2,
@@ -14,6 +14,7 @@ export function Part({
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }) {
+  if (children === false) return null;
   return (
     <Box component="section">
       <Group gap={4} mb={4}>

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { IconArrowDown, IconArrowUp, IconChevronDown, IconColumns } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 import { IconButton, SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
@@ -12,6 +12,10 @@ const MAX_LISTED = 60;
 /** Pixels that a step adds to a column's width. */
 const STEP = 40;
 
+const [UP, DOWN] = [
+  <Icon key="up" name="arrowUp" size={14} />,
+  <Icon key="down" name="arrowDown" size={14} />,
+];
 const STEP_BUTTON = { size: 24, variant: 'subtle', color: 'gray' } as const;
 
 /** Chooses, orders and resizes the columns of a table without dragging. */
@@ -38,9 +42,7 @@ export function ColumnsMenu({
   return (
     <Popover position="bottom-start" trapFocus>
       <Popover.Target>
-        <SmallButton leftSection={<IconColumns size={16} />} rightSection={<IconChevronDown size={14} />}>
-          Columns
-        </SmallButton>
+        <SmallButton label="Columns" icon="columns" opens />
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
         {columns.length > MAX_LISTED && (
@@ -59,12 +61,8 @@ export function ColumnsMenu({
             const width = widths[key] ?? size;
             const resize = (next: number): void => onView({ widths: widthsText({ ...widths, [key]: next }) });
             const steps = [
-              [`Move ${label} up`, <IconArrowUp key="up" size={14} />, () => show(moved(shown, key, -1))],
-              [
-                `Move ${label} down`,
-                <IconArrowDown key="down" size={14} />,
-                () => show(moved(shown, key, 1)),
-              ],
+              [`Move ${label} up`, UP, () => show(moved(shown, key, -1))],
+              [`Move ${label} down`, DOWN, () => show(moved(shown, key, 1))],
               [`Make ${label} narrower`, '−', () => resize(width - STEP)],
               [`Make ${label} wider`, '+', () => resize(width + STEP)],
             ] as const;

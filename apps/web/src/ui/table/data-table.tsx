@@ -44,6 +44,8 @@ type DataTableProps<Row> = RowsOf<Row> &
     /** In pixels, of a table that does not fill the window: more rows scroll below their headings. */
     readonly maxHeight?: number;
     readonly caption?: ReactNode;
+    /** What stands in place of a table without rows; by default its headings. */
+    readonly empty?: string | undefined;
   };
 
 /**
@@ -51,7 +53,7 @@ type DataTableProps<Row> = RowsOf<Row> &
  * End move through it, as `j` and `k` do from anywhere in the page, which give it the focus.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, onChoose, nameOf, isTall = false, fills = false, maxHeight, caption } = props;
+  const { label, onChoose, nameOf, isTall = false, fills = false, maxHeight, caption, empty } = props;
   const size = useElementSize<HTMLElement>();
   const scroller = useRef<HTMLElement>(null);
   const table = useRef<HTMLTableElement>(null);
@@ -90,9 +92,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     else table.current?.querySelector('[data-current]')?.scrollIntoView({ block: 'nearest' });
   }, [current, count, fills, isTall, list]);
   const spans = model.columns.length + (onChoose === undefined ? 0 : 1);
+  const box = useMergedRef(scroller, size.ref);
+  if (total === 0 && empty !== undefined) return <Dimmed>{empty}</Dimmed>;
   return (
     <section
-      ref={useMergedRef(scroller, size.ref)}
+      ref={box}
       className={fills ? 'data-table fills' : 'data-table'}
       style={{ maxHeight }}
       aria-label={isGrid ? undefined : label}

@@ -2,7 +2,7 @@ import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useDrag } from '@mantine/hooks';
 import type { RowData } from '@tanstack/react-table';
 import { useRef, useState } from 'react';
-import { IconArrowDown, IconArrowUp } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 import type { HeaderOf, KeyedColumn } from './table-model.ts';
 import { movedTo } from './view-columns.ts';
 
@@ -27,11 +27,10 @@ export function Heading<Row>({
   const { label = '', note, isNumber = false, isLabelHidden = false } = column ?? {};
   // screen readers call a heading without a name empty
   if (label === '') return <td />;
-  const Arrow = sorted === 'desc' ? IconArrowDown : IconArrowUp;
   const name = canSort ? (
     <UnstyledButton fz="inherit" fw="inherit" c="inherit" onClick={header.column.getToggleSortingHandler()}>
       {label}
-      {sorted !== false && <Arrow size={12} aria-hidden />}
+      {sorted !== false && <Icon name={sorted === 'desc' ? 'arrowDown' : 'arrowUp'} size={12} aria-hidden />}
     </UnstyledButton>
   ) : isLabelHidden ? (
     <VisuallyHidden>{label}</VisuallyHidden>

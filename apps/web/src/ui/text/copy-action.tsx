@@ -1,7 +1,7 @@
 import { ActionIcon, Box, Code, Group, Tooltip } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { IconCheck, IconCopy } from '../icons.tsx';
+import { Icon } from '../icons.tsx';
 import { prettyJson } from './pretty-json.ts';
 
 const SHOWN_MS = 1_000;
@@ -30,7 +30,7 @@ export function CopyAction({
   return (
     <Tooltip label={isCopied ? 'Copied' : label}>
       <ActionIcon {...(isInCorner ? IN_CORNER : FOLLOWING)} onClick={() => void copy()} aria-label={label}>
-        {isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />}
+        {isCopied ? <Icon name="check" size={14} /> : <Icon name="copy" size={14} />}
       </ActionIcon>
     </Tooltip>
   );

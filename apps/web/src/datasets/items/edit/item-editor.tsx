@@ -141,14 +141,14 @@ function fieldsOf(item: JsonObject): readonly Field<ItemForm>[] {
 /** Says beside what is typed that the item has been changed or removed, and shows it as it is now. */
 function ItemNow({ now }: { readonly now: ListedItem | null }) {
   return now === null ? (
-    <Alert color="orange" variant="light" role="alert" title="The item is not here any more">
+    <Alert color="orange" title="The item is not here any more">
       <Text size="sm">
         It was changed or removed in the meantime. What you typed cannot be saved as a change of it, but stays
         here to be copied.
       </Text>
     </Alert>
   ) : (
-    <Alert color="orange" variant="light" role="alert" title="The item itself was changed in the meantime">
+    <Alert color="orange" title="The item itself was changed in the meantime">
       <Text size="sm" mb="xs">
         What you typed stays. Saving it replaces the item, which is now:
       </Text>

@@ -1,6 +1,7 @@
-import { Alert, Blockquote, Box, Text } from '@mantine/core';
-import { IconAlertTriangle } from '../../../ui/icons.tsx';
+import { Alert, Blockquote, Box } from '@mantine/core';
+import { Icon } from '../../../ui/icons.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
+import { Plain } from '../../../ui/text/rich-text.tsx';
 
 /** What happened, by the code of the failure. */
 const TITLES: Readonly<Record<string, string>> = {
@@ -38,10 +39,8 @@ export function FailureView({
   return (
     <Alert
       color="red"
-      variant="light"
       title={TITLES[code] ?? `The ${what} failed`}
-      icon={<IconAlertTriangle size={18} />}
-      role={what === 'run' ? 'alert' : undefined}
+      icon={<Icon name="alertTriangle" size={18} />}
     >
       {words !== undefined && (
         <Box component="figure" m={0} mb={6}>
@@ -53,9 +52,7 @@ export function FailureView({
           </Blockquote>
         </Box>
       )}
-      <Text size="sm" dir="auto" className="break lines">
-        {message}
-      </Text>
+      <Plain text={message ?? ''} />
       <Dimmed size="xs" ff="monospace">
         {code}
       </Dimmed>

@@ -1,9 +1,9 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { get } from '../../../api/api.ts';
+import { apiQuery } from '../../../api/api.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { LinkAnchor } from '../../../ui/layout/links.tsx';
+import { RunLink } from '../../../ui/layout/links.tsx';
 import { Folded } from '../../../ui/layout/part.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Age } from '../../../ui/text/age.tsx';
@@ -32,11 +32,12 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
   const listed = useQuery(runsQuery({ dataset_id: run.dataset_id, limit: RUNS }));
   const runs = listed.data?.data.filter(({ id }) => id !== run.id) ?? [];
   const results = useQueries({
-    queries: runs.map(({ id }) => ({
-      queryKey: ['history', id, itemHash],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        get('/runs/{id}/results', { path: { id }, query: { item_hash: itemHash, limit: 1 } }, signal),
-    })),
+    queries: runs.map(({ id }) =>
+      apiQuery(['history', id, itemHash], '/runs/{id}/results', {
+        path: { id },
+        query: { item_hash: itemHash, limit: 1 },
+      }),
+    ),
   });
   const error = listed.error ?? results.find(({ error: one }) => one !== null)?.error ?? null;
   if (error !== null) return <ErrorView error={error} />;
@@ -53,14 +54,7 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
         {
           label: 'Run',
           cell: ({ run: one, result }: Row) => (
-            <LinkAnchor
-              to="/runs/$id"
-              params={{ id: one.id }}
-              search={{ result: resultKey(result) }}
-              size="sm"
-            >
-              {nameOf(one)}
-            </LinkAnchor>
+            <RunLink id={one.id} result={resultKey(result)} label={nameOf(one)} />
           ),
         },
         {

@@ -73,12 +73,7 @@ function OwnLabel({
   result,
   own,
   onNext,
-}: {
-  readonly run: Run;
-  readonly result: ListedResult;
-  readonly own: Label | undefined;
-  readonly onNext: (() => void) | undefined;
-}) {
+}: Parameters<typeof LabelBar>[0] & { readonly own: Label | undefined }) {
   // what was said last, also before the service has stored it
   const [said, setSaid] = useState<Said>(own ?? NOTHING);
   const { verdict, types } = said;

@@ -15,7 +15,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { itemQuery } from '../../../datasets/queries.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
-import { IconChevronDown, IconChevronUp } from '../../../ui/icons.tsx';
+import { Icon } from '../../../ui/icons.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
 import { Folded, Part } from '../../../ui/layout/part.tsx';
 import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
@@ -83,7 +83,7 @@ export function ResultPane({
               aria-disabled={onStep[which] === undefined}
               onClick={onStep[which]}
             >
-              {which === 'next' ? <IconChevronDown size={16} /> : <IconChevronUp size={16} />}
+              {which === 'next' ? <Icon name="chevronDown" size={16} /> : <Icon name="chevronUp" size={16} />}
             </ActionIcon>
           ))}
           <CloseButton size="sm" className="wide-only" aria-label="Close the result" onClick={onClose} />
@@ -107,16 +107,12 @@ export function ResultPane({
           </Spoiler>
         </Part>
         <ExpectedAndGot result={result} item={item} />
-        {result.explanation !== null && (
-          <Part title="Why">
-            <Value value={result.explanation} />
-          </Part>
-        )}
-        {readOf(result) !== undefined && (
-          <Part title="Output">
+        <Part title="Why">{result.explanation !== null && <Value value={result.explanation} />}</Part>
+        <Part title="Output">
+          {readOf(result) !== undefined && (
             <Value value={answerIn(result.output)} isCode={result.type === 'code'} />
-          </Part>
-        )}
+          )}
+        </Part>
         <Folded title="Reasoning" of={reasoningOf(result)}>
           {(text) => <Value value={text} />}
         </Folded>
