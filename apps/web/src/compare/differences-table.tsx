@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { RunLink } from '../ui/layout/links.tsx';
+import { SmallButton } from '../ui/small-button.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { type Column, numbers } from '../ui/table/table-model.ts';
 import { Dimmed, Note } from '../ui/text/dimmed.ts';
@@ -69,15 +69,14 @@ export function DifferencesTable({
       ...{ label: 'Items', isLabelHidden: true },
       cell: ({ run, scores }) =>
         scores !== null && (
-          <Button
+          <SmallButton
+            label="Items"
             size="compact-xs"
             variant={run.id === shown ? 'light' : 'default'}
             aria-pressed={run.id === shown}
             aria-label={`Items of ${nameOf(run)}`}
             onClick={() => onShow(run.id)}
-          >
-            Items
-          </Button>
+          />
         ),
     });
   return (

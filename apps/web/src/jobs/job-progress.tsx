@@ -1,4 +1,4 @@
-import { Button, type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
+import { type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -7,6 +7,7 @@ import { ApiProblem } from '../api/api-problem.ts';
 import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
+import { SmallButton } from '../ui/small-button.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
 import { Stored } from '../upload/send-form.tsx';
@@ -113,15 +114,13 @@ export function CancelJob({
   });
   if (!canEdit) return null;
   return (
-    <Button
+    <SmallButton
+      label="Cancel"
       size={size}
-      variant="default"
       w="fit-content"
       disabled={status === 'cancelling'}
       loading={cancel.isPending}
       onClick={() => cancel.mutate()}
-    >
-      Cancel
-    </Button>
+    />
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Center, Modal, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Center, Modal, Paper, PasswordInput, Stack, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react';
@@ -7,7 +7,7 @@ import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { consoleName } from '../brand.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
-import { Dimmed } from '../ui/text/dimmed.ts';
+import { Dimmed, Refusal } from '../ui/text/dimmed.ts';
 
 export type Session = ResponseOf<'/session', 'get'>;
 
@@ -112,9 +112,7 @@ function SignInForm() {
         </Button>
         {signIn.error !== null &&
           (isRefusal(signIn.error, 401) ? (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              This key is not known.
-            </Text>
+            <Refusal>This key is not known.</Refusal>
           ) : (
             <ErrorView error={signIn.error} />
           ))}

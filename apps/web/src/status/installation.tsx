@@ -8,7 +8,7 @@ import { LinkAnchor } from '../ui/layout/links.tsx';
 import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import type { Column } from '../ui/table/table-model.ts';
+import { type Column, numbers } from '../ui/table/table-model.ts';
 import { Age } from '../ui/text/age.tsx';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
 
@@ -78,18 +78,14 @@ function storageOf({ database, disk, asset_store: assets, datasets, runs }: Stat
   ];
 }
 
+const partText = (part: number, all: number): string => `${formatCount(part)} of ${formatCount(all)}`;
+
 const WORKERS: readonly Column<Status['workers'][number]>[] = [
   { label: 'Worker', cell: ({ id }) => id.slice(0, 8) },
   { label: 'Version', cell: ({ version }) => version },
   { label: 'Started', cell: ({ started_at }) => <Age since={started_at} /> },
-  ...(['runs', 'jobs'] as const).map(
-    (table): Column<Status['workers'][number]> => ({
-      label: table === 'runs' ? 'Runs' : 'Imports',
-      isNumber: true,
-      cell: ({ running, concurrency }) =>
-        `${formatCount(running[table])} of ${formatCount(concurrency[table])}`,
-    }),
-  ),
+  numbers('Runs', ({ running, concurrency }) => partText(running.runs, concurrency.runs)),
+  numbers('Imports', ({ running, concurrency }) => partText(running.jobs, concurrency.jobs)),
 ];
 
 /** Requests to models, and failed ones, in each minute of the last six hours. */

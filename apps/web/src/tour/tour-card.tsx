@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Card, Group, Text, Title } from '@mantine/core';
 import { useRouterState } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { send } from '../api/api.ts';
 import { useExample } from '../datasets/list/ways-in.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -22,11 +22,14 @@ export default function TourCard() {
   const isActive = state.status === 'active';
   const step = TOUR_STEPS[state.step];
 
-  useEffect(() => {
-    if (!isActive || step === undefined || !step.isDone(path, search)) return;
+  const next = (): void => {
     go(state.step + 1);
     report('step_viewed');
-  }, [isActive, step, path, search, go, report, state.step]);
+  };
+
+  useEffect(() => {
+    if (isActive && step?.isDone(path, search) === true) next();
+  });
 
   const leave = (status: 'dismissed' | 'completed') => (): void => {
     end(status);
@@ -55,10 +58,6 @@ export default function TourCard() {
     );
   if (!isActive || step === undefined) return null;
   const isLast = state.step === TOUR_STEPS.length - 1;
-  const next = (): void => {
-    go(state.step + 1);
-    report('step_viewed');
-  };
   return (
     <Step
       title={`${state.step + 1} of ${TOUR_STEPS.length}: ${step.title}`}
@@ -126,23 +125,20 @@ function useTourTelemetry(): (lifecycle: Lifecycle) => void {
   const route = useRouterState({
     select: ({ location }) => `/console${location.pathname.replace(/[0-9a-f-]{36}/, ':id')}`,
   });
-  return useCallback(
-    (lifecycle) => {
-      if (!consents) return;
-      if (lifecycle === 'started' || session.current === null) session.current = randomId();
-      const body = {
-        consent: true as const,
-        lifecycle,
-        route,
-        time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        tutorial_version: TOUR_VERSION,
-        anonymous_session_id: session.current,
-      };
-      // the tour continues after a failure
-      void send('post', '/telemetry/onboarding', {}, body).catch(() => undefined);
-    },
-    [consents, route],
-  );
+  return (lifecycle) => {
+    if (!consents) return;
+    if (lifecycle === 'started' || session.current === null) session.current = randomId();
+    const body = {
+      consent: true as const,
+      lifecycle,
+      route,
+      time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      tutorial_version: TOUR_VERSION,
+      anonymous_session_id: session.current,
+    };
+    // the tour continues after a failure
+    void send('post', '/telemetry/onboarding', {}, body).catch(() => undefined);
+  };
 }
 
 /** A step of the tour. */

@@ -8,6 +8,7 @@ import { Icon } from '../ui/icons.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
+import { SmallButton } from '../ui/small-button.tsx';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount } from '../ui/text/formats.ts';
@@ -41,9 +42,7 @@ export default function UploadPage() {
               {files.map(({ name }) => name).join(', ')}
             </Text>
             <Dimmed>{formatBytes(files.reduce((sum, { size }) => sum + size, 0))}</Dimmed>
-            <Button size="compact-xs" variant="default" onClick={() => setFiles([])}>
-              Choose another file
-            </Button>
+            <SmallButton label="Choose another file" size="compact-xs" onClick={() => setFiles([])} />
           </Group>
           {inspection === null && <PageSkeleton rows={3} />}
           {inspection !== null &&

@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useCallback, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { accepted, ConnectionLost } from '../api/api-problem.ts';
 import { upload as sendFiles, type UploadForm, uploadForm } from '../api/upload-body.ts';
 
@@ -39,10 +39,10 @@ export function useUpload() {
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['datasets'] }),
   });
-  const cancel = useCallback(() => {
+  const cancel = (): void => {
     current.current?.abort();
     reset();
-  }, [reset]);
+  };
   return {
     start: mutate,
     cancel,

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { useCan } from '../../session/session.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { isItemHash } from '../dataset-search.ts';
@@ -99,16 +100,14 @@ function Changeable({
     <>
       <Group gap="xs" px="md" pt="sm">
         {acts.map(([label, icon, act]) => (
-          <Button
+          <SmallButton
             key={label}
+            label={label}
             size="compact-xs"
-            variant="default"
             disabled={!isCurrent}
             leftSection={<Icon name={icon} size={14} />}
             onClick={act}
-          >
-            {label}
-          </Button>
+          />
         ))}
       </Group>
       {children}

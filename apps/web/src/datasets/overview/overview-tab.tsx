@@ -1,10 +1,11 @@
-import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -39,14 +40,12 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
               <Dimmed>
                 Types, tags and lengths are those of the first {formatCount(found.data.items)} items.
               </Dimmed>
-              <Button
+              <SmallButton
+                label={`Read all ${formatCount(dataset.item_count)}`}
                 size="compact-sm"
-                variant="default"
                 loading={found.isFetching}
                 onClick={() => setLimited(false)}
-              >
-                Read all {formatCount(dataset.item_count)}
-              </Button>
+              />
             </Group>
           )}
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="lg">

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -288,15 +288,14 @@ function versionColumns({
         return previous === undefined ? (
           <Dimmed>{version === 1 ? 'the first version' : changeText(change)}</Dimmed>
         ) : (
-          <Button
+          <SmallButton
+            label={changeText(change)}
             size="compact-sm"
             variant="subtle"
             px={0}
             aria-label={`Changes of version ${version}: ${changeText(change)}`}
             onClick={() => onCompare(previous, version)}
-          >
-            {changeText(change)}
-          </Button>
+          />
         );
       },
     },
@@ -324,15 +323,13 @@ function versionColumns({
               version.version !== newest && (
                 <Group gap={4} wrap="nowrap">
                   {acts.map((act) => (
-                    <Button
+                    <SmallButton
                       key={act}
+                      label={ACT_NAMES[act]}
                       size="compact-xs"
-                      variant="default"
                       aria-label={`${ACT_NAMES[act]} version ${version.version}`}
                       onClick={() => onAct(act, version)}
-                    >
-                      {ACT_NAMES[act]}
-                    </Button>
+                    />
                   ))}
                 </Group>
               ),

@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -49,14 +49,13 @@ export function Variants({ form }: { readonly form: UseFormReturnType<RunForm> }
             form={form}
             fields={[{ name: `templates.${at}`, label: `Prompt template ${at + 2}`, kind: 'lines' }]}
           />
-          <Button
+          <SmallButton
+            label={`Remove prompt template ${at + 2}`}
             variant="subtle"
             size="compact-xs"
             w="fit-content"
             onClick={() => form.removeListItem('templates', at)}
-          >
-            Remove prompt template {at + 2}
-          </Button>
+          />
         </Stack>
       ))}
       <SmallButton

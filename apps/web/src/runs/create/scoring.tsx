@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -78,14 +78,13 @@ export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm>
         // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other name before one is typed
         <Stack key={at} gap={4}>
           <Fields form={form} fields={scorerFields(row, at)} cols={{ base: 1, xs: 2 }} />
-          <Button
+          <SmallButton
+            label={`Remove score ${at + 1}`}
             variant="subtle"
             size="compact-xs"
             w="fit-content"
             onClick={() => change(scorers.length <= 2 ? [] : scorers.filter((_row, other) => other !== at))}
-          >
-            Remove score {at + 1}
-          </Button>
+          />
         </Stack>
       ))}
       <SmallButton

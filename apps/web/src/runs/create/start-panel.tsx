@@ -12,7 +12,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { send } from '../../api/api.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { Dimmed } from '../../ui/text/dimmed.ts';
+import { Dimmed, Refusal } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
 import { askedBy, nameOf, type Run, runsQuery } from '../queries.ts';
 import { TRIAL_ITEMS } from './playground.tsx';
@@ -75,17 +75,15 @@ export function StartPanel({
         <Dimmed size="xs">Ctrl+Enter tries</Dimmed>
       </Group>
       {runs > MAX_RUNS && (
-        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        <Refusal>
           These are {runs} runs; one form starts at most {MAX_RUNS}.
-        </Text>
+        </Refusal>
       )}
       {failure !== null ? (
         marked === null ? (
           <ErrorView error={failure} />
         ) : (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            The run cannot start yet: see the marked {marked}.
-          </Text>
+          <Refusal>The run cannot start yet: see the marked {marked}.</Refusal>
         )
       ) : request === null ? (
         <Dimmed>The plan appears here when the dataset and the provider are chosen.</Dimmed>

@@ -1,4 +1,4 @@
-import { Button, CloseButton, Group, Stack, Text } from '@mantine/core';
+import { CloseButton, Group, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
@@ -6,6 +6,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
+import { SmallButton } from '../../ui/small-button.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
@@ -80,14 +81,13 @@ export function ResultsTab({ run }: { readonly run: Run }) {
           <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'result')}</Dimmed>
         )}
         {news > 0 && (
-          <Button
+          <SmallButton
+            label={`${formatCount(news)} new`}
             size="compact-xs"
             variant="light"
             leftSection={<Icon name="refresh" size={14} />}
             onClick={() => void results.refresh()}
-          >
-            {formatCount(news)} new
-          </Button>
+          />
         )}
       </Group>
       {results.error !== null && <ErrorView error={results.error} onRetry={() => void results.refresh()} />}

@@ -25,13 +25,9 @@ const nameColumn = (label: string, onChoose: ((name: string) => void) | undefine
 const NUMBERS: readonly Column<GroupScore>[] = [
   { label: '0 to 1', size: 80, share: 7, cell: ({ mean, ci95 }) => <ScoreBar mean={mean} ci95={ci95} /> },
   { label: 'Score', size: 60, isNumber: true, cell: ({ mean }) => formatScore(mean) },
-  {
-    label: '95 %',
-    size: 110,
-    isNumber: true,
-    isOptional: true,
-    cell: ({ ci95 }) => <Note>{formatInterval(clampedInterval(ci95))}</Note>,
-  },
+  numbers('95 %', ({ ci95 }) => <Note>{formatInterval(clampedInterval(ci95))}</Note>, {
+    ...{ size: 110, isOptional: true },
+  }),
   numbers('Scored', ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>, {
     size: 70,
     isOptional: true,

@@ -1,6 +1,5 @@
 import {
   Autocomplete,
-  Button,
   Checkbox,
   Collapse,
   NumberInput,
@@ -17,6 +16,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ChangeEvent, ReactNode } from 'react';
 import { ApiProblem } from '../../api/api-problem.ts';
+import { SmallButton } from '../small-button.tsx';
 
 /** A field of a form: where its value is, and how it is edited. */
 export interface Field<Values = unknown> {
@@ -176,16 +176,15 @@ export function More({
   const isOpen = isWanted || isForced;
   return (
     <>
-      <Button
+      <SmallButton
+        label={isOpen ? `Fewer ${what}` : `More ${what}`}
         variant="subtle"
         size="compact-sm"
         px={0}
         w="fit-content"
         onClick={toggle}
         aria-expanded={isOpen}
-      >
-        {isOpen ? `Fewer ${what}` : `More ${what}`}
-      </Button>
+      />
       <Collapse expanded={isOpen} transitionDuration={0}>
         {isOpen && children}
       </Collapse>

@@ -45,7 +45,8 @@ export function Page({
   }, [title]);
   const [texts, setTexts] = useState(0);
   const count = useCallback((change: 1 | -1) => setTexts((before) => before + change), []);
-  const navigated = useNavigated();
+  // null for the first page
+  const navigated = useContext(NavigatedContext);
   useEffect(() => {
     // a dialog keeps the focus
     if (navigated !== null && document.querySelector('[role=dialog]') === null)
@@ -110,6 +111,3 @@ const NavigatedContext = createContext<string | null>(null);
 
 /** Tells pages to which one the browser came from another page of the console. */
 export const NavigatedProvider = NavigatedContext.Provider;
-
-/** The path to which the browser came from another page of the console; null for the first page. */
-const useNavigated = (): string | null => useContext(NavigatedContext);

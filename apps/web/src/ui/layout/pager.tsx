@@ -36,9 +36,7 @@ export function PagedTable<Row extends { readonly id: string }>({
         <Dimmed>{formatCountOf(meta.total_items, what)}</Dimmed>
         {(!isFirst || next !== null) && (
           <Group gap="xs">
-            <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => go(undefined)}>
-              Newest
-            </Button>
+            <SmallButton label="Newest" variant="subtle" disabled={isFirst} onClick={() => go(undefined)} />
             <BackAndNext
               onBack={isFirst ? undefined : () => history.back()}
               onNext={next === null ? undefined : () => go(next)}

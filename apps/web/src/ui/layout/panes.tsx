@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core';
 import { useLocalStorage, useSplitter } from '@mantine/hooks';
 import type { CSSProperties, ReactNode } from 'react';
 import { Icon } from '../icons.tsx';
+import { SmallButton } from '../small-button.tsx';
 
 /**
  * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the
@@ -40,16 +40,15 @@ export function Panes({
       {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is a separator by these properties */}
       <div {...getHandleProps({ index: 0 })} className="panes-border" aria-label="Width of the list" />
       <section className="pane" aria-label={label} tabIndex={0}>
-        <Button
+        <SmallButton
+          label="Back to the list"
           className="narrow-only"
           variant="subtle"
           size="compact-sm"
           m="xs"
           leftSection={<Icon name="arrowLeft" size={14} />}
           onClick={onClose}
-        >
-          Back to the list
-        </Button>
+        />
         {entry}
       </section>
     </div>

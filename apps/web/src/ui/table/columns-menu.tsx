@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
+import { Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../icons.tsx';
 import { IconButton, SmallButton } from '../small-button.tsx';
@@ -90,15 +90,14 @@ export function ColumnsMenu({
         {found.length > MAX_LISTED && (
           <Dimmed mt="xs">{formatCount(found.length - MAX_LISTED)} more: type a part of their names</Dimmed>
         )}
-        <Button
+        <SmallButton
+          label="Reset"
           size="compact-xs"
           variant="subtle"
           mt="xs"
           disabled={!isChanged}
           onClick={() => onView({ columns: undefined, widths: undefined })}
-        >
-          Reset
-        </Button>
+        />
       </Popover.Dropdown>
     </Popover>
   );

@@ -5,3 +5,6 @@ export const Dimmed = Text.withProps({ c: 'dimmed', size: 'sm' });
 
 /** A smaller remark within a line. */
 export const Note = Text.withProps({ c: 'dimmed', size: 'xs', span: true });
+
+/** Why something cannot be done, which screen readers read out. */
+export const Refusal = Text.withProps({ c: 'var(--mantine-color-error)', size: 'sm', role: 'alert' });

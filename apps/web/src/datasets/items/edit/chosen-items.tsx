@@ -1,9 +1,10 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { CopyItems } from '../../../runs/failure-actions.tsx';
 import { Fields } from '../../../ui/form/fields.tsx';
+import { SmallButton } from '../../../ui/small-button.tsx';
 import { formatCountOf } from '../../../ui/text/formats.ts';
 import type { Changed } from '../../queries.ts';
 import { ChangeDialog, editItems } from '../../versions/change-dialog.tsx';
@@ -68,9 +69,7 @@ export function ChosenItems({
   const [dialog, setDialog] = useState<'tag' | 'remove' | 'copy' | null>(null);
   const close = (): void => setDialog(null);
   const act = (name: 'tag' | 'remove' | 'copy', label: string) => (
-    <Button size="xs" variant="light" onClick={() => setDialog(name)}>
-      {label}
-    </Button>
+    <SmallButton label={label} variant="light" onClick={() => setDialog(name)} />
   );
   return (
     <Group gap={6} role="group" aria-label="Chosen items">
@@ -80,9 +79,7 @@ export function ChosenItems({
       {isNewest && act('tag', 'Tag')}
       {isNewest && act('remove', 'Remove')}
       {act('copy', 'Copy to a dataset')}
-      <Button size="xs" variant="subtle" onClick={onDone}>
-        Choose none
-      </Button>
+      <SmallButton label="Choose none" variant="subtle" onClick={onDone} />
       {dialog === 'tag' && <TagItems {...{ dataset, chosen, onDone }} onClose={close} />}
       {dialog === 'remove' && (
         <RemoveItems dataset={dataset} items={chosen.map(named)} onDone={onDone} onClose={close} />

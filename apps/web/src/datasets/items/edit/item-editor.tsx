@@ -8,6 +8,7 @@ import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
 import { FormBody, LeaveDialog } from '../../../ui/form/form-dialog.tsx';
 import { JsonText } from '../../../ui/text/copy-action.tsx';
+import { Refusal } from '../../../ui/text/dimmed.ts';
 import { textOrJson } from '../../../ui/text/pretty-json.ts';
 import { MESSAGE_FIELD, useChange } from '../../queries.ts';
 import { ChangeError, editItems } from '../../versions/change-dialog.tsx';
@@ -81,9 +82,7 @@ export function ItemEditor({
         onClose={onClose}
         showError={(error) =>
           error instanceof Refused ? (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              The item was not saved: see the marked fields.
-            </Text>
+            <Refusal>The item was not saved: see the marked fields.</Refusal>
           ) : (
             <ChangeError dataset={dataset} error={error} />
           )

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { send } from '../../../api/api.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
+import { SmallButton } from '../../../ui/small-button.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
 import { labelsQuery, type Run } from '../../queries.ts';
@@ -95,16 +96,15 @@ function OwnLabel({
     ['0', toggle('fail')],
   ]);
   const choice = (of: 'pass' | 'fail', key: string, color: string) => (
-    <Button
+    <SmallButton
+      label={of === 'pass' ? 'Right' : 'Wrong'}
       size="compact-sm"
       color={color}
       variant={verdict === of ? 'filled' : 'default'}
       aria-pressed={verdict === of}
       rightSection={<Kbd size="xs">{key}</Kbd>}
       onClick={toggle(of)}
-    >
-      {of === 'pass' ? 'Right' : 'Wrong'}
-    </Button>
+    />
   );
   return (
     <>
