@@ -172,11 +172,12 @@ export function createHubFiles(
       duration_ms: Math.round(performance.now() - startedAt),
     });
     try {
+      // Users come first, such as one who exports what was just imported.
+      await hubFiles.quiet(stopSignal);
       const key = await layout(version, stopSignal);
       await columns(key, stopSignal);
       if (lineBytesOf(await hubFiles.sections(key, stopSignal)) > ANNOUNCED_BYTES) return;
       for (;;) {
-        // Users come first, such as one who exports what was just imported.
         await hubFiles.quiet(stopSignal);
         const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
         if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
