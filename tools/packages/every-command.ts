@@ -130,6 +130,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['convert', 'exported.pkg.zip', '--to', 'lm-eval', '--output', 'lm-eval'] },
   { argv: ['convert', 'evals.jsonl', '--from', 'openai-evals', '--name', 'evals'], prints: /"item_count":1/ },
   { argv: ['check', 'exported.pkg.zip'], prints: /"ok":true/ },
+  { argv: ['verify', 'exported.pkg.zip'], prints: /"proven":\{"items":2,/ },
   {
     argv: ['run', 'renamed', ...ECHO, 'allow_unscored=true'],
     prints: /"status":"completed"/,
