@@ -1,4 +1,5 @@
-import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { compared } from '../reading/quoted.ts';
 import { unfenced } from '../reading/scored-output.ts';
 import {
@@ -28,14 +29,8 @@ const jsonEqual: Checker = ({ output, item }) => {
   return passedOrNot(isRight, compared(found));
 };
 
-function asJson(value: JsonValue): JsonValue | undefined {
-  if (typeof value !== 'string') return value;
-  try {
-    return parseJson(unfenced(value).trim());
-  } catch {
-    return undefined;
-  }
-}
+const asJson = (value: JsonValue): JsonValue | undefined =>
+  typeof value === 'string' ? tryParseJson(unfenced(value).trim()) : value;
 
 export const JSON_EQUAL: CheckerDeclaration = {
   name: 'json_equal',

@@ -1,4 +1,5 @@
-import { getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import type { Price } from '../config/run-config.ts';
@@ -105,12 +106,7 @@ function* objectsInText(text: string): Generator<string> {
 }
 
 function fromObject(text: string): Verdict | undefined {
-  let value: JsonValue;
-  try {
-    value = parseJson(text);
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
   if (!isJsonObject(value)) return undefined;
   const score = getMember(value, 'score');
   const passed = getMember(value, 'passed');

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 
@@ -140,18 +141,9 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
   };
 }
 
-/** The value of a JSON text; undefined for another text. */
-function readJson(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** @throws CliError `bad_response` for a text that is not a JSON object */
 function checkObject(text: string, address: string): void {
-  const value = readJson(text);
+  const value = tryParseJson(text);
   if (isJsonObject(value)) return;
   const what = value === undefined ? 'JSON' : 'a JSON object';
   throw new CliError('bad_response', `${address} returned something that is not ${what}`);
@@ -282,7 +274,7 @@ export function parseProblem(response: FailedResponse): Error {
     const message = `The service returned status ${response.status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
     return new CliError('bad_response', message);
   }
-  const body = readJson(response.text);
+  const body = tryParseJson(response.text);
   const code = isJsonObject(body) ? body['code'] : undefined;
   if (!isJsonObject(body) || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
     const type = headerOf(response, 'content-type') ?? 'no content type';
