@@ -51,26 +51,6 @@ const NAMED: Readonly<Record<AuditObject['kind'], string>> = {
   settings: `SELECT NULL AS name, NULL AS handle, NULL::int AS version WHERE $7::text IS NOT NULL`,
 };
 
-/** A statement that writes a row, for a caller that sends several together. */
-export function auditStatement(
-  action: AuditAction,
-  { kind, id, version }: AuditObject,
-  details: JsonObject,
-  rowId: string = randomUUID(),
-): { readonly sql: string; readonly values: readonly unknown[] } {
-  const { name, role, requestId } = currentActor();
-  return {
-    sql: `INSERT INTO audit (id, created_at, actor, role, request_id, action, kind, object_id, version, details, name, handle)
-      SELECT $1, clock_timestamp(), $2, $3, $4, $5, $6, $7::text, coalesce($8::int, named.version), $9, left(named.name, 1000), named.handle
-      FROM (VALUES (1)) AS one LEFT JOIN (${NAMED[kind]}) AS named ON true
-      ON CONFLICT (id) DO UPDATE SET details = excluded.details`,
-    values: [
-      ...[rowId, name, role, requestId?.replaceAll('\0', '') ?? null],
-      ...[action, kind, id, version ?? null, canonicalJson(details)],
-    ],
-  };
-}
-
 /**
  * Writes the row of a change in the transaction that makes it, while its object is there and has its old name.
  *
@@ -80,12 +60,21 @@ export function auditStatement(
 export async function writeAudit(
   client: pg.ClientBase,
   action: AuditAction,
-  object: AuditObject,
+  { kind, id, version }: AuditObject,
   details: JsonObject = {},
-  rowId?: string,
+  rowId: string = randomUUID(),
 ): Promise<void> {
-  const { sql, values } = auditStatement(action, object, details, rowId);
-  await client.query(sql, [...values]);
+  const { name, role, requestId } = currentActor();
+  await client.query(
+    `INSERT INTO audit (id, created_at, actor, role, request_id, action, kind, object_id, version, details, name, handle)
+      SELECT $1, clock_timestamp(), $2, $3, $4, $5, $6, $7::text, coalesce($8::int, named.version), $9, left(named.name, 1000), named.handle
+      FROM (VALUES (1)) AS one LEFT JOIN (${NAMED[kind]}) AS named ON true
+      ON CONFLICT (id) DO UPDATE SET details = excluded.details`,
+    [
+      ...[rowId, name, role, requestId?.replaceAll('\0', '') ?? null],
+      ...[action, kind, id, version ?? null, canonicalJson(details)],
+    ],
+  );
 }
 
 /** Writes that a run has ended, with its counts. What only tries a configuration is no change. */

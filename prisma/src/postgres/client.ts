@@ -1,22 +1,11 @@
 import { once } from 'node:events';
 import pg from 'pg';
 import { ConnectError } from './driver-errors.ts';
-import {
-  cancelKeyOf,
-  createConnection,
-  destroySocket,
-  lacksServerProof,
-  processIdOf,
-  protocolEventsOf,
-  renewConnection,
-  tlsOf,
-} from './pg-internals.ts';
+import { createConnection, destroySocket, internalsOf, renewConnection } from './pg-internals.ts';
 import { type Attempts, readTls } from './tls.ts';
 
-/** What {@link Client} needs beside what `pg` takes. */
 interface ClientConfig extends pg.ClientConfig {
   readonly attempts: Attempts;
-  /** Whether SCRAM is the only method of authentication that is accepted. */
   readonly requiresScram: boolean;
 }
 
@@ -58,24 +47,18 @@ export class Client extends pg.Client {
   }
 }
 
-/** What every connection needs. */
 export interface ConnectionOptions {
   /**
    * A postgresql:// URL, with `sslmode`, `sslrootcert`, `sslcert` and `sslkey` as libpq defines them; with
    * `?require_auth=scram-sha-256`, only that authentication method is accepted.
    */
   readonly url: string;
-  /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/**
- * Makes the configuration of a client, or of a pool with {@link Client} as its class.
- *
- * @throws Error that continues the name of the URL, for parameters of TLS that cannot be used
- */
+/** Makes the configuration of a client, or of a pool with {@link Client} as its class. */
 export function connectionConfig(options: ConnectionOptions): ClientConfig {
   const { url, attempts } = readTls(options.url);
   const parameters = URL.parse(options.url)?.searchParams;
@@ -90,7 +73,6 @@ export function connectionConfig(options: ConnectionOptions): ClientConfig {
   };
 }
 
-/** Makes a client that is not connected yet. */
 export function createClient(options: ConnectionOptions, more: pg.ClientConfig = {}): Client {
   return new Client({ ...connectionConfig(options), ...more });
 }
@@ -103,7 +85,7 @@ const OTHER_METHODS = ['authenticationCleartextPassword', 'authenticationMD5Pass
  * every login and read the statements. The client closes the connection before it sends either.
  */
 function requireScram(client: pg.ClientBase): void {
-  const events = protocolEventsOf(client);
+  const events = internalsOf(client).connection;
   let hasResponded = false;
   const refuse = (): void => {
     destroySocket(client);
@@ -117,14 +99,15 @@ function requireScram(client: pg.ClientBase): void {
     hasResponded = true;
   });
   events.prependListener('authenticationOk', () => {
-    if (!hasResponded || lacksServerProof(client)) refuse();
+    // The server has yet to prove that it knows the password, or its proof was wrong.
+    if (!hasResponded || internalsOf(client).saslSession != null) refuse();
   });
 }
 
 /** Whether a connection goes through a pooler: another process works for it than its start named. */
 export async function isThroughPooler(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_backend_pid() AS pid');
-  return rows[0]?.pid !== processIdOf(client);
+  return rows[0]?.pid !== internalsOf(client).processID;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -135,10 +118,9 @@ const TIMEOUT_MS = 5_000;
  * does not respond in time; only the query itself shows whether it was cancelled. Never throws.
  */
 export async function cancelQuery(client: pg.ClientBase): Promise<void> {
-  const { host, port, processId, secretKey } = cancelKeyOf(client);
-  const ssl = tlsOf(client);
+  const { host, port, processID, secretKey, ssl } = internalsOf(client);
   const connection = createConnection(ssl);
-  const cancel = (): void => connection.cancel(processId, secretKey);
+  const cancel = (): void => connection.cancel(processID, secretKey);
   connection.on('error', () => undefined);
   connection.on('connect', () => (ssl === false ? cancel() : connection.requestSsl()));
   connection.on('sslconnect', cancel);

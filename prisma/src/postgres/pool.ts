@@ -1,16 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Client, type ConnectionOptions, connectionConfig, isThroughPooler } from './client.ts';
-import { containParserErrors, protocolEventsOf, setPipelining, socketOf } from './pg-internals.ts';
+import { containParserErrors, internalsOf } from './pg-internals.ts';
 import { watchConnections } from './watch-connections.ts';
 
 /** How long a query may go without a byte before the server is asked whether it still works on it. */
 const SILENCE_MS = 30_000;
 
-/** A pool of `pg`, whose statements have a time limit. */
-export interface Pool extends pg.Pool {
-  readonly limit: StatementLimit;
-}
+export type Pool = pg.Pool & { readonly limit: StatementLimit };
 
 /**
  * A pool that outlives its connections: one that breaks while idle is dropped in silence, and the next query
@@ -41,7 +38,7 @@ export function createPool(
   pool.on('connect', containParserErrors);
   if (onServerError !== undefined) {
     pool.on('connect', (client) => {
-      protocolEventsOf(client).prependListener('errorMessage', (error) => onServerError(error?.code));
+      internalsOf(client).connection.prependListener('errorMessage', (error) => onServerError(error?.code));
     });
   }
   watchConnections(pool, options, options.silenceMs ?? SILENCE_MS);
@@ -74,7 +71,6 @@ class StatementLimit {
   /** Null before the first connection, and where there is no limit. */
   #isPooled: boolean | null = null;
 
-  /** @param limitMs null for no limit */
   constructor(limitMs: number | null) {
     this.#limitMs = limitMs;
   }
@@ -84,7 +80,6 @@ class StatementLimit {
     return this.#isPooled === true ? this.#limitMs : null;
   }
 
-  /** Whether a connection is known to keep what it has prepared. */
   get keepsSessions(): boolean {
     return this.#isPooled === false;
   }
@@ -95,7 +90,6 @@ class StatementLimit {
     return `${statement}; SET LOCAL statement_timeout = ${this.#limitMs}`;
   }
 
-  /** Sets the limit of a new connection, before its first statement. */
   async prepare(client: pg.ClientBase): Promise<void> {
     if (this.#limitMs === null) return;
     this.#isPooled = await isThroughPooler(client);
@@ -103,7 +97,6 @@ class StatementLimit {
     if (!this.#isPooled) await client.query(`SET statement_timeout = ${this.#limitMs}`);
   }
 
-  /** The `query` of a pool, with the limit also behind a pooler. */
   queryOf(pool: pg.Pool): pg.Pool['query'] {
     const query = pool.query.bind(pool) as Query;
     const queryWithLimit: Query = async (...args) => {
@@ -116,7 +109,6 @@ class StatementLimit {
   }
 }
 
-/** Starts a transaction that writes, without a time limit for its statements. */
 const BEGIN_WRITE = 'BEGIN; SET LOCAL statement_timeout = 0';
 
 /** A transaction on its own connection; disposing it rolls back what was not committed. */
@@ -129,33 +121,11 @@ export class Transaction implements AsyncDisposable {
     client.on('error', ignore);
   }
 
-  /** Takes a connection of the pool and starts a transaction. @param statement that starts it */
   static async begin(pool: pg.Pool, statement: string = BEGIN_WRITE): Promise<Transaction> {
     const transaction = new Transaction(await pool.connect());
     try {
       await transaction.client.query(statement);
       return transaction;
-    } catch (error) {
-      await transaction[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
-  /**
-   * Takes a connection of the pool and starts a transaction that writes, with its first statements: one round trip.
-   *
-   * @param send queries the client before it returns, and not later; no COPY
-   */
-  static async beginWith<const T extends readonly Promise<unknown>[]>(
-    pool: pg.Pool,
-    send: (client: pg.PoolClient) => T,
-  ): Promise<{ readonly transaction: Transaction; readonly results: Results<T> }> {
-    const transaction = new Transaction(await pool.connect());
-    const { client } = transaction;
-    try {
-      const sent = sendTogether(client, () => [client.query(BEGIN_WRITE), ...send(client)]);
-      const [, ...results] = await sent;
-      return { transaction, results: results as unknown as Results<T> };
     } catch (error) {
       await transaction[Symbol.asyncDispose]();
       throw error;
@@ -184,7 +154,6 @@ export class Transaction implements AsyncDisposable {
   }
 }
 
-/** Runs `work` in one transaction; a throw rolls back. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -198,36 +167,6 @@ export async function inTransaction<T>(
 
 /** A connection that breaks fails the query that uses it. */
 const ignore = (): void => undefined;
-
-/** What promises resolve to. */
-type Results<T extends readonly Promise<unknown>[]> = {
-  -readonly [Index in keyof T]: Awaited<T[Index]>;
-};
-
-/**
- * Sends the statements of `send` in one write, each without waiting for the result of the one before: they share a round
- * trip to the server, which runs them in order. The client must be idle, and no statement may be a COPY.
- *
- * @param send queries the client before it returns, and not later
- * @throws what the first statement that failed says, after the last one has ended
- */
-export async function sendTogether<const T extends readonly Promise<unknown>[]>(
-  client: pg.ClientBase,
-  send: () => T,
-): Promise<Results<T>> {
-  const socket = socketOf(client);
-  setPipelining(client, true);
-  socket.cork();
-  let sent: T;
-  try {
-    sent = send();
-  } finally {
-    socket.uncork();
-  }
-  await Promise.allSettled(sent);
-  setPipelining(client, false);
-  return (await Promise.all(sent)) as Results<T>;
-}
 
 /** The number of the transaction that a connection has begun, for {@link hasCommitted}. */
 export async function transactionIdOf(client: pg.ClientBase): Promise<string> {
@@ -243,17 +182,12 @@ const COMMIT_POLL_MS = 100;
 export async function hasCommitted(pool: pg.Pool, id: string): Promise<boolean> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < COMMIT_WAIT_MS) {
-    const status = await statusOf(pool, id).catch(() => undefined);
-    if (status !== undefined && status !== 'in progress') return status === 'committed';
+    const found = await pool
+      .query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [id])
+      .catch(() => undefined);
+    const [row] = found?.rows ?? [];
+    if (row !== undefined && row.status !== 'in progress') return row.status === 'committed';
     await delay(COMMIT_POLL_MS);
   }
   return false;
-}
-
-/** Null for a transaction that is too old to be known. */
-async function statusOf(pool: pg.Pool, id: string): Promise<string | null> {
-  const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
-    id,
-  ]);
-  return rows[0]?.status ?? null;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type ConnectionOptions, createClient } from './client.ts';
 import { isUnavailable } from './driver-errors.ts';
-import { destroySocket, isIdle, processIdOf, socketOf } from './pg-internals.ts';
+import { destroySocket, internalsOf, socketOf } from './pg-internals.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -25,7 +25,7 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
     stream.setTimeout(silenceMs);
     stream.on('timeout', () => {
       stream.setTimeout(silenceMs);
-      if (asking || isIdle(client) || stream.isPaused()) return;
+      if (asking || internalsOf(client).readyForQuery || stream.isPaused()) return;
       asking = true;
       void hasFallenSilent(client, options).then((silent) => {
         asking = false;
@@ -38,9 +38,9 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
 async function hasFallenSilent(client: pg.ClientBase, options: ConnectionOptions): Promise<boolean> {
   const stream = socketOf(client);
   const received = stream.bytesRead;
-  if (await isAtWork(options, processIdOf(client))) return false;
+  if (await isAtWork(options, internalsOf(client).processID)) return false;
   await delay(TRANSIT_MS, undefined, { ref: false });
-  return stream.bytesRead === received && !isIdle(client) && !stream.isPaused();
+  return stream.bytesRead === received && !internalsOf(client).readyForQuery && !stream.isPaused();
 }
 
 /** Whether the server works on a query of this connection, as far as that can be found out. */
@@ -58,7 +58,7 @@ async function isAtWork(options: ConnectionOptions, processId: number): Promise<
     );
     const [found] = rows;
     // Behind a pooler the number that we know is not that of the process which does our work.
-    if (found?.own !== processIdOf(client)) return true;
+    if (found?.own !== internalsOf(client).processID) return true;
     return found.state !== null && !found.state.startsWith('idle');
   } catch (error) {
     // A server that answers, though not to this, is there.

@@ -2,16 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancelQuery, createClient } from '../../src/postgres/client.ts';
-import {
-  cancelKeyOf,
-  containParserErrors,
-  isIdle,
-  lacksServerProof,
-  processIdOf,
-  protocolEventsOf,
-  setPipelining,
-  socketOf,
-} from '../../src/postgres/pg-internals.ts';
+import { containParserErrors, internalsOf, socketOf } from '../../src/postgres/pg-internals.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
 let database: TestDatabase;
@@ -44,13 +35,10 @@ describe('what pg does not publish, on the pinned version', () => {
   });
 
   it('processID, secretKey, host and port cancel the query', async () => {
-    expect(processIdOf(client)).toBe(await ownProcess());
-    expect(cancelKeyOf(client)).toEqual({
-      host: client.host,
-      port: client.port,
-      processId: processIdOf(client),
-      secretKey: expect.any(Number),
-    });
+    const { host, port, processID, secretKey } = internalsOf(client);
+    expect(processID).toBe(await ownProcess());
+    expect({ host, port }).toEqual({ host: client.host, port: client.port });
+    expect(secretKey).toEqual(expect.any(Number));
     const query = client.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
     await expect
       .poll(async () => {
@@ -61,23 +49,11 @@ describe('what pg does not publish, on the pinned version', () => {
   });
 
   it('readyForQuery is false while a query is running', async () => {
-    expect(isIdle(client)).toBe(true);
+    expect(internalsOf(client).readyForQuery).toBe(true);
     const query = client.query('SELECT 1');
-    expect(isIdle(client)).toBe(false);
+    expect(internalsOf(client).readyForQuery).toBe(false);
     await query;
-    expect(isIdle(client)).toBe(true);
-  });
-
-  it.each([true, false])('pipeline %s decides whether a statement waits for the one before', async (isOn) => {
-    setPipelining(client, isOn);
-    const first = client.query('SELECT 1 AS value');
-    const sent = socketOf(client).bytesWritten;
-    const second = client.query('SELECT 2 AS value');
-    expect(socketOf(client).bytesWritten > sent).toBe(isOn);
-    expect((await Promise.all([first, second])).map(({ rows }) => rows[0])).toEqual([
-      { value: 1 },
-      { value: 2 },
-    ]);
+    expect(internalsOf(client).readyForQuery).toBe(true);
   });
 
   it('data listeners of the socket are the parser, whose errors end the connection', async () => {
@@ -98,14 +74,14 @@ describe('what pg does not publish, on the pinned version', () => {
   it('saslSession and the events of the protocol show the course of the authentication', async () => {
     const seen: [event: string, lacksProof: boolean][] = [];
     const other = new pg.Client({ connectionString: database.url });
-    const events = protocolEventsOf(other);
+    const events = internalsOf(other).connection;
     for (const event of [
       'authenticationSASL',
       'authenticationSASLFinal',
       'authenticationOk',
       'readyForQuery',
     ]) {
-      const note = (): void => void seen.push([event, lacksServerProof(other)]);
+      const note = (): void => void seen.push([event, internalsOf(other).saslSession != null]);
       events.prependListener(event, note);
     }
     await other.connect();
@@ -120,7 +96,7 @@ describe('what pg does not publish, on the pinned version', () => {
 
   it('events for other methods exist, so that a listener before them can refuse', async () => {
     const other = new pg.Client({ connectionString: database.url });
-    const connection = protocolEventsOf(other) as unknown as NodeJS.EventEmitter;
+    const connection = internalsOf(other).connection as unknown as NodeJS.EventEmitter;
     // `pg` attaches its own listeners when it connects.
     const connected = other.connect();
     for (const event of ['authenticationCleartextPassword', 'authenticationMD5Password', 'readyForQuery']) {
