@@ -4,16 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * Applies `work` to every value, at most `parallelism` at a time, and yields the results in the order of the values. The
  * next values are read and worked on while the consumer uses a result, which counts towards `parallelism` until the next
  * one is requested. When the consumer stops, or anything throws, the source is closed and no further value is started.
- *
- * @example
- * for await (const page of mapOrdered(urls, 4, (url) => fetch(url))) …
  */
 export async function* mapOrdered<I, O>(
-  source: AsyncIterable<I>,
+  source: AsyncIterable<I> | Iterable<I>,
   parallelism: number,
   work: (value: I) => Promise<O>,
 ): AsyncGenerator<O> {
-  const iterator = source[Symbol.asyncIterator]();
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   const results: Promise<O>[] = [];
   let used = 0;
   let isStopped = false;

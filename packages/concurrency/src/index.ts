@@ -5,7 +5,7 @@ export {
   mapOrdered,
   untilAborted,
 } from './async-loops.ts';
-export { type PermitRequest, Semaphore, type SemaphoreOptions } from './semaphore.ts';
+export { Semaphore } from './semaphore.ts';
 export {
   createThreadPool,
   serveTasks,

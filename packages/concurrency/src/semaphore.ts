@@ -1,22 +1,11 @@
 import { untilAborted } from './async-loops.ts';
 
 export interface SemaphoreOptions {
-  /** Permits of all callers together. */
   readonly permits: number;
   /** How many of them one client holds; all of them by default. */
   readonly permitsPerClient?: number;
-  /** How long a caller waits for permits. */
   readonly waitMs: number;
-  /** Makes the error for a caller that waited that long. */
   readonly timeoutError: () => Error;
-}
-
-/** What a caller takes. */
-export interface PermitRequest {
-  /** 1 by default; more than one client may hold count as all of those. */
-  readonly permits?: number;
-  /** Whose share the permits count to. */
-  readonly client?: string;
 }
 
 interface Claim {
@@ -36,10 +25,8 @@ export class Semaphore {
   readonly #options: SemaphoreOptions;
   readonly #permitsPerClient: number;
   #free: number;
-  /** Permits that each client holds now. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
-  /** Called when all permits are free. */
   readonly #onIdle = new Set<() => void>();
 
   constructor(options: SemaphoreOptions) {
@@ -49,13 +36,16 @@ export class Semaphore {
   }
 
   /**
-   * Waits for permits: `using _permit = await semaphore.acquire(signal)`. Disposing of them releases them.
+   * Waits for permits: `using _permit = await semaphore.acquire(signal)`. Disposing of them releases them. More than one
+   * client may hold count as all of those.
    *
    * @throws the error of `timeoutError` when they are not released in time; the reason of `signal` when it aborts
    */
-  async acquire(signal?: AbortSignal, request: PermitRequest = {}): Promise<Disposable> {
+  async acquire(
+    signal?: AbortSignal,
+    { permits = 1, client = '' }: Partial<Claim> = {},
+  ): Promise<Disposable> {
     signal?.throwIfAborted();
-    const { permits = 1, client = '' } = request;
     const claim: Claim = { client, permits: Math.min(permits, this.#permitsPerClient) };
     if (this.#isFirst(claim) && claim.permits <= this.#free) this.#take(claim);
     else await this.#wait(claim, signal);

@@ -1,7 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 
-/** Does tasks on threads. */
 export interface ThreadPool<Task, Outcome> extends AsyncDisposable {
   /**
    * @param limitMs how long the task may take, from its turn; by default there is no limit
@@ -12,7 +11,6 @@ export interface ThreadPool<Task, Outcome> extends AsyncDisposable {
 }
 
 export interface ThreadPoolOptions extends ThreadLimits {
-  /** At least 1. */
   readonly maxThreads: number;
   /** Tasks that are sent to a thread before the first is done, so that it is not idle in between. Default: 1. */
   readonly tasksPerThread?: number;
@@ -108,7 +106,6 @@ function closed(): Error {
 }
 
 const MAX_YOUNG_HEAP_MB = 16;
-/** How long a thread may take to load its code on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
 /** A message from a thread: first that it is ready, then the reply to each task. */
@@ -120,27 +117,21 @@ export type TaskReply<Outcome, Failure> =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'fault'; readonly error: unknown };
 
-/** A reply on its way. */
 interface TaskMessage<Outcome, Failure> {
   readonly message: TaskReply<Outcome, Failure>;
-  /** Bytes of the reply, which move to the other thread instead of being copied. */
   readonly transfer?: readonly TransferListItem[];
 }
 
-/** The kind of tasks that a thread does. */
 export interface ThreadTasks<Task, Failure> {
   /** The code of each thread, which calls {@link serveTasks}. */
   readonly file: URL;
   /** The error of a task that exceeded a limit; `reason` follows the subject, such as `took too much memory`. */
   readonly limitError: (task: Task, reason: string) => Error;
-  /** The error of a task that was refused. */
   readonly failedError: (failure: Failure) => Error;
-  /** Buffers of a task, which move to the thread instead of being copied. */
   readonly transfer?: (task: Task) => readonly TransferListItem[];
 }
 
 interface ThreadLimits {
-  /** Heap of a thread. Default: that of Node. */
   readonly maxHeapMb?: number;
   /** A thread ends when it has been idle for this long. Default: when the pool is disposed. */
   readonly maxIdleMs?: number;
@@ -215,7 +206,6 @@ class TaskThread<Task, Outcome, Failure> {
     });
   }
 
-  /** Resolves when the thread has ended. */
   get exited(): Promise<void> {
     return this.#exited.promise;
   }
@@ -254,7 +244,6 @@ class TaskThread<Task, Outcome, Failure> {
     await this.#worker.terminate();
   }
 
-  /** Ends the thread because of one task. */
   #endBy(job: Job<Task, Outcome>, reason: unknown): void {
     job.result.reject(reason);
     void this.end(died(reason));

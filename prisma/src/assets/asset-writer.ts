@@ -6,70 +6,19 @@ import { transactionIdOf } from '../postgres/pool.ts';
 import type { AssetLocation, AssetStore } from './asset-store.ts';
 import type { EmbeddedContent } from './link/link-item.ts';
 
-/** An asset that is about to be stored. */
-interface StagedAsset {
-  /** In the order of the dataset. */
-  readonly position: number;
-  readonly sha256: string;
-  readonly byteLength: number;
-  readonly mimeType: string | null;
-  /** Null for an asset that the database has already. */
-  readonly location: AssetLocation | null;
-}
-
-/** The statement for {@link stagedRows}. */
-const COPY_STAGED: string =
-  'COPY pg_temp.staged_assets (position, sha256, bytes, byte_length, object_key, mime_type) FROM STDIN (FORMAT binary)';
-
-/** Rows are sent together from this size on: a connection sends such a chunk without a copy. */
-const CHUNK_BYTES = 128 * 1024;
-/** Rows are written into memory of this size, which is used again. */
-const BLOCK_BYTES = 2 * CHUNK_BYTES;
-
-/**
- * Rows of a table of staged assets for a binary COPY, in chunks that are valid until the next one is asked for. Content
- * that is large is sent as it is, without a copy.
- */
-async function* stagedRows(assets: readonly StagedAsset[]): AsyncGenerator<Uint8Array> {
-  const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-  let length = 0;
-  for (const asset of assets) {
-    const { position, sha256, byteLength, mimeType, location } = asset;
-    const hash = Buffer.from(sha256, 'hex');
-    const { bytes = null, objectKey = null } = location ?? {};
-    const values = [BigInt(position), hash, bytes, BigInt(byteLength), objectKey, mimeType];
-    for (const part of rowParts(values)) {
-      if (length > 0 && (part.byteLength >= CHUNK_BYTES || length + part.byteLength > BLOCK_BYTES)) {
-        yield block.subarray(0, length);
-        length = 0;
-      }
-      if (part.byteLength >= CHUNK_BYTES) yield part;
-      else {
-        block.set(part, length);
-        length += part.byteLength;
-      }
-    }
-    if (length < CHUNK_BYTES) continue;
-    yield block.subarray(0, length);
-    length = 0;
-  }
-  if (length > 0) yield block.subarray(0, length);
-}
-
 /** Contents are staged when either limit is reached: bytes in memory, or waiting contents. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const FULL_COUNT = 2_000;
 /** Recent contents that are recognised when they recur; one that recurs later is staged twice. */
 const MAX_SEEN = 50_000;
-/** Contents that are put at the same time. */
 const CONCURRENT_PUTS = 8;
 
 /**
  * Stores the files that the items of one import embed, each of them once per database, in the import's transaction.
  *
  * Rows of `assets` are inserted last, in the order of their hashes: of two imports with common files, one waits for the
- * other's commit, and never both for each other. Until then, contents are kept in memory, or in a temporary table once
- * there are many. A file that the database has already is locked when it is found, so that it cannot be collected.
+ * other's commit, and never both for each other. Until then, contents are kept in memory, and in a temporary table. A file
+ * that the database has already is locked when it is found, so that it cannot be collected.
  */
 export class AssetWriter {
   readonly #store: AssetStore;
@@ -78,10 +27,8 @@ export class AssetWriter {
   /** Those of the contents: one may hold many, and is kept for the last of them. */
   readonly #buffers = new Set<ArrayBufferLike>();
   #pendingBytes = 0;
-  #transactionId: string | undefined;
   #position = 0;
   #isStaged = false;
-  /** Hashes that were added, and whether with a media type. */
   readonly #seen = new Map<string, boolean>();
 
   constructor(store: AssetStore, signal: AbortSignal | undefined) {
@@ -89,12 +36,10 @@ export class AssetWriter {
     this.#signal = signal;
   }
 
-  /** Whether {@link stage} is due. */
   get isFull(): boolean {
     return this.#pendingBytes >= FULL_BYTES || this.#pending.length >= FULL_COUNT;
   }
 
-  /** Adds contents in the order of the dataset. */
   add(contents: readonly EmbeddedContent[]): void {
     for (const content of contents) {
       const hasType = content.mimeType !== null;
@@ -111,73 +56,59 @@ export class AssetWriter {
     }
   }
 
-  /** Moves what waits in memory to a temporary table of the transaction. */
+  /**
+   * Moves what waits in memory to a temporary table of the transaction: locks what the database has already, and puts the rest.
+   */
   async stage(client: pg.ClientBase): Promise<void> {
-    const assets = await this.#locate(client);
-    if (!this.#isStaged) await client.query(CREATE_STAGED);
-    this.#isStaged = true;
-    const copy = new CopyIn(client, COPY_STAGED, this.#signal);
-    await copy.writeAll(stagedRows(assets));
-    await copy.end();
-  }
-
-  /** Inserts the assets, and the references of the dataset to them. @throws StoreError; what the store of assets throws */
-  async store(client: pg.ClientBase, datasetId: string, version = 1): Promise<void> {
-    if (this.#isStaged) {
-      await this.stage(client);
-      await client.query(INSERT_STAGED_ASSETS);
-      await client.query(INSERT_STAGED_REFERENCES, [datasetId, version]);
-      return;
-    }
-    const assets = await this.storeContents(client);
-    await client.query(INSERT_REFERENCES, [
-      datasetId,
-      version,
-      assets.map(hashOf),
-      assets.map(({ mimeType }) => mimeType),
-    ]);
-  }
-
-  /** Inserts what waits in memory, without references. @throws as {@link store} */
-  async storeContents(client: pg.ClientBase): Promise<readonly StagedAsset[]> {
-    const assets = await this.#locate(client);
-    const located = assets.filter(({ location }) => location !== null);
-    await client.query(INSERT_ASSETS, [
-      located.map(hashOf),
-      located.map(({ location }) => location?.bytes ?? null),
-      located.map(({ byteLength }) => byteLength),
-      located.map(({ location }) => location?.objectKey ?? null),
-    ]);
-    return assets;
-  }
-
-  /** Takes what waits in memory; locks what the database has already, and puts the rest. */
-  async #locate(client: pg.ClientBase): Promise<StagedAsset[]> {
     const contents = this.#pending;
     [this.#pending, this.#pendingBytes] = [[], 0];
     this.#buffers.clear();
     const found = await client.query<{ sha256: string }>(LOCK_KNOWN, [contents.map(hashOf)]);
     const known = new Set(found.rows.map(({ sha256 }) => sha256));
-    this.#transactionId ??= await transactionIdOf(client);
-    const transactionId = this.#transactionId;
-    const located: StagedAsset[] = [];
-    const locations = mapOrdered(valuesOf(contents), CONCURRENT_PUTS, async (content) =>
-      known.has(content.sha256) ? null : await this.#store.put(content, transactionId, this.#signal),
-    );
-    for await (const location of locations) {
-      const { sha256, bytes, mimeType } = contents[located.length] as EmbeddedContent;
-      located.push({ position: this.#position, sha256, byteLength: bytes.byteLength, mimeType, location });
+    const transactionId = await transactionIdOf(client);
+    if (!this.#isStaged) await client.query(CREATE_STAGED);
+    this.#isStaged = true;
+    const located = mapOrdered(contents, CONCURRENT_PUTS, async (content) => ({
+      content,
+      location: known.has(content.sha256)
+        ? null
+        : await this.#store.put(content, transactionId, this.#signal),
+    }));
+    const copy = new CopyIn(client, COPY_STAGED, this.#signal);
+    await copy.writeAll(this.#rows(located));
+    await copy.end();
+  }
+
+  async *#rows(
+    located: AsyncIterable<{ readonly content: EmbeddedContent; readonly location: AssetLocation | null }>,
+  ): AsyncGenerator<Uint8Array> {
+    for await (const { content, location } of located) {
+      const { bytes = null, objectKey = null } = location ?? {};
+      const byteLength = BigInt(content.bytes.byteLength);
+      yield* rowParts([
+        ...[BigInt(this.#position), hashOf(content), bytes, byteLength, objectKey, content.mimeType],
+      ]);
       this.#position += 1;
     }
-    return located;
+  }
+
+  /** Inserts the assets, and the references of the dataset to them. @throws as {@link storeContents} */
+  async store(client: pg.ClientBase, datasetId: string, version = 1): Promise<void> {
+    await this.storeContents(client);
+    await client.query(INSERT_REFERENCES, [datasetId, version]);
+  }
+
+  /** Inserts the assets, without references. @throws StoreError; what the store of assets throws */
+  async storeContents(client: pg.ClientBase): Promise<void> {
+    await this.stage(client);
+    await client.query(INSERT_ASSETS);
   }
 }
 
 const hashOf = ({ sha256 }: { readonly sha256: string }): Buffer => Buffer.from(sha256, 'hex');
 
-async function* valuesOf<T>(values: readonly T[]): AsyncGenerator<T> {
-  yield* values;
-}
+const COPY_STAGED =
+  'COPY pg_temp.staged_assets (position, sha256, bytes, byte_length, object_key, mime_type) FROM STDIN (FORMAT binary)';
 
 /** A collector locks rows FOR UPDATE before it removes them, and skips locked rows. */
 const LOCK_KNOWN = `SELECT encode(sha256, 'hex') AS sha256 FROM assets WHERE sha256 = ANY ($1::bytea[])
@@ -195,24 +126,13 @@ const ON_CONFLICT = 'ON CONFLICT (sha256) DO UPDATE SET byte_length = EXCLUDED.b
 const ON_REFERENCE = `ON CONFLICT (dataset_id, sha256, since)
   DO UPDATE SET mime_type = coalesce(dataset_assets.mime_type, EXCLUDED.mime_type)`;
 
-/** Whether the version before does not refer to the file. */
 const IS_NEW = `NOT EXISTS (SELECT FROM dataset_assets old
     WHERE old.dataset_id = $1 AND old.sha256 = asset.sha256 AND old.since < $2 AND old.until IS NULL)`;
 
-const INSERT_STAGED_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
+const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
   SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key FROM pg_temp.staged_assets
   WHERE bytes IS NOT NULL OR object_key IS NOT NULL ORDER BY sha256 ${ON_CONFLICT}`;
 
-const INSERT_STAGED_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type, since)
-  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type, $2::int FROM pg_temp.staged_assets asset WHERE ${IS_NEW}
-  ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;
-
-const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
-  SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key
-  FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::text[]) AS asset (sha256, bytes, byte_length, object_key)
-  ORDER BY sha256 ${ON_CONFLICT}`;
-
 const INSERT_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type, since)
-  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type, $2::int
-  FROM unnest($3::bytea[], $4::text[]) WITH ORDINALITY AS asset (sha256, mime_type, position) WHERE ${IS_NEW}
+  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type, $2::int FROM pg_temp.staged_assets asset WHERE ${IS_NEW}
   ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { mapOrdered } from '@svc/concurrency';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import type { AssetStore } from './asset-store.ts';
 import { addLooseObject } from './collect-assets.ts';
 import type { S3Objects } from './s3/s3-objects.ts';
 
-/** Maximum number of concurrent requests. */
 const CONCURRENT_REQUESTS = 8;
 
-/**
- * Keeps the content of new assets in S3, under keys that are used once. Reads what the database has from there.
- *
- * @param database reads the assets that were stored before
- */
+/** Keeps the content of new assets in S3, under keys that are used once. Reads what the database has from there. */
 export function createS3AssetStore({
   pool,
   objects,
@@ -81,7 +77,6 @@ const OBJECTS_AMONG = `SELECT encode(sha256, 'hex') AS sha256, object_key AS "ob
   FROM assets
   WHERE sha256 = ANY (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted) AND object_key IS NOT NULL`;
 
-/** A small object; null if it is gone. */
 async function readWhole(
   objects: S3Objects,
   objectKey: string,
@@ -99,9 +94,5 @@ async function readWhole(
 
 /** Sends a request for each value, some concurrently; the first error ends it. */
 async function eachOf<T>(values: readonly T[], send: (value: T) => Promise<void>): Promise<void> {
-  const rest = values.values();
-  const sendSome = async (): Promise<void> => {
-    for (const value of rest) await send(value);
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, sendSome));
+  for await (const _ of mapOrdered(values, CONCURRENT_REQUESTS, send));
 }

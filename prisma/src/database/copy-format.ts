@@ -5,7 +5,6 @@
  * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
  */
 
-/** Signature, no flags, no header extension. */
 export const COPY_HEADER: Uint8Array = Uint8Array.from([
   ...[0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00],
   ...[0, 0, 0, 0],
@@ -28,7 +27,6 @@ export function putInt32(bytes: Uint8Array, at: number, value: number): number {
   return at + 4;
 }
 
-/** Writes a field that is null. @returns the position after it */
 export function putNull(bytes: Uint8Array, at: number): number {
   return putInt32(bytes, at, NULL_LENGTH);
 }
@@ -52,7 +50,6 @@ export function putField(
   return to;
 }
 
-/** The value of a field: an `int4`, an `int8`, text, or bytes. */
 export type FieldValue = number | bigint | string | Uint8Array | null;
 
 /** The parts of a row. Bytes are not copied: they are a separate part between the others. */
@@ -60,46 +57,34 @@ export function* rowParts(values: readonly FieldValue[]): Generator<Uint8Array> 
   let head = Buffer.allocUnsafe(2);
   head.writeInt16BE(values.length);
   for (const value of values) {
-    if (!(value instanceof Uint8Array)) {
-      head = Buffer.concat([head, scalarField(value)]);
-      continue;
-    }
+    const bytes = value === null ? null : bytesOf(value);
     const length = Buffer.allocUnsafe(4);
-    putInt32(length, 0, value.byteLength);
-    yield Buffer.concat([head, length]);
-    yield value;
-    head = Buffer.alloc(0);
+    putInt32(length, 0, bytes?.byteLength ?? NULL_LENGTH);
+    if (value instanceof Uint8Array) {
+      yield Buffer.concat([head, length]);
+      yield value;
+      head = Buffer.alloc(0);
+    } else head = Buffer.concat([head, length, bytes ?? Buffer.alloc(0)]);
   }
   if (head.byteLength > 0) yield head;
 }
 
-function scalarField(value: Exclude<FieldValue, Uint8Array>): Buffer {
-  const byteLength =
-    value === null
-      ? 0
-      : typeof value === 'string'
-        ? Buffer.byteLength(value)
-        : typeof value === 'number'
-          ? 4
-          : 8;
-  const field = Buffer.allocUnsafe(4 + byteLength);
-  putInt32(field, 0, value === null ? NULL_LENGTH : byteLength);
-  if (typeof value === 'string') field.write(value, 4);
-  else if (typeof value === 'number') field.writeInt32BE(value, 4);
-  else if (value !== null) field.writeBigInt64BE(value, 4);
-  return field;
+function bytesOf(value: Exclude<FieldValue, null>): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  if (typeof value === 'string') return Buffer.from(value);
+  const bytes = Buffer.allocUnsafe(typeof value === 'number' ? 4 : 8);
+  if (typeof value === 'number') bytes.writeInt32BE(value);
+  else bytes.writeBigInt64BE(value);
+  return bytes;
 }
 
 export function uuidBytes(uuid: string): Uint8Array {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
-/** Whole rows, one after another in a buffer. */
 export interface CutRows {
   readonly bytes: Buffer;
-  /** Where each row starts; it ends where the next one starts. */
   readonly starts: readonly number[];
-  /** Where the last one ends. */
   readonly end: number;
 }
 
@@ -130,7 +115,6 @@ export async function* cutLongRows(
 ): AsyncGenerator<CutRows | LongRow, void, undefined> {
   const cutter = new RowCutter(LONG_ROW_BYTES);
   const source = chunks[Symbol.asyncIterator]();
-  /** What follows a long row in its last chunk. */
   let following: Uint8Array = Buffer.alloc(0);
   async function* restOf(missingBytes: number): AsyncGenerator<Uint8Array> {
     for (let missing = missingBytes; missing > 0; ) {
@@ -160,9 +144,9 @@ export async function* cutLongRows(
   }
 }
 
-/** Cuts rows out of chunks that are pushed. */
 class RowCutter {
-  readonly #rest = new RowBuffer();
+  #rest: Buffer[] = [];
+  #restBytes = 0;
   readonly #longRowBytes: number;
   #neededBytes = COPY_HEADER.byteLength;
   #headerIsRead = false;
@@ -183,10 +167,11 @@ class RowCutter {
   /** @returns the rows that the chunk completes, in its memory or, with a row that began before, in new memory */
   add(chunk: Uint8Array): CutRows | null {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (this.#rest.byteLength > 0 || bytes.length < this.#neededBytes) {
-      this.#rest.append(bytes, this.#neededBytes);
-      if (this.#rest.byteLength < this.#neededBytes) return null;
-      bytes = this.#rest.take();
+    if (this.#restBytes > 0 || bytes.length < this.#neededBytes) {
+      this.#keep(bytes);
+      if (this.#restBytes < this.#neededBytes) return null;
+      bytes = Buffer.concat(this.#rest);
+      [this.#rest, this.#restBytes] = [[], 0];
     }
     let at = 0;
     if (!this.#headerIsRead) {
@@ -217,43 +202,19 @@ class RowCutter {
       at = end.bytes;
     }
     if (Number.isFinite(this.#neededBytes) && at < bytes.length) {
-      this.#rest.append(bytes.subarray(at), this.#neededBytes);
+      this.#keep(bytes.subarray(at));
     }
     return starts.length === 0 ? null : { bytes, starts, end: at };
   }
-}
 
-/** The beginning of a row. Memory for all of it is taken once its length is known. */
-class RowBuffer {
-  #bytes = Buffer.allocUnsafeSlow(0);
-  byteLength = 0;
-
-  /** @param neededBytes of the row, as far as that is known */
-  append(chunk: Buffer, neededBytes: number): void {
-    const length = this.byteLength + chunk.length;
-    if (length > this.#bytes.length) {
-      // the chunk that completes the row begins the next one
-      const capacity = Number.isFinite(neededBytes) ? Math.max(length, neededBytes + chunk.length) : length;
-      const larger = Buffer.allocUnsafeSlow(capacity);
-      this.#bytes.copy(larger, 0, 0, this.byteLength);
-      this.#bytes = larger;
-    }
-    chunk.copy(this.#bytes, this.byteLength);
-    this.byteLength = length;
-  }
-
-  /** Gives the bytes away. */
-  take(): Buffer {
-    const bytes = this.#bytes.subarray(0, this.byteLength);
-    this.#bytes = Buffer.allocUnsafeSlow(0);
-    this.byteLength = 0;
-    return bytes;
+  #keep(bytes: Buffer): void {
+    this.#rest.push(bytes);
+    this.#restBytes += bytes.length;
   }
 }
 
 interface RowEnd {
   readonly bytes: number;
-  /** Where the last field starts, if that is known. */
   readonly lastField: number | null;
   readonly isLast: boolean;
 }
@@ -274,14 +235,11 @@ function endOfRow(bytes: Buffer, at: number): RowEnd {
   return { bytes: position, lastField, isLast: false };
 }
 
-/** The fields of one row after another, by their position. */
 export class RowFields {
   #bytes: Buffer = Buffer.alloc(0);
-  /** Where each field starts, -1 for null, and where it ends. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
 
-  /** Reads the row at `at`. */
   read(bytes: Buffer, at: number): void {
     this.#bytes = bytes;
     const count = bytes.readInt16BE(at);

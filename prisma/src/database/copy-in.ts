@@ -9,12 +9,10 @@ import { StoreError, toStoreError } from './errors.ts';
 const ABORT_TIMEOUT_MS = 5_000;
 
 /**
- * A chunk that is larger than what the connection queues by itself is waited for until it is sent; a smaller one may
- * linger, so a copy of it is sent.
+ * A chunk of this size, more than what the connection queues by itself, is waited for until it is sent. Of smaller ones copies
+ * are sent, together.
  */
-const MAX_DRAINED_BYTES = 128 * 1024;
-
-const NO_ROWS = new Uint8Array();
+const MAX_QUEUED_BYTES = 128 * 1024;
 
 /**
  * A `COPY ... FROM STDIN (FORMAT binary)` that is open for rows. It sends them as fast as the server takes them and holds
@@ -25,10 +23,10 @@ export class CopyIn {
   readonly #copy: ReturnType<typeof copyFrom>;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.#stop(this.#signal?.reason);
-  /** What ended the COPY early. */
   #failure: { readonly error: unknown } | undefined;
   #rejectWait: ((error: unknown) => void) | undefined;
-  #hasBegun = false;
+  #queued: Uint8Array[] = [COPY_HEADER];
+  #queuedBytes = 0;
 
   /** @throws the reason of `signal` when it is aborted already */
   constructor(client: pg.ClientBase, statement: string, signal?: AbortSignal) {
@@ -40,20 +38,18 @@ export class CopyIn {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /**
-   * Sends rows; when this resolves, the chunk's memory is its owner's again.
-   *
-   * @throws the reason of the signal; StoreError `unavailable`, `invalid_request` for a row that is too large for the
-   *   server
-   */
+  /** Sends rows, or queues a few; when this resolves, the chunk's memory is its owner's again. */
   async write(chunk: Uint8Array): Promise<void> {
-    if (chunk.byteLength === 0) return;
     try {
-      if (chunk.byteLength < MAX_DRAINED_BYTES) await this.#send(this.#begun(chunk));
-      else {
-        if (!this.#hasBegun) await this.#send(this.#begun(NO_ROWS));
-        await this.#send(chunk);
+      if (this.#failure !== undefined) throw this.#failure.error;
+      const isSmall = chunk.byteLength < MAX_QUEUED_BYTES;
+      if (isSmall) {
+        this.#queued.push(Buffer.from(chunk));
+        this.#queuedBytes += chunk.byteLength;
+        if (this.#queuedBytes < MAX_QUEUED_BYTES) return;
       }
+      if (this.#queued.length > 0) await this.#send(this.#takeQueued());
+      if (!isSmall) await this.#send(chunk);
     } catch (error) {
       throw await this.abort(error);
     }
@@ -62,8 +58,6 @@ export class CopyIn {
   /**
    * Sends all rows of a source, and closes it without waiting for it when the server reports an error or the signal is
    * aborted.
-   *
-   * @throws as {@link write}; what `chunks` throws, unchanged
    */
   async writeAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     try {
@@ -76,7 +70,8 @@ export class CopyIn {
   /** Ends the COPY. @returns the number of rows that the server counted @throws as {@link write} */
   async end(): Promise<number> {
     try {
-      const end = this.#begun(COPY_TRAILER);
+      this.#queued.push(COPY_TRAILER);
+      const end = this.#takeQueued();
       const socket = socketOf(this.#client);
       socket.cork();
       // The end of the data follows in this turn of the event loop.
@@ -122,11 +117,10 @@ export class CopyIn {
     this.#rejectWait?.(this.#failure.error);
   }
 
-  /** A copy of bytes, after the header if nothing was sent yet: small imports take fewer writes. */
-  #begun(bytes: Uint8Array): Buffer {
-    const copy = this.#hasBegun ? Buffer.from(bytes) : Buffer.concat([COPY_HEADER, bytes]);
-    this.#hasBegun = true;
-    return copy;
+  #takeQueued(): Buffer {
+    const bytes = Buffer.concat(this.#queued);
+    [this.#queued, this.#queuedBytes] = [[], 0];
+    return bytes;
   }
 
   #send(bytes: Uint8Array): Promise<void> {
