@@ -5,7 +5,6 @@ import { itemsInRanges } from '../items/item-ranges.ts';
 import { type ItemRange, toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
 
-/** Assets that items list, linked ones too. */
 export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<number> {
   if (ranges.length === 0) return 0;
   const parameters = new Parameters();
@@ -27,9 +26,10 @@ async function readFiles(
 ): Promise<string[]> {
   const parameters = new Parameters();
   const items = itemsInRanges(toSectionRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
-  const condition = among === undefined ? '' : `WHERE file ->> 5 = ANY (${parameters.add(among)}::text[])`;
+  const condition =
+    among === undefined ? '' : `WHERE file ->> 'sha256' = ANY (${parameters.add(among)}::text[])`;
   const { rows } = await client.query<{ sha256: string }>(
-    `SELECT DISTINCT file ->> 5 AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,
+    `SELECT DISTINCT file ->> 'sha256' AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,
     parameters.values,
   );
   return rows.map(({ sha256 }) => sha256);
@@ -58,7 +58,6 @@ export async function endAssets(
   );
 }
 
-/** Makes a version refer to the files to which an older one refers, and to no others. */
 export async function restoreAssets(
   client: pg.ClientBase,
   { datasetId, version }: { readonly datasetId: string; readonly version: number },
@@ -88,11 +87,7 @@ export interface ChangeProvenance {
   readonly files: string;
 }
 
-/**
- * Records where the items of a new version come from that it takes from elsewhere.
- *
- * @param isWhole whether all of its items do; else they were added to the items of the version before
- */
+/** Records where the items of a new version come from that it takes from elsewhere. */
 export async function insertProvenance(
   client: pg.ClientBase,
   { datasetId, version, sources }: Pick<VersionState, 'datasetId' | 'version' | 'sources'>,

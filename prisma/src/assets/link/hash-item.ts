@@ -3,46 +3,27 @@ import { LRUCache } from 'lru-cache';
 
 interface HashedFile {
   readonly content: { readonly sha256: string; readonly bytes: Uint8Array };
-  /** The text, where it is there already. */
   readonly base64: string | null;
 }
 
-/** The text of an item up to this size is hashed in one call: an object of the hash would cost as much as the hash. */
-const ONE_SHOT_BYTES = 128 * 1024;
 /** From this size on, the hash after the text of a file is kept for the next item. */
 const SHARED_BYTES = 256 * 1024;
 /** Bytes that become base64 text together: a multiple of 3. */
 const PIECE_BYTES = 48 * 1024;
-
-function hashOfSmall(pieces: readonly (string | HashedFile)[]): Uint8Array {
-  const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : base64Of(piece)));
-  return hash('sha256', texts.join(''), 'buffer');
-}
 
 /**
  * The hash of the canonical text of an item.
  *
  * @param pieces the text, and the files whose base64 text belongs between; that of a large file is made in pieces, so that
  * memory never holds the whole of it
- * @param states that items with common files share; null without
  */
-export function hashOf(
-  pieces: readonly (string | HashedFile)[],
-  byteLength: number,
-  states: HashStates | null,
-): Uint8Array {
-  if (byteLength <= ONE_SHOT_BYTES) return hashOfSmall(pieces);
+export function hashOf(pieces: readonly (string | HashedFile)[], states: HashStates | null): Uint8Array {
   let state = createHash('sha256');
   for (const piece of pieces) {
     if (typeof piece === 'string') state.update(piece);
     else state = withBase64(state, piece, states);
   }
   return state.digest();
-}
-
-function base64Of({ base64, content: { bytes } }: HashedFile): string {
-  if (base64 !== null) return base64;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 /**
@@ -77,15 +58,12 @@ function updateBase64(state: Hash, { base64, content: { bytes } }: HashedFile): 
 
 const MAX_STATES = 16;
 
-/** What the hashes of items with common files share. */
 export interface HashStates {
   /** States after texts that come again, the last ones that were used. Go on from a copy, and keep a copy. */
   readonly afterTexts: LRUCache<string, Hash>;
-  /** Hashes of files in lower-case hex digits. */
   readonly files: WeakMap<Uint8Array, string>;
 }
 
-/** Makes empty ones. */
 export function createHashStates(): HashStates {
   return { afterTexts: new LRUCache({ max: MAX_STATES }), files: new WeakMap() };
 }

@@ -22,7 +22,6 @@ import {
 } from '@svc/jsonl-v23/json';
 import { fileHash, type HashStates, hashOf } from './hash-item.ts';
 
-/** A file that an item embeds: its content, and the media type that the item gives it. */
 export interface EmbeddedContent {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
@@ -41,9 +40,7 @@ export interface LinkedItem extends LinkedParts {
   readonly assetCount: number;
   /** Bytes of the canonical text of the whole item with its files embedded. */
   readonly byteLength: number;
-  /** How many of them the stored parts lack. */
   readonly linkedBytes: number;
-  /** One for each linked file, in the same order; the same content is the same object. */
   readonly contents: readonly EmbeddedContent[];
 }
 
@@ -52,10 +49,6 @@ const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 /**
  * Takes the files that an item embeds, or refers to, out of it. The hash is that of the item with its files embedded: it
  * takes their base64 text in pieces, so that memory never holds the whole of it.
- *
- * @param files what the item refers to; without it, references stay as they are
- * @param states of hashes that items with common files share; null without
- * @throws JsonlError as `canonicalJson` does
  */
 export function linkItem(
   item: JsonObject,
@@ -88,7 +81,7 @@ export function linkItem(
   return {
     ...texts,
     linkedFiles,
-    itemHash: hashOf(pieces, byteLength, states),
+    itemHash: hashOf(pieces, states),
     type: typeof type === 'string' ? canonicalJson(type).slice(1, -1) : DEFAULT_ITEM_TYPE,
     assetCount: countAssets(assets),
     byteLength,
@@ -103,12 +96,10 @@ export interface ReferredFiles {
   readonly origins?: readonly string[] | undefined;
 }
 
-/** A reference of an item, and the content of its file. */
 type GivenFile = FileReference & { readonly bytes: Uint8Array };
 
 const NO_FILES: ReadonlyMap<string, GivenFile> = new Map();
 
-/** The files that an item refers to, by the pointers of their entries. */
 function givenFiles(item: JsonObject, { contents, origins }: ReferredFiles): Map<string, GivenFile> {
   return new Map(
     linkedReferences(item, origins ?? null).map((reference, index) => [
@@ -118,7 +109,6 @@ function givenFiles(item: JsonObject, { contents, origins }: ReferredFiles): Map
   );
 }
 
-/** A linked entry while its item is encoded. */
 interface LinkedEntry {
   readonly file: LinkedFile;
   /** The canonical text around the content in the hash view, which has no `path`. */
@@ -131,16 +121,11 @@ interface LinkedEntry {
   readonly base64: string | null;
 }
 
-/** Writes the parts of one item, with links in place of content. */
 class Linker {
   readonly entries: LinkedEntry[] = [];
   readonly #given: ReadonlyMap<string, GivenFile>;
   readonly #states: HashStates | null;
-  /** By the array of a given file, or by the hash of a content. */
-  readonly #contents = new Map<Uint8Array | string, Omit<EmbeddedContent, 'mimeType'>>();
-  readonly #typed = new Map<string, EmbeddedContent>();
 
-  /** @param given files by the pointers of their entries */
   constructor(given: ReadonlyMap<string, GivenFile>, states: HashStates | null) {
     this.#given = given;
     this.#states = states;
@@ -187,34 +172,16 @@ class Linker {
     const given = this.#given.get(pointer);
     if (given === undefined) {
       const base64 = getMember(entry, 'data') as string;
-      return { entry, pointer, base64, content: this.#decoded(base64, mimeTypeOf(entry)) };
+      const bytes = decoded(base64);
+      const content = { sha256: hash('sha256', bytes, 'hex'), bytes, mimeType: mimeTypeOf(entry) };
+      return { entry, pointer, base64, content };
     }
     const whole = filledEntry(entry, given);
     const { bytes } = given;
-    const known = this.#contents.get(bytes) ?? { sha256: fileHash(bytes, this.#states), bytes };
-    this.#contents.set(bytes, known);
-    const content = this.#withType(known, mimeTypeOf(whole));
+    const content = { sha256: fileHash(bytes, this.#states), bytes, mimeType: mimeTypeOf(whole) };
     return { entry: whole, pointer, base64: null, content };
   }
 
-  #decoded(base64: string, mimeType: string | null): EmbeddedContent {
-    // A separate buffer can go to another thread.
-    const bytes = Buffer.allocUnsafeSlow(Math.floor((base64.length * 3) / 4));
-    const content = bytes.subarray(0, bytes.write(base64, 'base64'));
-    const sha256 = sha256Of(content);
-    const known = this.#contents.get(sha256) ?? { sha256, bytes: content };
-    this.#contents.set(sha256, known);
-    return this.#withType(known, mimeType);
-  }
-
-  #withType(content: Omit<EmbeddedContent, 'mimeType'>, mimeType: string | null): EmbeddedContent {
-    const key = `${content.sha256} ${mimeType ?? ''}`;
-    const typed = this.#typed.get(key) ?? { ...content, mimeType };
-    this.#typed.set(key, typed);
-    return typed;
-  }
-
-  /** Joins members or elements, and notes where the linked ones are. */
   #join(
     open: string,
     close: string,
@@ -260,7 +227,6 @@ function linkEntry({ entry, pointer, base64, content }: LinkSource, start: numbe
   return { file, viewBefore, viewAfter, linkText, content, base64 };
 }
 
-/** The canonical text of an object with a string member `data`, before and after the content of that string. */
 function aroundData(object: JsonObject): [before: string, after: string] {
   const earlier: JsonObject = {};
   const later: JsonObject = {};
@@ -285,14 +251,17 @@ function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
   return rest;
 }
 
-/** A copy with these members in place of its own. */
 function withMembers(object: JsonObject, members: JsonObject): JsonObject {
   const copy = without(object);
   for (const [key, value] of Object.entries(members)) setMember(copy, key, value);
   return copy;
 }
 
-const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
+/** In a separate buffer, which can go to another thread. */
+function decoded(base64: string): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(Math.floor((base64.length * 3) / 4));
+  return bytes.subarray(0, bytes.write(base64, 'base64'));
+}
 
 function addedBytes({ file: { before, after, byteLength }, linkText }: LinkedEntry): number {
   const embedded = Buffer.byteLength(before) + base64Length(byteLength) + Buffer.byteLength(after);

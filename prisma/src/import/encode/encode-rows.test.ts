@@ -3,7 +3,6 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
-import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, cutRows } from '../../database/copy-format.ts';
 import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
 import { BufferPool, RowWriter } from './encode-rows.ts';
@@ -137,7 +136,7 @@ function toExportRow(row: ItemRow): Buffer {
     int(row.sectionOrderIndex),
     int(row.orderIndex),
     Buffer.from(row.itemHash),
-    ...[row.answer, row.checker, row.assets, writeLinkedFiles(row.linkedFiles), row.payload].map((text) =>
+    ...[row.answer, row.checker, row.assets, linkedFilesText(row), row.payload].map((text) =>
       text === null ? null : Buffer.from(text),
     ),
   ];
@@ -146,6 +145,8 @@ function toExportRow(row: ItemRow): Buffer {
     ...parts.flatMap((part) => (part === null ? [int(-1)] : [int(part.length), part])),
   ]);
 }
+const linkedFilesText = ({ linkedFiles }: ItemRow): string | null =>
+  linkedFiles.length === 0 ? null : JSON.stringify(linkedFiles);
 function int(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32BE(value);

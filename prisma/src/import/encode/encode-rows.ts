@@ -7,11 +7,11 @@ import {
   type EncodedLine,
   itemSize,
   type LineBatch,
+  type LinkedFile,
   parseLines,
 } from '@svc/jsonl-v23/internal';
 import { createHashStates } from '../../assets/link/hash-item.ts';
 import { type EmbeddedContent, type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
-import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
 import { ItemScan, utf8 } from '../../hub-files/item-scan.ts';
 import { emptyProfile, PROFILE_ITEMS, type Profile, type Profiler } from '../../hub-files/profile.ts';
@@ -23,7 +23,6 @@ import {
   type ItemFiles,
   type LineOptions,
   type NeedsFiles,
-  type RowFailures,
   type RowTarget,
 } from './encoded-rows.ts';
 
@@ -113,19 +112,37 @@ export class RowWriter {
 
   /** Appends an item that embeds no files. */
   add(item: EncodedItemBytes): void {
+    this.#itemBytes += item.itemEnd - item.itemStart;
+    if (this.#lines !== null) this.#addLine(item.bytes, item.itemStart, item.itemEnd);
+    this.#addRow(item, NO_FILES, 0);
+  }
+
+  /** Appends an item whose files, if it has some, are linked. */
+  addLinked(item: LinkedItem): void {
+    const { linkedFiles, linkedBytes } = item;
+    this.#itemBytes += item.byteLength - linkedBytes;
+    for (const { byteLength } of linkedFiles) this.#embeddedBytes += byteLength;
+    this.#lines = null;
+    for (const content of item.contents) {
+      const key = `${content.sha256} ${content.mimeType ?? ''}`;
+      if (!this.#contents.has(key)) this.#contents.set(key, content);
+    }
+    this.#addRow(rangesOf(item), linkedFiles, linkedBytes);
+  }
+
+  #addRow(item: RowTexts, linkedFiles: readonly LinkedFile[], linkedBytes: number): void {
     const { bytes, itemHash } = item;
     this.#addHash(itemHash);
-    this.#itemBytes += item.itemEnd - item.itemStart;
     this.#assetCount += item.assetCount;
-    if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
     const { idStart, idEnd } = this.#scan.read(bytes, item.payloadStart);
     if (this.#profiler !== null) {
       const { answerStart, answerEnd, assetsStart, assetsEnd } = item;
       const answer = answerStart === -1 ? null : bytes.subarray(answerStart, answerEnd);
       const assets = assetsStart === -1 ? null : utf8(bytes, assetsStart, assetsEnd);
-      this.#profiler.add(this.#profile(), this.#scan, { answer, assets, linkedFiles: [] });
+      this.#profiler.add(this.#profile(), this.#scan, { answer, assets, linkedFiles });
     }
     if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
+    const links = linkedFiles.length === 0 ? null : Buffer.from(JSON.stringify(linkedFiles));
     const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
     const byteLength =
       item.payloadEnd -
@@ -133,7 +150,7 @@ export class RowWriter {
       (item.answerEnd - item.answerStart) +
       (item.checkerEnd - item.checkerStart) +
       (item.assetsEnd - item.assetsStart);
-    const needed = ROW_BYTES + (idEnd - idStart) + type + byteLength;
+    const needed = ROW_BYTES + (idEnd - idStart) + type + byteLength + (links?.byteLength ?? 0);
     if (this.#rowsEnd + needed > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, needed);
     }
@@ -147,51 +164,18 @@ export class RowWriter {
     at = putField(rows, at, bytes, item.answerStart, item.answerEnd);
     at = putField(rows, at, bytes, item.checkerStart, item.checkerEnd);
     at = putField(rows, at, bytes, item.assetsStart, item.assetsEnd);
-    at = putNull(rows, at);
-    at = putNull(rows, at);
-    this.#rowsEnd = putField(rows, at, bytes, idStart, idEnd);
-  }
-
-  /** Appends an item whose files, if it has some, are linked. */
-  addLinked(item: LinkedItem): void {
-    const { itemHash, type, payload, answer, checker, assets, linkedFiles, linkedBytes } = item;
-    this.#addHash(itemHash);
-    this.#itemBytes += item.byteLength - linkedBytes;
-    for (const { byteLength } of linkedFiles) this.#embeddedBytes += byteLength;
-    this.#assetCount += item.assetCount;
-    this.#lines = null;
-    for (const content of item.contents) {
-      const key = `${content.sha256} ${content.mimeType ?? ''}`;
-      if (!this.#contents.has(key)) this.#contents.set(key, content);
-    }
-    const toBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text));
-    const payloadBytes = Buffer.from(payload);
-    const answerBytes = toBytes(answer);
-    const parts = [payloadBytes, answerBytes, toBytes(checker), toBytes(assets)];
-    const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
-    const { idStart, idEnd } = this.#scan.read(payloadBytes, 0);
-    this.#profiler?.add(this.#profile(), this.#scan, { answer: answerBytes, assets, linkedFiles });
-    if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
-    const length = ROW_BYTES + (idEnd - idStart) + lengthOf(texts);
-    if (this.#rowsEnd + length > this.#rows.length) {
-      this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, length);
-    }
-    const rows = this.#rows;
-    let at = this.#putHead(lengthOf(parts), itemHash);
-    for (const text of texts) {
-      at = text === null ? putNull(rows, at) : putField(rows, at, text, 0, text.byteLength);
-    }
-    if (linkedFiles.length === 0) at = putNull(rows, at);
+    if (links === null) at = putNull(rows, putNull(rows, at));
     else {
+      at = putField(rows, at, links, 0, links.byteLength);
       at = putInt32(rows, at, INT64_BYTES);
       at = putInt32(rows, at, Math.floor(linkedBytes / 2 ** 32));
       at = putInt32(rows, at, linkedBytes);
     }
-    this.#rowsEnd = putField(rows, at, payloadBytes, idStart, idEnd);
+    this.#rowsEnd = putField(rows, at, bytes, idStart, idEnd);
   }
 
-  /** The whole batch, each of its parts in its own buffer. @param failures of rows that were left out */
-  end(failures: RowFailures | null = null): EncodedRows {
+  /** The whole batch, each of its parts in its own buffer. */
+  end(): EncodedRows {
     return {
       rows: this.#rows.subarray(0, this.#rowsEnd),
       itemCount: this.#itemCount,
@@ -203,7 +187,7 @@ export class RowWriter {
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
       contents: [...this.#contents.values()],
       profiles: this.#profiles,
-      failures,
+      failures: null,
     };
   }
 
@@ -260,8 +244,25 @@ export class RowWriter {
   }
 }
 
-const lengthOf = (texts: readonly (Buffer | null)[]): number =>
-  texts.reduce((sum, text) => sum + (text?.byteLength ?? 0), 0);
+const NO_FILES: readonly LinkedFile[] = [];
+
+type RowTexts = Omit<EncodedItemBytes, 'itemStart' | 'itemEnd'>;
+
+/** The texts of an item in one buffer. */
+function rangesOf({ itemHash, assetCount, type, payload, answer, checker, assets }: LinkedItem): RowTexts {
+  const texts = { type, payload, answer, checker, assets };
+  let end = 0;
+  const ranges = Object.entries(texts).flatMap(([name, text]) => {
+    const start = end;
+    end += Buffer.byteLength(text ?? '');
+    return [
+      [`${name}Start`, text === null ? -1 : start],
+      [`${name}End`, text === null ? -1 : end],
+    ];
+  });
+  const bytes = Buffer.from(Object.values(texts).join(''));
+  return { ...(Object.fromEntries(ranges) as RowTexts), bytes, itemHash, assetCount };
+}
 
 /** Larger buffers are not kept, so that one long line does not stay in memory. */
 const MAX_BUFFER_BYTES = 4 * 1024 * 1024;
@@ -296,7 +297,7 @@ export class BufferPool {
     if (byteLength < STEP_BYTES) return;
     if (byteLength > MAX_BUFFER_BYTES || this.#keptBytes + byteLength > MAX_KEPT_BYTES) {
       // Every batch brings a buffer along. Left to the garbage collector, they would make it mark the whole heap again and again.
-      freeBuffer(buffer);
+      if (!buffer.detached) buffer.transfer(0);
       return;
     }
     this.#keptBytes += byteLength;
@@ -309,29 +310,8 @@ export class BufferPool {
   }
 }
 
-/** Frees the memory of a buffer immediately, which is empty from then on, instead of at the next garbage collection. */
-export function freeBuffer(buffer: ArrayBuffer): void {
-  if (!buffer.detached) buffer.transfer(0);
-}
-
-/** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
-interface BatchEncoder {
-  /**
-   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it returns the failures, one for
-   * each of them, and the files that the others need. Failures are the errors of `parseLines`, and `line_too_long` for an
-   * item whose canonical text is longer than a line may be.
-   */
-  encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
-  /** Does the same for lines whose files have been read and counted. */
-  encodeFilled(
-    lines: Pick<FilledLines, 'batch' | 'contents'>,
-    target: RowTarget,
-    options: LineOptions,
-  ): EncodedRows;
-}
-
-/** Makes an encoder. @param pool buffers for the results @param profiler to profile the items too */
-export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null = null): BatchEncoder {
+/** Makes what encodes batches: the result depends on the arguments alone, so it may run on any thread. */
+export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null = null) {
   const lineEncoder = createLineEncoder({ keepsItems: true });
   const states = createHashStates();
 
@@ -377,7 +357,12 @@ export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null =
   }
 
   return {
-    encodeLines(batch, target, options) {
+    /**
+     * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it returns the failures, one for
+     * each of them, and the files that the others need. Failures are the errors of `parseLines`, and `line_too_long` for an
+     * item whose canonical text is longer than a line may be.
+     */
+    encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles {
       try {
         return encodeItems(batch, target, options);
       } catch (error) {
@@ -386,7 +371,12 @@ export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null =
         return checkLines(batch, options);
       }
     },
-    encodeFilled({ batch, contents }, target, options) {
+    /** Does the same for lines whose files have been read and counted. */
+    encodeFilled(
+      { batch, contents }: Pick<FilledLines, 'batch' | 'contents'>,
+      target: RowTarget,
+      options: LineOptions,
+    ): EncodedRows {
       const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
       const rows = new RowWriter(target, expected, { pool, profiler, keepsLines: false });
       for (const [index, { item }] of parseLines(batch, options).entries()) {

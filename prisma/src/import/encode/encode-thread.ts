@@ -3,17 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { Profiler } from '../../hub-files/profile.ts';
-import { BufferPool, createBatchEncoder, freeBuffer } from './encode-rows.ts';
-import {
-  buffers,
-  distinctFiles,
-  type EncodedRows,
-  type EncodeTask,
-  type FilledLines,
-  type FilledRows,
-  type NeedsFiles,
-  toFailure,
-} from './encoded-rows.ts';
+import { BufferPool, createBatchEncoder } from './encode-rows.ts';
+import { buffers, type EncodedRows, type EncodeTask, type NeedsFiles, toFailure } from './encoded-rows.ts';
 
 const pool = new BufferPool();
 const encoder = createBatchEncoder(pool, new Profiler());
@@ -30,26 +21,13 @@ serveTasks(parentPort, (task: EncodeTask) => {
 });
 
 /** Keeps the bytes of a batch for the next ones, unless it goes back because it needs files. */
-function encode({ batch, contents, target, options }: EncodeTask): EncodedRows | FilledRows | NeedsFiles {
-  if (contents === null) {
-    const outcome = encoder.encodeLines(batch, target, options);
-    if (!('needsFiles' in outcome)) pool.release(batch.bytes.buffer as ArrayBuffer);
-    return outcome;
-  }
-  const rows = withoutFiles(encoder.encodeFilled({ batch, contents }, target, options), contents);
-  pool.release(batch.bytes.buffer as ArrayBuffer);
-  for (const buffer of buffers(contents.flat())) freeBuffer(buffer);
-  return rows;
-}
-
-/** The caller has the files that it gave: their bytes do not go back. */
-function withoutFiles(rows: EncodedRows, files: FilledLines['contents']): FilledRows {
-  const indexes = new Map(distinctFiles(files).map((file, index) => [file, index]));
-  const fileIndexes = rows.contents.map(({ bytes }) => indexes.get(bytes) ?? null);
-  const contents = rows.contents.map((one, index) =>
-    fileIndexes[index] === null ? one : { ...one, bytes: new Uint8Array() },
-  );
-  return { ...rows, fileIndexes, contents };
+function encode({ batch, contents, target, options }: EncodeTask): EncodedRows | NeedsFiles {
+  const outcome =
+    contents === null
+      ? encoder.encodeLines(batch, target, options)
+      : encoder.encodeFilled({ batch, contents }, target, options);
+  if (!('needsFiles' in outcome)) pool.release(batch.bytes.buffer as ArrayBuffer);
+  return outcome;
 }
 
 function buffersOf(outcome: EncodedRows | NeedsFiles): ArrayBuffer[] {

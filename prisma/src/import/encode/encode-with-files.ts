@@ -21,11 +21,9 @@ export interface ItemFileSource {
   read(reference: FileReference, location: SourceLocation): Promise<Uint8Array>;
 }
 
-/** What encodes lines whose files have been read. */
-export interface FilledEncoder {
-  /** Maximum number of batches in progress: 1 without threads. */
+/** The part of a `RowEncoder` for lines whose files have been read. */
+interface FilledEncoder {
   readonly parallelism: number;
-  /** Encodes lines with their files; the contents stay the caller's. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
 }
 
@@ -55,9 +53,6 @@ interface Group {
  * Reads the files that the items of a batch refer to, and encodes the items with them, some groups at a time. A file counts
  * against the size of its item before its base64 text is made. Memory holds 4 MiB of groups, or one item where that is
  * larger.
- *
- * @throws JsonlError `line_too_long` with the line for an item that is too large with its files; what `files` throws;
- *   the signal's reason
  */
 export async function* encodeWithFiles(
   encoder: FilledEncoder,

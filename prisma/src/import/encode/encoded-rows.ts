@@ -16,7 +16,6 @@ export interface EncodedRows {
   /** `itemCount` times 32 bytes, in item order. */
   readonly itemHashes: Uint8Array;
   readonly assetCount: number;
-  /** Items without a prompt or messages. */
   readonly unaskedCount: number;
   /**
    * The canonical lines of these items, each ended by LF, as an export writes them; null when an item
@@ -80,16 +79,6 @@ export interface FilledLines {
   readonly contents: readonly (readonly Uint8Array[])[];
   /** Total size of the items' canonical texts, files included. */
   readonly itemBytes: number;
-}
-
-export function distinctFiles(contents: FilledLines['contents']): Uint8Array[] {
-  return [...new Set(contents.flat())];
-}
-
-/** Encoded lines whose files stay with the caller: contents of files that it gave come back without their bytes. */
-export interface FilledRows extends EncodedRows {
-  /** For each of the contents, which of the distinct files it is, in the order of the lines; null for any other. */
-  readonly fileIndexes: readonly (number | null)[];
 }
 
 /** Options that apply to all lines of a section. */
@@ -196,7 +185,6 @@ export function onlyInPackages(path: string, pointer: string): string {
 
 /** Where the rows of a batch belong. */
 export interface RowTarget {
-  /** UUID */
   readonly partId: string;
   /** Position of the batch's first item in the part. */
   readonly firstOrdinal: number;

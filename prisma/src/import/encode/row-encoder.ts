@@ -5,17 +5,15 @@ import { DEFAULT_MAX_DEPTH, type LineBatch } from '@svc/jsonl-v23/internal';
 import { RUN_ITEMS } from '../../items/hash-blocks.ts';
 import type { ItemRange } from '../../versions/ranges.ts';
 import { BufferPool, createBatchEncoder } from './encode-rows.ts';
-import { encodeWithFiles, type FilledEncoder, type ItemFileSource } from './encode-with-files.ts';
+import { encodeWithFiles, type ItemFileSource } from './encode-with-files.ts';
 import {
   buffers,
   countedRows,
-  distinctFiles,
   type EncodedRows,
   type EncodeTask,
   type Failure,
   FaultList,
   type FilledLines,
-  type FilledRows,
   type LineOptions,
   MAX_ROW_FAILURES,
   type MappingPlan,
@@ -28,16 +26,6 @@ import {
   toFailure,
 } from './encoded-rows.ts';
 import { rowsToLines, type TableRows } from './rows-to-lines.ts';
-
-/** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
-export interface RowEncoder extends FilledEncoder, AsyncDisposable {
-  /** Maximum size of the items that a batch of rows becomes, unless it is one item. */
-  readonly maxBatchBytes: number;
-  /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
-  encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
-  /** Takes back the buffers of a batch that is stored and counted, for the next one. */
-  recycle(encoded: EncodedRows): void;
-}
 
 /** Below this size, posting to a thread costs more than encoding inline. */
 const MIN_THREAD_BYTES = 64 * 1024;
@@ -52,6 +40,9 @@ const LARGE_IDLE_MS = 250;
 /** Encoding takes milliseconds, so each thread holds a second batch. */
 const BATCHES_PER_THREAD = 2;
 
+/** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
+export type RowEncoder = ReturnType<typeof createRowEncoder>;
+
 /**
  * Makes an encoder that works on up to `threadCount` threads, or in the calling thread with 0. The results are the same, but
  * that only threads make profiles.
@@ -59,11 +50,7 @@ const BATCHES_PER_THREAD = 2;
  * An error of a batch is the same error, a `JsonlError` with its location; a thread that dies fails the batches that it
  * holds. Disposing ends the threads immediately.
  */
-export function createRowEncoder({
-  threads: threadCount = 0,
-}: {
-  readonly threads?: number;
-} = {}): RowEncoder {
+export function createRowEncoder({ threads: threadCount = 0 }: { readonly threads?: number } = {}) {
   const pool = new BufferPool();
   const inline = createBatchEncoder(pool);
   const threads =
@@ -76,38 +63,37 @@ export function createRowEncoder({
         };
 
   return {
+    /** Maximum number of batches in progress: 1 without threads. */
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
+    /** Maximum size of the items that a batch of rows becomes, unless it is one item. */
     maxBatchBytes: threads === null ? MAX_INLINE_BATCH_BYTES : MAX_BATCH_BYTES,
-    async encodeLines(batch, target, options) {
+    /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
+    async encodeLines(
+      batch: LineBatch,
+      target: RowTarget,
+      options: LineOptions,
+    ): Promise<EncodedRows | NeedsFiles> {
       const { byteLength } = batch.bytes;
       if (threads === null || byteLength < MIN_THREAD_BYTES)
         return inline.encodeLines(batch, target, options);
       const task = { batch, contents: null, target, options, spare: pool.drain() };
       return await threads[byteLength < LARGE_BYTES ? 'usual' : 'large'].run(task);
     },
-    async encodeFilled(lines, target, options) {
+    /** Encodes lines with their files; the contents stay the caller's. */
+    async encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows> {
       const { itemBytes } = lines;
       if (threads === null || itemBytes < MIN_THREAD_BYTES)
         return inline.encodeFilled(lines, target, options);
-      const files = distinctFiles(lines.contents);
-      const task = { ...copyLines(lines, files), target, options, spare: pool.drain() };
-      const reply = await threads[itemBytes < LARGE_BYTES ? 'usual' : 'large'].run(task);
-      const { fileIndexes, ...rows } = reply as FilledRows;
-      // The bytes of the caller's files in place of the thread's copies, which are gone.
-      const contents = rows.contents.map((content, index) => {
-        const bytes = files[fileIndexes[index] ?? -1];
-        return bytes === undefined ? content : { ...content, bytes };
-      });
-      return { ...rows, contents };
+      const task = { ...copyLines(lines), target, options, spare: pool.drain() };
+      return (await threads[itemBytes < LARGE_BYTES ? 'usual' : 'large'].run(task)) as EncodedRows;
     },
-    recycle({ rows, lines }) {
+    /** Takes back the buffers of a batch that is stored and counted, for the next one. */
+    recycle({ rows, lines }: EncodedRows): void {
       pool.release(rows.buffer as ArrayBuffer);
       if (lines !== null) pool.release(lines.buffer as ArrayBuffer);
     },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(
-        (threads === null ? [] : [threads.usual, threads.large]).map((pool) => pool[Symbol.asyncDispose]()),
-      );
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.all([threads?.usual, threads?.large].map((pool) => pool?.[Symbol.asyncDispose]()));
     },
   };
 }
@@ -124,17 +110,15 @@ const ENCODE_TASKS: ThreadTasks<EncodeTask, Failure> = {
 };
 
 const startPool = (options: ThreadPoolOptions) =>
-  createThreadPool<EncodeTask, EncodedRows | FilledRows | NeedsFiles, Failure>(ENCODE_TASKS, options);
+  createThreadPool<EncodeTask, EncodedRows | NeedsFiles, Failure>(ENCODE_TASKS, options);
 
 /**
  * Copies of lines and of their files, which a thread may own; the caller needs its own for the next items. All files are in
  * one buffer: allocating and passing on one for each file would cost more than encoding small ones.
  */
-function copyLines(
-  { batch, contents }: FilledLines,
-  files: readonly Uint8Array[],
-): Pick<FilledLines, 'batch' | 'contents'> {
-  const { buffer } = Buffer.allocUnsafeSlow(files.reduce((sum, { byteLength }) => sum + byteLength, 0));
+function copyLines({ batch, contents }: FilledLines): Pick<FilledLines, 'batch' | 'contents'> {
+  const files = new Set(contents.flat());
+  const { buffer } = Buffer.allocUnsafeSlow([...files].reduce((sum, { byteLength }) => sum + byteLength, 0));
   const copies = new Map<Uint8Array, Uint8Array>();
   let at = 0;
   for (const file of files) {
@@ -165,8 +149,6 @@ interface EncodeLinesOptions extends LineOptions {
 /**
  * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them from `files`, up
  * to the first faulty line. Faulty lines and missing files become failures.
- *
- * @throws what `batches` and `files` throw; the signal's reason
  */
 export async function* encodeLines(
   encoder: RowEncoder,
@@ -212,11 +194,7 @@ export async function* encodeLines(
   }
 }
 
-/**
- * Encodes the items of rows in order, several batches concurrently: as lines, see `rowsToLines`.
- *
- * @throws what `batches` throws; JsonlError for a plan that cannot be
- */
+/** Encodes the items of rows in order, several batches concurrently: as lines, see `rowsToLines`. */
 export async function* encodeRows(
   encoder: RowEncoder,
   parts: SectionParts,

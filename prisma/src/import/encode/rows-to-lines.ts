@@ -42,7 +42,6 @@ const LINE_FEED = 10;
  * because a mapping may make many times as much of them. Invalid rows are left out, and become failures: the errors of
  * `compileMapping` with the row, and `line_too_long` for an item that is longer than a line may be, or has more values.
  *
- * @param maxBytes of a batch, or one item more
  * @throws JsonlError as `compileMapping` does for the plan; what `batches` throws
  */
 export async function* rowsToLines(
