@@ -2,7 +2,6 @@ import { copiedRows } from '../database/copy-format.ts';
 import { StoreError } from '../database/errors.ts';
 import type { ReadQuery, Reads } from '../postgres/read-query.ts';
 
-/** Content whose hash is known. */
 export interface AssetContent {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
@@ -20,7 +19,10 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Where the content of assets is kept. Rows of `assets` name it, in the database in every case. */
+/**
+ * Where the content of assets is kept. Rows of `assets` name it, in the database in every case. Methods throw StoreError
+ * `unavailable`, `asset_missing`, and the signal's reason.
+ */
 export interface AssetStore {
   /**
    * Stores content, before the transaction that refers to it commits. Every call makes another object, so that the removal
@@ -28,34 +30,18 @@ export interface AssetStore {
    *
    * @param transactionId number of that transaction: the object is removed if it does not commit
    * @returns what the row has to hold
-   * @throws StoreError `unavailable`; the signal's reason
    */
   put(content: AssetContent, transactionId: string, signal?: AbortSignal): Promise<AssetLocation>;
-  /**
-   * Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for.
-   *
-   * @param sha256 64 hex digits
-   * @throws StoreError `asset_missing` if the content is gone, `unavailable`; the signal's reason
-   */
+  /** Reads content in pieces of at most {@link ASSET_PIECE_BYTES}, each of them when it is asked for. */
   read(
     reads: Reads,
     sha256: string,
     range?: ByteRange,
     signal?: AbortSignal,
   ): AsyncGenerator<Uint8Array, void, undefined>;
-  /**
-   * Reads small contents together; deleted ones are absent.
-   *
-   * @param sha256s each 64 lower-case hex digits
-   * @throws StoreError `unavailable`; the signal's reason
-   */
+  /** Reads small contents together; deleted ones are absent. */
   readSome(reads: Reads, sha256s: readonly string[], signal?: AbortSignal): Promise<Map<string, Uint8Array>>;
-  /**
-   * Those of these assets whose content is gone: of an object, only asking the storage tells.
-   *
-   * @param query reads the rows of the assets
-   * @throws StoreError `unavailable`; the signal's reason
-   */
+  /** Those of these assets whose content is gone: of an object, only asking the storage tells. */
   findMissing(query: ReadQuery, sha256s: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
   /** Removes objects whose rows are gone. Removing one that is not there is not an error. @throws StoreError `unavailable` */
   remove(objectKeys: readonly string[]): Promise<void>;
@@ -64,7 +50,6 @@ export interface AssetStore {
 /** Bytes of one read, which memory holds for each reader: hundreds of items of a run may be sent at a time. */
 export const ASSET_PIECE_BYTES: number = 384 * 1024;
 
-/** Keeps content in the rows of `assets` themselves. */
 export function createDatabaseAssetStore(): AssetStore {
   return {
     put: async ({ bytes }) => ({ bytes, objectKey: null }),

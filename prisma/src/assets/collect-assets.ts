@@ -89,8 +89,6 @@ export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly
 /**
  * Removes the objects to which no asset refers, of transactions that have ended, and forgets the others. Several
  * processes may do it concurrently.
- *
- * @throws StoreError `unavailable` when the object storage is; what is left is removed the next time
  */
 export async function collectObjects(
   pool: pg.Pool,

@@ -3,10 +3,6 @@ import { toCorrupt } from '../database/read-stored-json.ts';
 import type { Reads } from '../postgres/read-query.ts';
 import type { AssetStore } from './asset-store.ts';
 
-/** A file up to this size is not read again for the next entry that embeds it. */
-const MAX_KEPT_BYTES = 768 * 1024;
-
-/** How contents are read. */
 interface ContentReader {
   readonly assets: AssetStore;
   readonly reads: Reads;
@@ -15,28 +11,15 @@ interface ContentReader {
 /**
  * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
  * and however large they are.
- *
- * @throws StoreError `corrupt` for damaged texts, `asset_missing` for a file that is not stored, `unavailable`; the signal's reason
  */
 export async function* itemText(
   reader: ContentReader,
   parts: LinkedParts,
   signal?: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  let kept: { readonly sha256: string; readonly base64: string } | undefined;
   for (const piece of layout(parts)) {
     if (typeof piece === 'string') yield piece;
-    else if (kept?.sha256 === piece.sha256) yield kept.base64;
-    else {
-      const keeps = piece.byteLength <= MAX_KEPT_BYTES;
-      let base64 = '';
-      for await (const text of base64Text(reader, piece, signal)) {
-        // Object storage may give even a small file in several pieces.
-        if (keeps) base64 += text;
-        yield text;
-      }
-      if (keeps) kept = { sha256: piece.sha256, base64 };
-    }
+    else yield* base64Text(reader, piece, signal);
   }
 }
 

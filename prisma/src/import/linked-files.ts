@@ -25,7 +25,7 @@ export interface LinkedFilesDeps {
 
 /**
  * The stored files that items link, as `GET …/items?assets=link` writes them. Each batch of items takes two queries, and
- * one for each MiB of small files; of the contents, memory holds 34 MiB, or one.
+ * one for each MiB of small files; of the contents, memory holds 33 MiB, or one.
  */
 export function createLinkedFiles({ pool, assets, signal }: LinkedFilesDeps): ItemFileSource {
   const reads = createReads(pool, signal);

@@ -4,7 +4,6 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { StoreError } from '../../database/errors.ts';
 import type { AssetContent, ByteRange } from '../asset-store.ts';
 
-/** Where objects are kept: a bucket, and how their keys begin. */
 export interface S3Location {
   readonly bucket: string;
   /** Empty, or a text that ends with a slash. */
@@ -18,30 +17,14 @@ export interface S3Location {
  * Objects of a bucket, by keys without its prefix. Every method throws StoreError `unavailable` when the server cannot be
  * reached, takes too long or refuses the credentials, and the signal's reason when it is aborted.
  */
-export interface S3Objects {
-  /** Stores an object, in place of an existing one. */
-  put(key: string, content: AssetContent, signal?: AbortSignal): Promise<void>;
-  /**
-   * Reads bytes `start` to `end`, which is not included, as fast as they are pulled. A broken connection is resumed.
-   *
-   * @throws StoreError `asset_missing`
-   */
-  read(key: string, range: ByteRange, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Whether an object is there. */
-  exists(key: string, signal?: AbortSignal): Promise<boolean>;
-  /** Deletes an object; one that is not there is deleted already. */
-  delete(key: string, signal?: AbortSignal): Promise<void>;
-  close(): void;
-}
+export type S3Objects = ReturnType<typeof createS3Objects>;
 
 interface S3ObjectsOptions {
   readonly location: S3Location;
   /** How long a connection, and then a request, may take; an upload has more time, by its size. */
   readonly connectMs?: number;
   readonly responseMs?: number;
-  /** How long a read may wait for the next bytes. */
   readonly idleMs?: number;
-  /** Before a read is resumed; each further time waits twice as long. */
   readonly retryDelayMs?: number;
 }
 
@@ -59,7 +42,7 @@ type Sdk = typeof import('@aws-sdk/client-s3');
  * Makes the objects. The SDK, which takes long to load, is imported with the first request; it takes credentials and region
  * from its default chain.
  */
-export function createS3Objects(options: S3ObjectsOptions): S3Objects {
+export function createS3Objects(options: S3ObjectsOptions) {
   const { location, connectMs = 5_000, responseMs = 15_000, idleMs = 30_000, retryDelayMs = 200 } = options;
   let loading: Promise<{ readonly sdk: Sdk; readonly client: S3Client }> | undefined;
   const load = (): NonNullable<typeof loading> => {
@@ -101,7 +84,7 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
   }
 
   return {
-    async put(name, { sha256, bytes }, signal) {
+    async put(name: string, { sha256, bytes }: AssetContent, signal?: AbortSignal): Promise<void> {
       try {
         const { sdk, client } = await load();
         const command = new sdk.PutObjectCommand({ ...at(name), Body: bytes });
@@ -121,7 +104,16 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
       }
     },
 
-    async *read(name, { start, end }, signal) {
+    /**
+     * Reads bytes `start` to `end`, which is not included, as fast as they are pulled. A broken connection is resumed.
+     *
+     * @throws StoreError `asset_missing`
+     */
+    async *read(
+      name: string,
+      { start, end }: ByteRange,
+      signal?: AbortSignal,
+    ): AsyncGenerator<Uint8Array, void, undefined> {
       let from = start;
       let failures = 0;
       let resumedAt = start;
@@ -143,7 +135,7 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
       }
     },
 
-    async exists(name, signal) {
+    async exists(name: string, signal?: AbortSignal): Promise<boolean> {
       const { sdk, client } = await load();
       return await send(
         name,
@@ -152,7 +144,8 @@ export function createS3Objects(options: S3ObjectsOptions): S3Objects {
       );
     },
 
-    async delete(name, signal) {
+    /** Deletes an object; one that is not there is deleted already. */
+    async delete(name: string, signal?: AbortSignal): Promise<void> {
       const { sdk, client } = await load();
       await send(name, () => client.send(new sdk.DeleteObjectCommand(at(name)), abortable(signal)), signal);
     },
