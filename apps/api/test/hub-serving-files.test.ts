@@ -133,7 +133,7 @@ it('knows the columns of what an import stores when it commits', async () => {
   const { id } = await importItems(store.datasets, Object.fromEntries(texts));
   const [known] = await queryDatabase(
     api.databaseUrl,
-    `SELECT sum((profile::json ->> 0)::int)::int AS items FROM hub_profiles JOIN parts ON parts.id = part_id
+    `SELECT sum((profile::json ->> 'items')::int)::int AS items FROM hub_profiles JOIN parts ON parts.id = part_id
      WHERE dataset_id = '${id}'`,
   );
   // All but those of a short batch at the end.

@@ -6,20 +6,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/**
- * The members of an object, one after another, from its canonical JSON text in UTF-8. Nothing is decoded or copied.
- *
- * @example
- * cursor.open(bytes, 0);
- * while (cursor.next()) if (cursor.isKey(NAME)) return bytes.subarray(cursor.valueStart, cursor.valueEnd);
- */
+/** The members of an object, one after another, from its canonical JSON text in UTF-8. Nothing is decoded or copied. */
 export class MemberCursor {
-  /** Where the key starts and ends, between its quotes. */
   keyStart = 0;
   keyEnd = 0;
   valueStart = 0;
   bytes: Uint8Array = new Uint8Array();
-  /** -1 until somebody asks. */
   #valueEnd = 0;
 
   /** @param start of a value; one that is no object has no members */
@@ -28,7 +20,6 @@ export class MemberCursor {
     this.#valueEnd = start;
   }
 
-  /** Goes to the next member. @returns whether there is one */
   next(): boolean {
     const { bytes, valueEnd } = this;
     const separator = bytes[valueEnd];
@@ -74,7 +65,6 @@ export function utf8({ buffer, byteOffset }: Uint8Array, start: number, end: num
 /** Longer strings are searched by the runtime, for which a call costs more than a few bytes. */
 const SHORT_BYTES = 24;
 
-/** The position after the string that begins at `quote`. */
 function endOfString(bytes: Uint8Array, quote: number): number {
   let at = quote + 1;
   for (const end = at + SHORT_BYTES; at < end; at += 1) {
@@ -90,7 +80,6 @@ function endOfString(bytes: Uint8Array, quote: number): number {
   }
 }
 
-/** The position after the value that begins at `start`, inside an array or object. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let depth = 0;
   let at = start;
@@ -110,7 +99,6 @@ function endOfValue(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** The kinds of JSON values, as bits of a set. */
 const KIND = {
   string: 1,
   /** An integer that a double represents. */
@@ -126,13 +114,10 @@ const KIND = {
   object: 128,
 } as const;
 
-/** A set of kinds; nulls have none. */
 export type Kinds = number;
 
-/** The type of a column for values of some kinds. */
 export type ValueType = 'string' | 'int64' | 'double' | 'bool' | 'json';
 
-/** The kind of the value from `start` to `end`, from its canonical text. */
 export function kindOf(bytes: Uint8Array, start: number, end: number): Kinds {
   switch (bytes[start]) {
     case 0x22:
@@ -188,7 +173,6 @@ function numberKind(json: string): Kinds {
   return String(value) === json && !Number.isInteger(value) ? KIND.double : KIND.otherNumber;
 }
 
-/** The type that all values of some kinds have; null where there is no value. */
 export function typeOf(kinds: Kinds): ValueType | null {
   const isOf = (...some: readonly Kinds[]): boolean =>
     (kinds & ~some.reduce((all, one) => all | one, 0)) === 0;
@@ -214,20 +198,16 @@ const [ID, CRITERIA, INPUTS, CHOICES, MESSAGES, PROMPT, META] = [
 
 /** What an item is, from its canonical payload: its text without answer, checker and assets, in UTF-8. */
 export class ItemScan {
-  /** Where the value of `id` is; -1 without one. */
   idStart = -1;
   idEnd = -1;
   /** Whether it has a prompt or messages, as `hasPrompt` tells of values. */
   hasPrompt = false;
-  /** One of {@link TASK_KINDS}. */
   kind: number = TASK_KINDS.none;
-  /** Where the value of `meta` starts; -1 without one. */
   metaStart = -1;
   bytes: Uint8Array = new Uint8Array();
   readonly #item = new MemberCursor();
   readonly #inputs = new MemberCursor();
 
-  /** Reads a payload that starts at `start`. */
   read(bytes: Uint8Array, start: number): this {
     this.bytes = bytes;
     this.idStart = -1;

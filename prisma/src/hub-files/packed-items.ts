@@ -1,18 +1,16 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
+import { decodeRow, ROW_FIELD } from '../items/decode-rows.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { ItemScan } from './item-scan.ts';
 import { emptyProfile, type Profile, Profiler } from './profile.ts';
 
-/** An item as it is stored, without its section. The hash is a view of what was unpacked. */
 export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;
 
-/** The columns that {@link unpackItems} reads, in its order, as bytes. */
 const COLUMNS: readonly string[] = [
-  'int4send(i.order_index)',
-  'i.item_hash',
-  ...['payload', 'answer', 'checker', 'assets', 'linked_files'].map(
+  ...['int4send(i.section)', 'int4send(i.order_index)', 'i.item_hash'],
+  ...['answer', 'checker', 'assets', 'linked_files', 'payload'].map(
     (name) => `convert_to(i.${name}::text, 'UTF8')`,
   ),
 ];
@@ -37,35 +35,18 @@ export function asCopy(rows: Uint8Array): Uint8Array<ArrayBuffer> {
   return packed;
 }
 
-const FIELD = {
-  orderIndex: 0,
-  itemHash: 1,
-  payload: 2,
-  answer: 3,
-  checker: 4,
-  assets: 5,
-  linkedFiles: 6,
-} as const;
-
-/** The items in what `HubFileStore.readItems` gave. Depends on nothing else of the store, so that a thread loads little. */
+/** The items in what `HubFileStore.readItems` gave. Depends on little else of the store, so that a thread loads little. */
 export function* unpackItems(packed: Uint8Array): Generator<UnpackedItem> {
   for (const fields of copiedRows([packed])) {
-    yield {
-      orderIndex: fields.int32(FIELD.orderIndex),
-      itemHash: fields.view(FIELD.itemHash),
-      payload: fields.text(FIELD.payload) ?? '',
-      answer: fields.text(FIELD.answer),
-      checker: fields.text(FIELD.checker),
-      assets: fields.text(FIELD.assets),
-      linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
-    };
+    const item = decodeRow(fields);
+    yield { ...item, payload: item.payload ?? '' };
   }
 }
 
 /** What each item in what `HubFileStore.readItems` gave is: one object, which has one item after another. */
 export function* scanItems(packed: Uint8Array): Generator<ItemScan> {
   const scan = new ItemScan();
-  for (const fields of copiedRows([packed])) yield scan.read(fields.view(FIELD.payload), 0);
+  for (const fields of copiedRows([packed])) yield scan.read(fields.view(ROW_FIELD.payload), 0);
 }
 
 /** The profiles of groups of packed items. @param counts how many items each group has */
@@ -78,10 +59,10 @@ export function profileItems(packed: Uint8Array, counts: readonly number[]): rea
     for (let left = count; left > 0; left -= 1) {
       const { value: fields } = rows.next();
       if (fields === undefined) throw new Error('A group has too few items.');
-      profiler.add(profile, scan.read(fields.view(FIELD.payload), 0), {
-        answer: fields.isNull(FIELD.answer) ? null : fields.view(FIELD.answer),
-        assets: fields.text(FIELD.assets),
-        linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
+      profiler.add(profile, scan.read(fields.view(ROW_FIELD.payload), 0), {
+        answer: fields.isNull(ROW_FIELD.answer) ? null : fields.view(ROW_FIELD.answer),
+        assets: fields.text(ROW_FIELD.assets),
+        linkedFiles: readLinkedFiles(fields.text(ROW_FIELD.linkedFiles)),
       });
     }
     return profile;
@@ -90,6 +71,6 @@ export function profileItems(packed: Uint8Array, counts: readonly number[]): rea
 
 export function* linkedFilesOf(packed: Uint8Array): Generator<LinkedFile> {
   for (const fields of copiedRows([packed])) {
-    if (!fields.isNull(FIELD.linkedFiles)) yield* readLinkedFiles(fields.text(FIELD.linkedFiles));
+    if (!fields.isNull(ROW_FIELD.linkedFiles)) yield* readLinkedFiles(fields.text(ROW_FIELD.linkedFiles));
   }
 }

@@ -2,10 +2,8 @@ import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { membersOf } from '../database/read-stored-json.ts';
 import { type ItemScan, type Kinds, kindOf, MemberCursor } from './item-scan.ts';
 
-/** An image that an item embeds. */
 export interface LinkedImage {
   readonly sha256: string;
-  /** Where the file was; null where the entry does not say. */
   readonly path: string | null;
 }
 
@@ -23,7 +21,6 @@ export function isImage(file: LinkedFile): boolean {
   return typeof mime_type === 'string' && mime_type.startsWith('image/');
 }
 
-/** What an item has of assets: their JSON text, and the files that they link. */
 interface ItemAssets {
   readonly assets: string | null;
   readonly linkedFiles: readonly LinkedFile[];
@@ -42,19 +39,16 @@ function toImage(file: LinkedFile): LinkedImage {
   return { sha256: file.sha256, path: typeof path === 'string' ? path : null };
 }
 
-/** The entry of a file, without its content. */
 function entryOf({ before, after }: LinkedFile): { readonly mime_type?: unknown; readonly path?: unknown } {
   return JSON.parse(before + after) as object;
 }
 
-/** The key that a JSON Pointer `/assets/<key>` names. */
 const nameOf = (pointer: string): string =>
   pointer.slice('/assets/'.length).replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** More different keys than this get no columns: they are rather values than names. */
 const MAX_KEYS = 1_000;
 
-/** What an asset of a name is. */
 const IMAGE = 1;
 const OTHER = 2;
 
@@ -65,9 +59,7 @@ export interface Profile {
   meta: Map<string, Kinds> | null;
   /** By the names of assets, whether they are images; null for too many of them. */
   assets: Map<string, number> | null;
-  /** Whether a list of assets has an image. */
   hasListedImages: boolean;
-  /** The {@link TASK_KINDS} of the items, as bits. */
   kinds: number;
 }
 
@@ -85,7 +77,6 @@ export class Profiler {
   readonly #members = new MemberCursor();
   readonly #keys: { readonly bytes: Uint8Array; readonly name: string }[] = [];
 
-  /** Adds an item. */
   add(profile: Profile, { bytes, kind, metaStart }: ItemScan, { answer, ...files }: ItemParts): void {
     profile.kinds |= kind;
     if (answer !== null) profile.answer |= kindOf(answer, 0, answer.length);
@@ -120,7 +111,6 @@ export class Profiler {
   }
 }
 
-/** Adds the items of another profile. */
 export function addProfile(profile: Profile, other: Profile): void {
   profile.answer |= other.answer;
   profile.kinds |= other.kinds;
@@ -129,7 +119,6 @@ export function addProfile(profile: Profile, other: Profile): void {
   profile.assets = addAll(profile.assets, other.assets);
 }
 
-/** Names of assets that are images wherever they are. */
 export function imageNames({ assets }: Profile): readonly string[] {
   return [...(assets ?? [])].filter(([, kinds]) => kinds === IMAGE).map(([name]) => name);
 }
@@ -152,7 +141,7 @@ function addAll(
 }
 
 /** Identifies what profiles say: those of another format are made again. */
-export const PROFILE_FORMAT = '2';
+export const PROFILE_FORMAT = '3';
 /** Items of a part whose profile is kept: a change of a dataset reads those of few blocks again. */
 export const PROFILE_ITEMS = 8_192;
 /** Longer profiles are not kept: an import holds those of all its items. */
@@ -160,19 +149,15 @@ const MAX_PROFILE_LENGTH = 64 * 1024;
 
 export interface PartProfile {
   readonly partId: string;
-  /** Ordinal of the first item of the block. */
   readonly first: number;
   readonly items: number;
   readonly profile: Profile;
 }
 
-/** A profile of a block as it is kept. */
 export interface StoredProfile extends Pick<PartProfile, 'partId' | 'first'> {
-  /** For {@link parseProfile}. */
   readonly profile: string;
 }
 
-/** Puts the profiles of consecutive items together, by blocks of their parts. */
 export class ProfileBlocks {
   readonly #open = new Map<string, { -readonly [Name in keyof PartProfile]: PartProfile[Name] }>();
   readonly #whole: StoredProfile[] = [];
@@ -198,34 +183,17 @@ export class ProfileBlocks {
 
   #close(name: string, { partId, first, items, profile }: PartProfile): void {
     this.#open.delete(name);
-    const { answer, meta, assets, hasListedImages, kinds } = profile;
-    const text = JSON.stringify([
-      ...[items, answer, meta && [...meta], assets && [...assets], hasListedImages, kinds],
-    ]);
+    const text = JSON.stringify({ items, profile }, (_, value) =>
+      value instanceof Map ? [...value] : value,
+    );
     if (text.length <= MAX_PROFILE_LENGTH) this.#whole.push({ partId, first, profile: text });
   }
 }
 
-/** The profile of a block, and of how many items it is. */
 export function parseProfile(text: string): Pick<PartProfile, 'items' | 'profile'> {
   type Entries = [string, number][] | null;
-  type Stored = [
-    items: number,
-    answer: number,
-    meta: Entries,
-    assets: Entries,
-    hasListedImages: boolean,
-    kinds: number,
-  ];
-  const [items, answer, meta, assets, hasListedImages, kinds] = JSON.parse(text) as Stored;
-  return {
-    items,
-    profile: {
-      answer,
-      meta: meta && new Map(meta),
-      assets: assets && new Map(assets),
-      hasListedImages,
-      kinds,
-    },
-  };
+  type Stored = Omit<Profile, 'meta' | 'assets'> & { readonly meta: Entries; readonly assets: Entries };
+  const { items, profile } = JSON.parse(text) as { readonly items: number; readonly profile: Stored };
+  const { meta, assets } = profile;
+  return { items, profile: { ...profile, meta: meta && new Map(meta), assets: assets && new Map(assets) } };
 }

@@ -13,9 +13,7 @@ export interface StoredParts extends Omit<ItemParts, 'payload'> {
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface ItemRow extends ItemPosition, StoredParts {
-  /** 32 bytes. */
   readonly itemHash: Uint8Array;
-  /** The embedded files that checker and assets lack. */
   readonly linkedFiles: readonly LinkedFile[];
 }
 
@@ -49,7 +47,6 @@ export const ROW_FIELD = {
   payload: 7,
 } as const;
 
-/** Decodes one row. @param text reads a field of text */
 export const decodeRow = (
   fields: RowFields,
   text: (field: number) => string | null = (field) => fields.text(field),
@@ -85,45 +82,39 @@ export async function decodeLargeRow(fields: RowFields): Promise<ItemRow> {
 
 /** Checks that every item comes, in order, and was read: an export must be complete. */
 export class ItemOrder {
-  readonly #remaining: IterableIterator<StoredSection>;
+  readonly #missing: Generator<ItemPosition & Pick<StoredSection, 'name'>, void, undefined>;
   readonly #maxItemBytes: number;
-  #section: StoredSection | undefined;
-  #next = 0;
 
   /** @param first position of the first item in the first section */
   constructor(sections: readonly StoredSection[], maxItemBytes: number, first = 0) {
-    this.#remaining = sections.values();
+    this.#missing = itemsOf(sections, first);
     this.#maxItemBytes = maxItemBytes;
-    this.#advance();
-    this.#next = first;
   }
 
-  /**
-   * Checks the next item, and gives the name of its section.
-   *
-   * @throws StoreError `item_too_large` where it comes without its parts
-   */
+  /** Checks the next item, and gives the name of its section. */
   take(sectionOrderIndex: number, orderIndex: number, hasParts: boolean): string {
-    const section = this.#section;
-    if (section === undefined || sectionOrderIndex !== section.orderIndex || orderIndex !== this.#next)
+    const wanted = this.#missing.next().value;
+    if (wanted?.sectionOrderIndex !== sectionOrderIndex || wanted.orderIndex !== orderIndex)
       throw new Error(`Item ${orderIndex} of section ${sectionOrderIndex} is out of order.`);
-    const { name } = section;
+    const { name } = wanted;
     if (!hasParts) throw itemTooLarge('Item', { section: name, orderIndex }, this.#maxItemBytes);
-    this.#next += 1;
-    if (this.#next === section.itemCount) this.#advance();
     return name;
   }
 
-  /** Checks that this was the last item. */
   end(): void {
-    if (this.#section === undefined) return;
-    throw new Error(`Section ${this.#section.orderIndex} ended after ${this.#next} items.`);
+    const wanted = this.#missing.next().value;
+    if (wanted === undefined) return;
+    throw new Error(`Section ${wanted.sectionOrderIndex} ended after ${wanted.orderIndex} items.`);
   }
+}
 
-  /** Goes on to the next section that has items. */
-  #advance(): void {
-    this.#next = 0;
-    do this.#section = this.#remaining.next().value;
-    while (this.#section?.itemCount === 0);
+function* itemsOf(
+  sections: readonly StoredSection[],
+  first: number,
+): Generator<ItemPosition & Pick<StoredSection, 'name'>, void, undefined> {
+  for (const [index, { name, orderIndex: sectionOrderIndex, itemCount }] of sections.entries()) {
+    for (let orderIndex = index === 0 ? first : 0; orderIndex < itemCount; orderIndex += 1) {
+      yield { name, sectionOrderIndex, orderIndex };
+    }
   }
 }

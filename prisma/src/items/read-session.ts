@@ -6,15 +6,14 @@ import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
 import { cancelQuery } from '../postgres/client.ts';
 import { destroySocket } from '../postgres/pg-internals.ts';
-import { queryOf, type ReadQuery, SET_ON_NODES, SNAPSHOT } from '../postgres/read-query.ts';
+import { Transaction } from '../postgres/pool.ts';
+import { queryOf, SET_ON_NODES, SNAPSHOT } from '../postgres/read-query.ts';
 import { decodeRows, ItemOrder, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { cutRange, cutRanges, readRangesOf, type SectionRange } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
 
-/** Sections whose ranges are read together. */
 const SECTIONS_PER_READ = 1_000;
-/** Ranges of one COPY, whose text stays short. */
 const RANGES_PER_COPY = 1_000;
 /** Items of several short ranges of one COPY; on Citus, which holds all of them before it sends the first, of any. */
 const ITEMS_PER_COPY = 4_096;
@@ -35,23 +34,20 @@ export const READ_BY_KEY: string = [
 export async function openReadSession(
   { pool, exports, maxItemBytes }: Pick<StoreContext, 'pool' | 'exports' | 'maxItemBytes'>,
   signal: AbortSignal | undefined,
-): Promise<{ readonly session: ReadSession; readonly query: ReadQuery }> {
+) {
   const permit = await exports.acquire(signal);
-  let client: pg.PoolClient;
+  let transaction: Transaction | undefined;
   try {
-    client = await pool.connect();
+    transaction = await Transaction.begin(pool, pool.limit.begin(SNAPSHOT));
+    const query = queryOf(transaction.client);
+    const [server] = await query<{ readonly isCluster: boolean }>(IS_CLUSTER);
+    const isCluster = server?.isCluster === true;
+    return { session: new ReadSession(transaction, permit, isCluster, maxItemBytes, signal), query };
   } catch (error) {
+    await transaction?.[Symbol.asyncDispose]();
     permit[Symbol.dispose]();
     throw error;
   }
-  const session = new ReadSession(client, permit, maxItemBytes, signal);
-  try {
-    await session.begin(pool.limit.begin(SNAPSHOT));
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
-  return { session, query: queryOf(client) };
 }
 
 type RowReader<T> = (
@@ -60,48 +56,38 @@ type RowReader<T> = (
 ) => AsyncGenerator<T, void, undefined>;
 
 /** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */
-export class ReadSession {
-  #client: pg.PoolClient | null;
+class ReadSession {
+  #transaction: Transaction | null;
   readonly #permit: Disposable;
+  readonly #isCluster: boolean;
   readonly #maxItemBytes: number;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => {
     // A statement that sends nothing yet would not notice that its connection is closed.
-    if (this.#client !== null) void cancelQuery(this.#client);
+    if (this.#transaction !== null) void cancelQuery(this.#transaction.client);
     this.#discard();
   };
-  readonly #ignore = (): void => undefined;
   #reading = false;
-  #isCluster = false;
 
   constructor(
-    client: pg.PoolClient,
+    transaction: Transaction,
     permit: Disposable,
+    isCluster: boolean,
     maxItemBytes: number,
     signal: AbortSignal | undefined,
   ) {
-    this.#client = client;
+    this.#transaction = transaction;
     this.#permit = permit;
+    this.#isCluster = isCluster;
     this.#maxItemBytes = maxItemBytes;
     this.#signal = signal;
-    client.on('error', this.#ignore);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** @param statement begins the transaction */
-  async begin(statement: string): Promise<void> {
-    const client = this.#openClient();
-    await client.query(statement);
-    const { rows } = await client.query<{ readonly isCluster: boolean }>(IS_CLUSTER);
-    this.#isCluster = rows[0]?.isCluster === true;
-  }
-
-  /** The items of these sections, in order. */
   items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
     return this.#read(sections, (chunks, order) => toItems(decodeRows(cutRows(chunks)), order));
   }
 
-  /** Their lines, as `OpenDataset.lines` gives them. */
   lines(sections: readonly StoredSection[]): AsyncGenerator<ItemLine[], void, undefined> {
     return this.#read(sections, (chunks, order) => toLines(cutLongRows(chunks), order));
   }
@@ -149,7 +135,6 @@ export class ReadSession {
     }
   }
 
-  /** Reads groups of ranges one after the other. */
   async *#copy<T>(
     groups: Iterable<readonly SectionRange[]>,
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
@@ -172,15 +157,14 @@ export class ReadSession {
     }
   }
 
-  /** The signal's reason for what an abort breaks. */
   #toFailure(error: unknown): unknown {
     return this.#signal?.aborted === true ? this.#signal.reason : toStoreError(error);
   }
 
   #openClient(): pg.PoolClient {
     this.#signal?.throwIfAborted();
-    if (this.#client === null) throw new Error('The dataset is closed.');
-    return this.#client;
+    if (this.#transaction === null) throw new Error('The dataset is closed.');
+    return this.#transaction.client;
   }
 
   #idleClient(): pg.PoolClient {
@@ -189,34 +173,20 @@ export class ReadSession {
   }
 
   async close(): Promise<void> {
-    const client = this.#client;
-    if (client === null) return;
-    this.#client = null;
-    const broken = await client.query('ROLLBACK').then(
-      () => false,
-      () => true,
-    );
-    this.#release(client, broken);
+    const transaction = this.#transaction;
+    if (transaction === null) return;
+    this.#transaction = null;
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    await transaction[Symbol.asyncDispose]();
+    this.#permit[Symbol.dispose]();
   }
 
   #discard(): void {
-    const client = this.#client;
-    if (client === null) return;
-    this.#client = null;
-    // The server sees the end of the connection and stops sending.
-    destroySocket(client);
-    this.#release(client, true);
-  }
-
-  #release(client: pg.PoolClient, broken: boolean): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-    if (!broken) client.off('error', this.#ignore);
-    client.release(broken);
-    this.#permit[Symbol.dispose]();
+    if (this.#transaction !== null) destroySocket(this.#transaction.client);
+    void this.close();
   }
 }
 
-/** Adds the names of sections. @throws as `order` does */
 async function* toItems(
   batches: AsyncIterable<ItemRow[]>,
   order: ItemOrder,
@@ -230,7 +200,6 @@ async function* toItems(
   }
 }
 
-/** The ranges of each COPY: a long one, or short ones together. */
 function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly SectionRange[], void> {
   let group: SectionRange[] = [];
   let items = 0;
