@@ -27,7 +27,6 @@ import {
 import { lockNewest, type SectionState, type VersionState } from './read-version.ts';
 import { type ChangeProvenance, countAssets, endAssets, insertProvenance } from './version-sources.ts';
 
-/** What is to become of a dataset. */
 export interface DatasetChange {
   readonly datasetId: string;
   readonly mode: 'append' | 'upsert' | 'replace' | 'edit';
@@ -36,22 +35,18 @@ export interface DatasetChange {
   readonly edits?: readonly Edit[] | undefined;
   /** Section of a body that names none; by default the only one, or `default`. */
   readonly section?: string | undefined;
-  /** Hash of the version that the change is for, 64 hex digits. */
   readonly ifMatch?: string | undefined;
   /** What a version of mode `replace` says of itself; by default its mode. */
   readonly source?: 'upload' | 'hub' | undefined;
   /** Where the items come from; edits come from nowhere else. */
   readonly provenance?: ChangeProvenance | undefined;
   readonly message?: string | null | undefined;
-  /** Name of the API key. */
   readonly author?: string | null | undefined;
 }
 
-/** What a change made of a dataset. */
 export interface ChangedDataset {
   readonly datasetId: string;
   readonly version: number;
-  /** 64 hex digits. */
   readonly versionHash: string;
   /** False if the content is what it was: there is no new version. */
   readonly isNew: boolean;
@@ -104,7 +99,6 @@ const rangesOf = (sections: readonly { readonly ranges: readonly ItemRange[] }[]
 
 interface Plan {
   readonly sections: readonly PlannedSection[];
-  /** Undefined where both versions must be compared. */
   readonly change?: DiffCounts;
 }
 
@@ -115,7 +109,6 @@ const PLANS: Readonly<
   >
 > = { append: planAppend, upsert: planUpsert, replace: planReplace, edit: planEdit };
 
-/** The staged items of each section of the version, and then of new ones. */
 function* stagedBySection(
   { sections }: VersionState,
   { staged, section }: DatasetChange,
@@ -159,7 +152,6 @@ const newSection = ({ name }: { readonly name: string }, ranges: readonly ItemRa
   appendedTo: null,
 });
 
-/** The section whose hash continues when items are added to the end of this one. */
 const baseOf = (section: PlannedSection): SectionState | null =>
   section.id === null ? section.appendedTo : section;
 
@@ -249,9 +241,6 @@ async function planEdit(client: pg.ClientBase, before: VersionState, change: Dat
  * What the ids of rows without an id are made of that are appended to a section: its name, and a number from which on no
  * such id is taken, as far as the length and the last item of the section tell. The dataset stays as it is until the
  * transaction ends.
- *
- * @param named the section that the source names; null for none
- * @throws StoreError `dataset_not_found`, `version_changed`
  */
 export async function nextMadeId(
   client: pg.ClientBase,
@@ -270,7 +259,6 @@ export async function nextMadeId(
   return { split, idOffset: Math.max(section.itemCount, numberOf(rows[0]?.id, split) + 1) };
 }
 
-/** The number of an id that was made for a section; -1 for any other id. @param id canonical JSON text */
 function numberOf(id: string | null | undefined, split: string): number {
   const text = id == null ? null : parseJson(id);
   if (typeof text !== 'string' || !text.startsWith(`${split}-`)) return -1;

@@ -12,7 +12,7 @@ import {
   cutItems,
   type ItemRange,
   itemCountOf,
-  skipItems,
+  rangeFinder,
   splitRanges,
   toColumns,
   toSectionRanges,
@@ -20,7 +20,6 @@ import {
 import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State, startSectionHash } from './sha256-state.ts';
 
-/** What a version says of itself. */
 interface VersionMeta {
   readonly source: string;
   readonly message: string | null;
@@ -28,7 +27,6 @@ interface VersionMeta {
   readonly change: DiffCounts;
 }
 
-/** Inserts a version, which becomes the newest of its dataset. */
 export async function insertVersion(
   client: pg.ClientBase,
   { datasetId, version, versionHash, assetCount, sources, sections }: VersionState,
@@ -68,7 +66,6 @@ export interface StoredSectionState extends SectionState {
   readonly hashState?: Uint8Array;
 }
 
-/** Stores a section as it is to be, unless it is there. */
 export async function storeSection(
   client: pg.ClientBase,
   datasetId: string,
@@ -111,7 +108,8 @@ async function hashOf(
   const saved = last === undefined ? null : await readHashState(client, last.partId);
   if (saved !== null && appendedTo?.sectionHash.equals(saved.subarray(0, 32)) === true) {
     const state = Sha256State.resume(saved.subarray(32));
-    await hashItems(client, state, skipItems(ranges, appendedTo.itemCount));
+    const { itemCount } = appendedTo;
+    await hashItems(client, state, rangeFinder(ranges)(itemCount, itemCountOf(ranges) - itemCount));
     return state;
   }
   const state = startSectionHash(name);
@@ -127,7 +125,6 @@ async function readHashState(client: pg.ClientBase, partId: string): Promise<Buf
   return rows[0]?.state ?? null;
 }
 
-/** Copies items to separate parts. */
 async function storeAsParts(
   client: pg.ClientBase,
   datasetId: string,
@@ -147,7 +144,6 @@ async function storeAsParts(
   return parts;
 }
 
-/** Copies items to a part. @param to place of the first */
 export async function copyItems(
   client: pg.ClientBase,
   ranges: readonly ItemRange[],
@@ -195,7 +191,6 @@ export async function keepStaged(
 /** Hashes that one query reads: 2 MB. */
 const ITEMS_PER_QUERY = 65_536;
 
-/** Adds the hashes of items to the hash of their section. */
 async function hashItems(
   client: pg.ClientBase,
   state: Sha256State,
@@ -246,11 +241,9 @@ export async function countDifferences(
 export interface StagedItems {
   /** Name of the section for which they are; null if the body does not name one. */
   readonly section: string | null;
-  /** Whole parts, in the order of the items. */
   readonly ranges: readonly ItemRange[];
 }
 
-/** A planned section: an existing one, or ranges to store. */
 export type PlannedSection = SectionState | NewSection;
 
 export interface NewSection {

@@ -16,106 +16,86 @@ import {
 } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
 
-/** Where the items of a body go in a section. */
-interface PlacedItems {
-  /** Items that take the place of others, in the order of those. */
-  readonly edits: ItemEdit[];
-  /** Items of new ids. */
-  readonly appended: ItemRange[];
-}
-
-const MAX_LISTED_IDS = 20;
-
 /**
  * Pairs staged items with the items of a section by their ids. Items that are what is stored already are in neither list.
- *
- * @throws StoreError `ambiguous_id` for an item without an id, and for an id that occurs twice on either side
  */
 export async function placeUpsert(
   client: pg.ClientBase,
   ranges: readonly ItemRange[],
   staged: readonly ItemRange[],
-): Promise<PlacedItems> {
-  await refuseUnnamed(client, staged);
-  // Before the join, which has as many rows as the section only if no id of the body repeats.
+) {
+  const query = queryOf(client);
   const body = new Parameters();
   const items = itemsInRanges(toSectionRanges([staged]), body);
-  await refuseRepeated(client, `SELECT order_index AS ordinal, item_id AS id FROM ${items} i`, body.values);
-  await client.query('DROP TABLE IF EXISTS pg_temp.placed_items');
-  await client.query(
-    `CREATE TEMPORARY TABLE placed_items (ordinal int, id text, position int, is_same boolean) ON COMMIT DROP`,
+  // Before the join, which has as many rows as the section only if no id of the body repeats.
+  const [checked] = await query<{ readonly unnamed: number | null; readonly repeated: string | null }>(
+    `WITH body AS MATERIALIZED (SELECT order_index AS ordinal, item_id AS id FROM ${items} i)
+     SELECT (SELECT min(ordinal) FROM body WHERE id IS NULL) AS unnamed, (${repeatedIn('body')}) AS repeated`,
+    body.values,
   );
-  const query = queryOf(client);
+  if (checked?.unnamed != null) throw ambiguous(`item ${checked.unnamed + 1} of the body has no id`);
+  refuseRepeated(checked?.repeated);
   const parameters = new Parameters();
-  const placed = placeItems(staged, ranges, parameters);
-  await withHashJoins(query, () => query(placed, parameters.values));
-  await refuseRepeated(client, 'SELECT ordinal, id FROM pg_temp.placed_items', []);
-  const edits = await client.query<{ positions: number[] | null; ordinals: number[] | null }>(
-    `SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
-     FROM pg_temp.placed_items WHERE position IS NOT NULL AND NOT is_same`,
+  const sql = placed(
+    itemsInRanges(toSectionRanges([staged]), parameters),
+    itemsInRanges(toSectionRanges([ranges]), parameters),
   );
-  const appended = await client.query<{ first: number; count: number }>(
-    `SELECT min(ordinal) AS first, count(*)::int AS count FROM (
-       SELECT ordinal, ordinal - row_number() OVER (ORDER BY ordinal) AS island FROM pg_temp.placed_items WHERE position IS NULL
-     ) AS added GROUP BY island ORDER BY 1`,
-  );
-  const { positions, ordinals } = edits.rows[0] as { positions: number[] | null; ordinals: number[] | null };
+  const [found] = await withHashJoins(query, () => query<PlacedItems>(sql, parameters.values));
+  const { repeated, positions, ordinals, added } = found as PlacedItems;
+  refuseRepeated(repeated);
   const find = rangeFinder(staged);
   return {
-    edits: (positions ?? []).map((position, index) => {
+    /** Items that take the place of others, in the order of those. */
+    edits: (positions ?? []).map((position, index): ItemEdit => {
       const [{ partId, first }] = find(ordinals?.[index] as number, 1) as [ItemRange];
       return { position, item: { partId, ordinal: first } };
     }),
-    appended: appended.rows.flatMap(({ first, count }) => find(first, count)),
+    appended: (added ?? []).flatMap(([first, count]) => find(first, count)),
   };
 }
 
-function placeItems(staged: readonly ItemRange[], old: readonly ItemRange[], parameters: Parameters): string {
-  return `INSERT INTO pg_temp.placed_items
-    WITH staged AS (SELECT i.order_index AS ordinal, i.item_hash, i.item_id AS id
-        FROM ${itemsInRanges(toSectionRanges([staged]), parameters)} i),
-      old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
-        FROM ${itemsInRanges(toSectionRanges([old]), parameters)} i)
-    SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
-    FROM staged LEFT JOIN old USING (id)`;
+interface PlacedItems {
+  readonly repeated: string | null;
+  /** Of items that change, and in the body those that take their place. */
+  readonly positions: readonly number[] | null;
+  readonly ordinals: readonly number[] | null;
+  /** Consecutive items of the body that are new. */
+  readonly added: readonly (readonly [first: number, count: number])[] | null;
 }
 
-async function refuseUnnamed(client: pg.ClientBase, staged: readonly ItemRange[]): Promise<void> {
-  const parameters = new Parameters();
-  const unnamed = itemsInRanges(toSectionRanges([staged]), parameters, 'AND i.item_id IS NULL');
-  const { rows } = await client.query<{ ordinal: number }>(
-    `SELECT order_index AS ordinal FROM ${unnamed} i ORDER BY order_index LIMIT 1`,
-    parameters.values,
-  );
-  if (rows[0] === undefined) return;
-  throw new StoreError(
-    'ambiguous_id',
-    `Cannot upsert items: item ${rows[0].ordinal + 1} of the body has no id.`,
-  );
+/** @param staged @param old subqueries for the items of a body, and of a section */
+const placed = (staged: string, old: string): string => `WITH placed AS MATERIALIZED (
+    SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false) AS is_same
+    FROM (SELECT i.order_index AS ordinal, i.item_hash, i.item_id AS id FROM ${staged} i) AS staged
+      LEFT JOIN (SELECT i.order_index AS position, i.item_hash, i.item_id AS id FROM ${old} i) AS old USING (id)
+  ), changed AS (
+    SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
+    FROM placed WHERE position IS NOT NULL AND NOT is_same
+  ), islands AS (
+    SELECT min(ordinal) AS first, count(*) AS count FROM (
+      SELECT ordinal, ordinal - row_number() OVER (ORDER BY ordinal) AS island FROM placed WHERE position IS NULL
+    ) AS new GROUP BY island
+  )
+  SELECT (${repeatedIn('placed')}) AS repeated, changed.*,
+    (SELECT json_agg(json_build_array(first, count) ORDER BY first) FROM islands) AS added
+  FROM changed`;
+
+const MAX_LISTED_IDS = 20;
+
+/** @param rows of `(ordinal, id)` */
+const repeatedIn = (rows: string): string => `SELECT string_agg(id, ', ' ORDER BY first) FROM (
+    SELECT left(item.id, 100) AS id, min(ordinal) AS first FROM ${rows} AS item GROUP BY item.id HAVING count(*) > 1
+    ORDER BY min(ordinal) LIMIT ${MAX_LISTED_IDS}
+  ) AS repeated WHERE id IS NOT NULL`;
+
+function refuseRepeated(ids: string | null | undefined): void {
+  if (ids != null) throw ambiguous(`several items of the section or the body have the id ${ids}`);
 }
 
-/** @param items a query for rows `(ordinal, id)` */
-async function refuseRepeated(
-  client: pg.ClientBase,
-  items: string,
-  values: readonly unknown[],
-): Promise<void> {
-  const { rows } = await client.query<{ id: string }>(
-    `SELECT left(item.id, 100) AS id FROM (${items}) AS item GROUP BY item.id HAVING count(*) > 1
-     ORDER BY min(ordinal) LIMIT ${MAX_LISTED_IDS}`,
-    [...values],
-  );
-  if (rows.length === 0) return;
-  const ids = rows.map(({ id }) => id).join(', ');
-  throw new StoreError(
-    'ambiguous_id',
-    `Cannot upsert items: several items of the section or the body have the id ${ids}.`,
-  );
-}
+const ambiguous = (reason: string): StoreError =>
+  new StoreError('ambiguous_id', `Cannot upsert items: ${reason}.`);
 
-/** One edit of an item. */
 export interface Edit {
-  /** Name of its section; by default any. */
   readonly section?: string | undefined;
   /** The item: its hash (64 hex digits), or its id as canonical JSON text. */
   readonly item: { readonly hash: string } | { readonly id: string };
@@ -123,19 +103,13 @@ export interface Edit {
   readonly isRemoval: boolean;
 }
 
-/** Where an edited item is. */
 interface EditedPlace {
   readonly edit: Edit;
-  /** Order index of the section. */
   readonly section: number;
   readonly position: number;
 }
 
-/**
- * Finds the items of edits in a version.
- *
- * @throws StoreError `section_not_found`, `item_not_found`; `ambiguous_id` for a name that fits several items, and for two edits of one item
- */
+/** Finds the items of edits in a version. */
 export async function placeEdits(
   client: pg.ClientBase,
   { sections }: Pick<VersionState, 'sections'>,
@@ -217,17 +191,13 @@ function* rangesWith({ ranges }: StagedItems, equal: readonly ReusedRange[]): Ge
 }
 
 interface ReusedRange {
-  /** Index of the staged section. */
   readonly section: number;
-  /** Position of the first staged item. */
   readonly staged: number;
   readonly count: number;
-  /** Where the first of the equal items is. */
   readonly part: string;
   readonly first: number;
 }
 
-/** @param old @param staged subqueries for the items of sections */
 const reused = (old: string, staged: string): string => `WITH old AS MATERIALIZED (
     SELECT part_id, ordinal, item_hash, row_number() OVER (PARTITION BY item_hash ORDER BY section, order_index) AS occurrence
     FROM ${old} i

@@ -1,16 +1,12 @@
 import type { SectionRange } from '../items/item-ranges.ts';
 
 export interface ItemRange {
-  /** UUID */
   readonly partId: string;
-  /** Ordinal of the first item in the part. */
   readonly first: number;
   readonly count: number;
 }
 
-/** Another item in the place of one, or none. */
 export interface ItemEdit {
-  /** Position of the item in the section as it was. */
   readonly position: number;
   /** Where the new item is stored; null removes the item. */
   readonly item: { readonly partId: string; readonly ordinal: number } | null;
@@ -31,16 +27,6 @@ export function joinRanges(ranges: Iterable<ItemRange>): ItemRange[] {
     } else joined.push(range);
   }
   return joined;
-}
-
-/** The ranges without their first items. */
-export function skipItems(ranges: readonly ItemRange[], count: number): ItemRange[] {
-  let left = count;
-  return ranges.flatMap((range) => {
-    const skipped = Math.min(left, range.count);
-    left -= skipped;
-    return cutItems(range, skipped, range.count);
-  });
 }
 
 /** The ranges with some items replaced or removed. @param edits in the order of their positions, one for a position */
@@ -64,7 +50,6 @@ function* edited(ranges: readonly ItemRange[], edits: readonly ItemEdit[]): Gene
   }
 }
 
-/** Ranges as the columns of `sections`. */
 export interface RangeColumns {
   readonly partIds: readonly string[];
   readonly starts: readonly number[];
@@ -81,7 +66,6 @@ export function toColumns(ranges: readonly ItemRange[]): RangeColumns {
   return { partIds: ranges.map(({ partId }) => partId), starts, firsts: ranges.map(({ first }) => first) };
 }
 
-/** The ranges of sections in order, as statements take them. */
 export function toSectionRanges(sections: readonly (readonly ItemRange[])[]): SectionRange[] {
   return sections.flatMap((ranges, section) => {
     const { starts } = toColumns(ranges);
@@ -93,11 +77,7 @@ export function toSectionRanges(sections: readonly (readonly ItemRange[])[]): Se
 export const cutItems = ({ partId, first }: ItemRange, from: number, to: number): ItemRange[] =>
   to <= from ? [] : [{ partId, first: first + from, count: to - from }];
 
-/**
- * Ranges of consecutive items, `itemCount` together; fewer at the end.
- *
- * @param cut gives the items of a range from one up to, not including, another
- */
+/** Ranges of consecutive items, `itemCount` together; fewer at the end. */
 export function* splitRanges<T extends { readonly count: number }>(
   ranges: readonly T[],
   itemCount: number,
@@ -126,7 +106,7 @@ export function rangeFinder(ranges: readonly ItemRange[]): (position: number, co
   return (position, count) => {
     const found: ItemRange[] = [];
     let left = count;
-    for (let index = lastAtMost(starts, position); left > 0; index += 1) {
+    for (let index = starts.findLastIndex((start) => start <= position); left > 0; index += 1) {
       const range = ranges[index] as ItemRange;
       const skipped = position + count - left - (starts[index] as number);
       const taken = Math.min(left, range.count - skipped);
@@ -135,17 +115,6 @@ export function rangeFinder(ranges: readonly ItemRange[]): (position: number, co
     }
     return found;
   };
-}
-
-/** Index of the last of ascending numbers that is not greater. */
-function lastAtMost(numbers: readonly number[], wanted: number): number {
-  let [from, to] = [0, numbers.length];
-  while (to - from > 1) {
-    const middle = (from + to) >> 1;
-    if ((numbers[middle] as number) <= wanted) from = middle;
-    else to = middle;
-  }
-  return from;
 }
 
 export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount: number): ItemRange[] {

@@ -3,11 +3,9 @@ import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { fromColumns, type ItemRange, type RangeColumns } from './ranges.ts';
 
-/** A version as it is stored. */
 export interface VersionState {
   readonly datasetId: string;
   readonly version: number;
-  /** 64 hex digits. */
   readonly versionHash: string;
   readonly itemCount: number;
   readonly assetCount: number;
@@ -16,20 +14,16 @@ export interface VersionState {
   readonly sections: readonly SectionState[];
 }
 
-/** A section of a version. */
 export interface SectionState {
   readonly id: string;
   readonly name: string;
   readonly itemCount: number;
-  /** 32 bytes */
   readonly sectionHash: Buffer;
   readonly ranges: readonly ItemRange[];
 }
 
 /**
  * Reads the newest version of a dataset, which stays the newest until the transaction ends: other changes of the dataset wait.
- *
- * @throws StoreError `dataset_not_found`, `version_changed`
  */
 export async function lockNewest(
   client: pg.ClientBase,
