@@ -13,11 +13,8 @@ const MIGRATION_LOCK = 5_267_719;
 const ENGINE_LOCK = 72_707_369;
 const OLDEST_SERVER = 150_000;
 
-/** What {@link migrate} did. */
 export interface MigrationOutcome {
-  /** Names of the migrations that were applied now. */
   readonly applied: readonly string[];
-  /** Names of the tables that were spread over the nodes now. */
   readonly distributed: readonly string[];
 }
 
@@ -84,20 +81,6 @@ async function checkServer(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** A database that has migrations but not the first one was made before the first release. */
-async function checkEmpty(pool: pg.Pool): Promise<void> {
-  if (!(await hasMigrationsTable(pool))) return;
-  const { rowCount } = await pool.query(
-    'SELECT FROM _prisma_migrations WHERE finished_at IS NOT NULL LIMIT 1',
-  );
-  if (Number(rowCount) === 0) return;
-  throw new StoreError(
-    'database_unsupported',
-    'Cannot use the database: a version before 0.1.0 made it. Export its datasets with that version, and import them ' +
-      'with this one into an empty database.',
-  );
-}
-
 /** The migrations of this version that the database lacks; it may have migrations of a later one too. */
 export async function missingMigrations(
   client: pg.Pool | pg.ClientBase,
@@ -130,24 +113,26 @@ async function underLock<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Needs the locks. */
 async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
   const missing = await missingMigrations(pool, names);
   if (missing.length === 0) return [];
-  if (missing.length === names.length) await checkEmpty(pool);
-  await forgetUnfinished(pool);
-  return await apply(pool, names);
-}
-
-/** A process that ended during a migration has rolled it back: it is begun again. Needs the locks. */
-async function forgetUnfinished(pool: pg.Pool): Promise<void> {
-  if (!(await hasMigrationsTable(pool))) return;
-  await pool.query('DELETE FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL');
-}
-
-async function hasMigrationsTable(pool: pg.Pool): Promise<boolean> {
   const { rowCount } = await pool.query("SELECT WHERE to_regclass('_prisma_migrations') IS NOT NULL");
-  return Number(rowCount) > 0;
+  if (Number(rowCount) > 0) {
+    const { rows } = await pool.query<{ isOlder: boolean }>(
+      'SELECT EXISTS (SELECT FROM _prisma_migrations WHERE finished_at IS NOT NULL) AS "isOlder"',
+    );
+    // It has migrations, but not the first one.
+    if (missing.length === names.length && rows[0]?.isOlder === true) {
+      throw new StoreError(
+        'database_unsupported',
+        'Cannot use the database: a version before 0.1.0 made it. Export its datasets with that version, and import them ' +
+          'with this one into an empty database.',
+      );
+    }
+    // A process that ended during a migration has rolled it back: it is begun again.
+    await pool.query('DELETE FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL');
+  }
+  return await apply(pool, names);
 }
 
 async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
@@ -165,7 +150,6 @@ async function apply(pool: pg.Pool, names: readonly string[]): Promise<readonly 
   }
 }
 
-/** First line of what the engine says; the rest is for the log, by `cause`. */
 function reasonOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   return message.trim().split('\n')[0] ?? '';
@@ -174,7 +158,6 @@ function reasonOf(cause: unknown): string {
 /** The folder of the migrations: next to `src`, and next to `dist` once built. */
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 
-/** The migrations of this version. */
 export async function migrationNames(): Promise<string[]> {
   const entries = await readdir(MIGRATIONS, { withFileTypes: true });
   return entries
@@ -183,7 +166,6 @@ export async function migrationNames(): Promise<string[]> {
     .sort();
 }
 
-/** The migrations in the form that the engine takes. */
 export async function readMigrations(names?: readonly string[]): Promise<MigrationList> {
   return {
     baseDir: fileURLToPath(MIGRATIONS),
@@ -245,20 +227,12 @@ export const DISTRIBUTED_TABLES = {
   run_differences: 'run_id',
 } as const;
 
-/** The first table by each column; the others are colocated with it. */
 const FIRST_TABLES: Readonly<Record<string, string>> = { part_id: 'items', run_id: 'run_results' };
 
-/**
- * Spreads the large tables over the nodes of Citus: those that are not spread yet, with the rows that they have.
- *
- * @throws StoreError `database_unsupported` for a server without Citus, or one that is not the coordinator
- */
+/** Spreads the large tables over the nodes of Citus: those that are not spread yet, with the rows that they have. */
 async function distribute(pool: pg.Pool): Promise<string[]> {
   await checkCitus(pool);
-  const { rows } = await pool.query<{ name: string }>(
-    'SELECT logicalrelid::text AS name FROM pg_dist_partition',
-  );
-  const there = new Set(rows.map(({ name }) => name));
+  const there = await distributedTables(pool);
   const missing = Object.entries(DISTRIBUTED_TABLES).filter(([table]) => !there.has(table));
   for (const [table, column] of missing) {
     const first = FIRST_TABLES[column];
@@ -273,17 +247,18 @@ async function distribute(pool: pg.Pool): Promise<string[]> {
   return missing.map(([table]) => table);
 }
 
-/** Whether the large tables, or some of them, are on the nodes of a cluster. */
 async function isDistributed(pool: pg.Pool): Promise<boolean> {
-  const { rowCount: hasCitus } = await pool.query(
-    "SELECT WHERE to_regclass('pg_dist_partition') IS NOT NULL",
-  );
-  if (Number(hasCitus) === 0) return false;
-  const { rowCount } = await pool.query(
-    'SELECT FROM pg_dist_partition WHERE logicalrelid::text = ANY ($1) LIMIT 1',
+  const { rowCount } = await pool.query("SELECT WHERE to_regclass('pg_dist_partition') IS NOT NULL");
+  return Number(rowCount) > 0 && (await distributedTables(pool)).size > 0;
+}
+
+/** Those of {@link DISTRIBUTED_TABLES} that are on the nodes. */
+async function distributedTables(pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE logicalrelid::text = ANY ($1)',
     [Object.keys(DISTRIBUTED_TABLES)],
   );
-  return Number(rowCount) > 0;
+  return new Set(rows.map(({ name }) => name));
 }
 
 async function checkCitus(pool: pg.Pool): Promise<void> {

@@ -15,9 +15,6 @@ interface OpenSchemaEngine extends Disposable {
 /**
  * Opens the engine on one database. It applies migrations; what needs a shadow database (`createMigration`, a
  * comparison with the migrations folder) does not work through the adapter.
- *
- * @param factory makes the engine's connections; its pool stays the caller's
- * @param schema text of a schema.prisma for `diff`; not needed to apply migrations
  */
 export async function openSchemaEngine(
   factory: SqlMigrationAwareDriverAdapterFactory,

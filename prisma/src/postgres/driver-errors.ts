@@ -18,7 +18,6 @@ const TLS_MESSAGES = /SSL connections?$|no encryption$|SSL off$/;
 /** The client itself refuses a server that wants the password in another way, or has none to send. */
 const REFUSED_MESSAGES = /^(?:Cannot authenticate|SASL|SCRAM)/;
 
-/** What the codes of the system mean. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens on that port',
   ENOTFOUND: 'the host is unknown',
@@ -43,7 +42,6 @@ interface Facts {
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly reason: ConnectReason;
-  /** SQLSTATE, or the code of the system. */
   readonly code: string | undefined;
 
   constructor(cause: unknown, to: Pick<pg.Client, 'host' | 'port' | 'database' | 'user'>) {
@@ -63,7 +61,6 @@ function factsOf(error: unknown): Facts {
   return first === undefined ? facts : (first as Facts);
 }
 
-/** The reason of an error that ended the start of a connection. */
 function reasonOf({ code, message = '' }: Facts): ConnectReason {
   if (TLS_MESSAGES.test(message) || TLS_CODES.test(String(code))) return 'tls';
   return isRefused(code) || REFUSED_MESSAGES.test(message) ? 'refused' : 'unreachable';
@@ -106,7 +103,6 @@ const UNAVAILABLE_MESSAGES =
 const UNAVAILABLE_NODES =
   /^(?:failure on connection marked as essential|failed to COPY to shard|connection to the remote node|terminating connection|server closed the connection|the database system is)/;
 
-/** Members of errors of Node.js, `pg` and the server. */
 interface DriverError {
   readonly code?: unknown;
   readonly syscall?: unknown;

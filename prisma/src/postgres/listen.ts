@@ -4,16 +4,13 @@ import { createClient, isThroughPooler } from './client.ts';
 /** @typeParam Channel names of channels, which are SQL identifiers */
 export interface ListenOptions<Channel extends string> {
   readonly url: string;
-  /** One channel, or several on the same connection. */
   readonly channel: Channel | readonly Channel[];
   readonly onNotification: (payload: string, channel: Channel) => void;
   /** Called after every (re)connect: what was sent before it is lost, so look for yourself. */
   readonly onConnect?: () => void;
 }
 
-export interface Listener extends AsyncDisposable {
-  close(): Promise<void>;
-}
+export type Listener = ReturnType<typeof listen>;
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
@@ -26,7 +23,7 @@ const PROBE_TIMEOUT_MS = 10_000;
  * is not an error here. Notifications may be lost, and behind a pooler in transaction mode there are none: callers must
  * also poll.
  */
-export function listen<const Channel extends string>(options: ListenOptions<Channel>): Listener {
+export function listen<const Channel extends string>(options: ListenOptions<Channel>) {
   const closing = new AbortController();
   const running = run(options, closing.signal);
   const close = async (): Promise<void> => {
@@ -54,7 +51,6 @@ async function run<Channel extends string>(
   }
 }
 
-/** One connection, until it breaks or the listener is closed. */
 async function listenOnce<Channel extends string>(
   options: ListenOptions<Channel>,
   signal: AbortSignal,

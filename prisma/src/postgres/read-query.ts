@@ -28,13 +28,11 @@ export function queryOf(client: pg.ClientBase | pg.Pool): ReadQuery {
  */
 export type CopyQuery = (sql: string) => Promise<Buffer[]>;
 
-/** The two ways to read rows. */
 export interface Reads {
   readonly query: ReadQuery;
   readonly copy: CopyQuery;
 }
 
-/** Runs each statement on whatever connection is free, see {@link readFrom}. */
 export function createReads(pool: Pool, signal?: AbortSignal): Reads {
   return {
     query: createReadQuery(pool, signal),
@@ -42,7 +40,6 @@ export function createReads(pool: Pool, signal?: AbortSignal): Reads {
   };
 }
 
-/** Runs each statement on whatever connection is free, see {@link readFrom}. */
 export function createReadQuery(pool: Pool, signal?: AbortSignal): ReadQuery {
   return (sql, values, name) => readFrom(pool, (query) => query(sql, values, name), signal);
 }
@@ -56,7 +53,6 @@ const QUERY_CANCELED = '57014';
  * until it has: a caller that leaves takes no more of the server than one that stays.
  *
  * @param begin the statement that begins a transaction around `work`; without, each statement is its own
- * @throws the signal's reason; what the server says
  */
 export async function readFrom<T>(
   pool: Pool,
@@ -90,21 +86,18 @@ export async function readFrom<T>(
       throw error;
     }
   };
-  const run = async <Row extends pg.QueryResultRow>(
-    sql: string,
-    values: readonly unknown[] = [],
-    name?: string,
-  ): Promise<Row[]> => {
-    const statement =
-      name === undefined ? { text: sql, values: [...values] } : prepared(pool, name, sql, values);
-    return (await attempt(() => client.query<Row>(statement))).rows;
-  };
   try {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', onAbort, { once: true });
-    const query: ReadQuery = async (sql, values, name) => {
+    const query: ReadQuery = async <Row extends pg.QueryResultRow>(
+      sql: string,
+      values: readonly unknown[] = [],
+      name?: string,
+    ) => {
       signal?.throwIfAborted();
-      return await run(sql, values, name);
+      const statement =
+        name === undefined ? { text: sql, values: [...values] } : prepared(pool, name, sql, values);
+      return (await attempt(() => client.query<Row>(statement))).rows;
     };
     const copy: CopyQuery = async (sql) => {
       signal?.throwIfAborted();
@@ -122,7 +115,7 @@ export async function readFrom<T>(
     return result;
   } catch (error) {
     await cancelling;
-    if (begin !== undefined && !isLost) await run('ROLLBACK').catch(() => undefined);
+    if (begin !== undefined && !isLost) await attempt(() => client.query('ROLLBACK')).catch(() => undefined);
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -154,11 +147,7 @@ const AVOIDED = ['enable_nestloop', 'enable_mergejoin', 'enable_bitmapscan'];
 const SET = `${SET_ON_NODES}; ${LARGE_JOINS}; ${AVOIDED.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
 const RESET = ['work_mem', 'jit', ...AVOIDED].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
 
-/**
- * Runs statements of a transaction whose joins are hash joins, wherever they can be.
- *
- * @param query runs statements of the transaction
- */
+/** Runs statements of a transaction whose joins are hash joins, wherever they can be. */
 export async function withHashJoins<T>(
   query: (sql: string) => Promise<unknown>,
   work: () => Promise<T>,
