@@ -1,14 +1,12 @@
 import type pg from 'pg';
 import { inTransaction } from '../postgres/pool.ts';
 
-/** Rows that one query reads. */
 const ROWS_PER_PAGE = 1_000;
 
 /**
  * Does some work for each row of a table, in the order of their ids.
  *
  * @param selected SQL after SELECT, with the `id`, up to a condition on the rows
- * @param first less than every id
  * @param signal ends it early, behind a page; `work` does nothing more once it is aborted
  */
 export async function sumOfRows<Row extends { readonly id: string }>(
@@ -31,7 +29,6 @@ export async function sumOfRows<Row extends { readonly id: string }>(
   }
 }
 
-/** A note that something may have to be removed. */
 export interface Note {
   readonly id: string;
 }
@@ -46,7 +43,6 @@ export interface RemovedRows {
  * Removes what notes say, in several transactions where it is much. Any number of processes may do so concurrently. A note that
  * is made meanwhile is read after the others.
  *
- * @param columns of the notes as SQL, besides `id`
  * @param remove removes some of what a note says, in a transaction that holds it; `turn` counts the transactions from 0
  */
 export async function collectNotes<Row extends Note>(

@@ -6,27 +6,20 @@ import { boundedName, boundedText, shortened } from './values.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 
-/** A stored dataset, as lists and responses show it. */
 export interface DatasetSummary {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
   readonly notes: string | null;
   readonly source: DatasetSource;
-  /** Short name that is unique without regard to case. */
   readonly handle: string | null;
-  /** Number of the version that it describes. */
   readonly version: number;
-  /** Versions that exist. */
   readonly versionCount: number;
-  /** 64 hex digits. */
   readonly versionHash: string;
-  /** Canonical JSON text. */
   readonly schema: string;
   readonly sectionCount: number;
   readonly itemCount: number;
   readonly assetCount: number;
-  /** At most the first {@link SUMMARY_SECTIONS}, in order. */
   readonly sections: readonly SectionSummary[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -42,7 +35,6 @@ export interface SectionSummary {
 export const SUMMARY_SECTIONS = 100;
 
 export interface StoredSection extends SectionSummary {
-  /** 32 bytes */
   readonly sectionHash: Uint8Array;
   /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
@@ -95,7 +87,6 @@ export function shownSchema(maxBytes: number = MAX_SHOWN_SCHEMA_BYTES): string {
     CASE WHEN ${isLarge} THEN NULL ELSE added_files END AS "addedFiles"`;
 }
 
-/** The columns of a dataset as it is shown, under the names of {@link DatasetRow}. */
 export function shownDataset(maxSchemaBytes?: number): string {
   return `${FIXED_COLUMNS}, ${boundedName('name')} AS name, ${shownText('description')}, ${shownText('notes')}, ${shownSchema(maxSchemaBytes)}`;
 }
@@ -106,9 +97,7 @@ export const WHOLE_DATASET: string = `${FIXED_COLUMNS}, name, description, notes
 export const DATASET_BYTES: string = `octet_length(name)::bigint + coalesce(octet_length(description), 0)
   + coalesce(octet_length(notes), 0) + ${SCHEMA_BYTES}`;
 
-/** A dataset without its sections, as queries name its columns. */
 export interface DatasetRow extends Omit<DatasetSummary, 'sections'> {
-  /** Files of items that were added: see {@link withAddedFiles}. */
   readonly addedFiles: string | null;
 }
 

@@ -65,11 +65,8 @@ export type StoreErrorCode =
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** Why the database cannot be used, for `unavailable`. */
   readonly reason: OutageReason | undefined;
-  /** When to try again, where that is known. */
   readonly retryAfterMs: number | undefined;
-  /** Results that a run lacks, for `run_incomplete`. */
   readonly missing: number | undefined;
   /** The member of the request that is at fault, for `invalid_request`: the name of a parameter. */
   readonly path: string | undefined;
@@ -93,7 +90,6 @@ export class StoreError extends Error {
   }
 }
 
-/** SQLSTATE of an unknown table, column, function or schema. */
 const NOT_MIGRATED = new Set(['42P01', '42703', '42883', '3F000']);
 const FULL = '53100';
 
@@ -107,7 +103,8 @@ export function toStoreError(error: unknown): unknown {
     const reason = outageOf(cause);
     if (reason !== undefined) return outage(reason, error);
     if (isUnavailable(cause)) {
-      return new StoreError('unavailable', explain(cause), { cause: error });
+      const message = EXPLANATIONS[String(cause['code'])] ?? 'The database cannot be reached at the moment.';
+      return new StoreError('unavailable', message, { cause: error });
     }
   }
   return error;
@@ -126,7 +123,6 @@ export function operatorMessage(error: unknown): string {
   return found === undefined || message.startsWith(found.message) ? message : `${found.message} ${message}`;
 }
 
-/** An error, and what it was made of. */
 function* causesOf(error: unknown): Generator<Record<string, unknown>> {
   for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 6; depth += 1) {
     yield cause;
@@ -145,7 +141,6 @@ function outageOf(error: Record<string, unknown>): OutageReason | undefined {
   return /^timeout exceeded/.test(String(error['message'])) ? undefined : 'unreachable';
 }
 
-/** Messages by SQLSTATE, where it is more specific than that the server is unavailable. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   '53200': 'The database has no memory left for this.',
   '53300': 'The database has no connection left for this.',
@@ -156,10 +151,6 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   '55P03': 'The database was busy with a conflicting change.',
 };
 
-function explain(error: Record<string, unknown>): string {
-  return EXPLANATIONS[String(error['code'])] ?? 'The database cannot be reached at the moment.';
-}
-
 function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
 }
@@ -168,7 +159,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Does some work, of which a lost connection comes out as StoreError `unavailable`. */
 export async function asStoreErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,13 +3,10 @@ import type { ReadQuery } from '../postgres/read-query.ts';
 import { StoreError } from './errors.ts';
 import { isUuid, shortened } from './values.ts';
 
-/** Which part of a list to read. */
 export interface PageRequest {
-  /** Maximum entries; a page may have fewer although more follow. */
   readonly limit: number;
   /** `nextCursor` of the page before; absent for the first one. */
   readonly cursor?: string | undefined;
-  /** Cancels the read, in the server too. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,12 +16,10 @@ export interface PlacedPageRequest extends PageRequest {
   readonly offset?: number | undefined;
 }
 
-/** A part of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
   /** Opaque; null at the end of the list. */
   readonly nextCursor: string | null;
-  /** Entries of the whole list that pass its filters. */
   readonly totalItems: number;
 }
 
@@ -62,11 +57,7 @@ export function encodeCursor(list: string, position: readonly (string | number)[
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/**
- * The cursor of the page after one; null at the end of the list.
- *
- * @param positionOf gives the position after the last entry, see {@link encodeCursor}
- */
+/** The cursor of the page after one; null at the end of the list. */
 export function cursorAfter<T>(
   list: string,
   shown: readonly T[],
@@ -80,7 +71,6 @@ export function cursorAfter<T>(
 /**
  * Reads a position.
  *
- * @param kinds of the values that the list wrote
  * @throws StoreError `invalid_cursor` for anything that {@link encodeCursor} did not write for this list
  */
 export function decodeCursor<const Kinds extends readonly Kind[]>(
@@ -102,11 +92,9 @@ export function decodeCursor<const Kinds extends readonly Kind[]>(
   return position as Values<Kinds>;
 }
 
-/** The values of a query's parameters, collected while its text is written. */
 export class Parameters {
   readonly values: unknown[];
 
-  /** @param values the values that the text has already */
   constructor(values: readonly unknown[] = []) {
     this.values = [...values];
   }
@@ -118,7 +106,6 @@ export class Parameters {
 /**
  * The version of a list's page: that of the cursor, which continues no other.
  *
- * @returns null for the newest
  * @throws StoreError `invalid_cursor`
  */
 export function versionOfCursor(
@@ -135,11 +122,9 @@ function invalidCursor(cursor: string): StoreError {
   return new StoreError('invalid_cursor', `The cursor "${shortened(cursor)}" does not belong to this list.`);
 }
 
-/** A page whose memory is accounted for until it is released. */
 export interface HeldPage {
   /** Whether the page is large, so that it should be sent in pieces. */
   readonly isLarge: boolean;
-  /** Call it when the page was sent, or is not needed. */
   release(): void;
 }
 
@@ -174,19 +159,13 @@ export interface ListOrder {
 
 /** A list with a size for each of its rows, which have `created_at` and `id`. */
 interface OrderedList {
-  /** SQL after FROM, whose rows are named `name`. */
   readonly from: string;
-  /** Name in cursors, too. */
   readonly name: string;
   /** SQL for what else a row needs so that its `bytes` can be added up, begins with a comma. */
   readonly sizes?: string;
-  /** SQL for the size of a row. */
   readonly bytes: string;
-  /** SQL for what is read of the rows of a page. */
   readonly columns: string;
-  /** By default the newest first. */
   readonly order?: ListOrder | undefined;
-  /** Conditions that rows must meet. */
   readonly filters: readonly string[];
 }
 
@@ -246,7 +225,6 @@ export async function readOrderedPage<Row extends object>(
 
 const NEWEST_FIRST: ListOrder = { value: null, type: 'text', isDescending: true };
 
-/** The condition for the rows after a cursor. */
 function isAfter(
   list: string,
   { value, type, isDescending }: ListOrder,

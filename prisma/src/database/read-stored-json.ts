@@ -3,11 +3,7 @@ import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { JsonlError, type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 import { StoreError } from './errors.ts';
 
-/**
- * Parses JSON text that the store keeps, however deep: depth was limited when the text came in.
- *
- * @throws StoreError `corrupt`
- */
+/** Parses JSON text that the store keeps, however deep: its depth was limited before. @throws StoreError `corrupt` */
 export function readStoredJson(text: string): JsonValue {
   try {
     return parseJson(text, { maxDepth: Number.POSITIVE_INFINITY });
@@ -16,11 +12,7 @@ export function readStoredJson(text: string): JsonValue {
   }
 }
 
-/**
- * The canonical text of a stored item.
- *
- * @throws StoreError `corrupt`
- */
+/** The canonical text of a stored item. @throws StoreError `corrupt` */
 export function joinStoredItem(parts: ItemParts): string {
   try {
     return joinItem(parts);

@@ -2,7 +2,6 @@ import { Parameters } from '../database/page.ts';
 import { withHashJoins } from '../postgres/read-query.ts';
 import { differencesIn, SPANS, type Spans } from './differences-sql.ts';
 
-/** Items in which two versions differ. */
 export interface DiffCounts {
   readonly added: number;
   readonly changed: number;
@@ -13,29 +12,22 @@ export const NO_DIFFERENCE: DiffCounts = { added: 0, changed: 0, removed: 0 };
 
 export type ItemChange = keyof DiffCounts;
 
-/** In the order of entries. */
 const CHANGES: readonly ItemChange[] = ['added', 'removed', 'changed'];
 
-/** Order indexes of a section and of an item in it. */
 export interface Place {
   readonly section: number;
   readonly item: number;
 }
 
-/** An item that differs. */
 export interface Difference {
   readonly change: ItemChange;
-  /** On the first side; null for an added item. */
   readonly from: Place | null;
-  /** On the second side; null for a removed item. */
   readonly to: Place | null;
 }
 
-/** Which differences to list. */
+/** Which differences to list: those of one kind, or of all, after a position (see {@link positionOf}). */
 interface DifferencesPage {
-  /** Those of one kind; all without it. */
   readonly change?: ItemChange | undefined;
-  /** After the difference with this position (see {@link positionOf}). */
   readonly after: readonly [kind: number, section: number, item: number];
   readonly limit: number;
 }
@@ -44,24 +36,16 @@ export interface Comparison {
   readonly counts: DiffCounts;
   /** Pairs of sections of one name that differ, by their order indexes, in the order of the second side; at most 1,000. */
   readonly sections: readonly { readonly to: number; readonly isOrderChanged: boolean }[];
-  /** In the order of their positions. */
   readonly differences: readonly Difference[];
 }
 
-const START = [-1, -1, -1] as const;
-
-/**
- * Compares two lists of sections, given by the ids of rows of `sections`, in a transaction.
- *
- * @param query runs statements of the transaction
- */
+/** Compares two lists of sections, given by the ids of rows of `sections`, in a transaction. */
 export async function compareSections(
   query: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>,
   from: readonly string[],
   to: readonly string[],
-  page: DifferencesPage = { after: START, limit: 0 },
+  { change, after, limit }: DifferencesPage = { after: [-1, -1, -1], limit: 0 },
 ): Promise<Comparison> {
-  const { change, after, limit } = page;
   const kind = change === undefined ? -1 : CHANGES.indexOf(change);
   const rows = await withHashJoins(
     (sql) => query(sql, []),
@@ -78,13 +62,17 @@ export async function compareSections(
   const differences: Difference[] = [];
   for (const row of rows) {
     if (row.what === 'counts') for (const name of CHANGES) counts[name] += Number(row[name]);
-    else if (row.what === 'entry') differences.push(toDifference(row));
-    else sections.push({ to: row.b_section, isOrderChanged: row.kind === 1 });
+    else if (row.what === 'section') sections.push({ to: row.b_section, isOrderChanged: row.kind === 1 });
+    else {
+      const { kind, a_section, a_item, b_section, b_item } = row;
+      const from = a_item === null ? null : { section: a_section, item: a_item };
+      const to = b_item === null ? null : { section: b_section, item: b_item };
+      differences.push({ change: CHANGES[kind] as ItemChange, from, to });
+    }
   }
   return { counts, sections, differences };
 }
 
-/** A row of {@link differencesIn}. */
 interface DifferenceRow {
   readonly what: 'counts' | 'section' | 'entry';
   readonly added: string;
@@ -96,14 +84,6 @@ interface DifferenceRow {
   readonly a_item: number | null;
   readonly b_section: number;
   readonly b_item: number | null;
-}
-
-function toDifference({ kind, a_section, a_item, b_section, b_item }: DifferenceRow): Difference {
-  return {
-    change: CHANGES[kind] as ItemChange,
-    from: a_item === null ? null : { section: a_section, item: a_item },
-    to: b_item === null ? null : { section: b_section, item: b_item },
-  };
 }
 
 /** Where a difference is in the order of all: by its kind, then by its place on the second side, or else on the first. */

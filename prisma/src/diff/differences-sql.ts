@@ -68,7 +68,6 @@ export interface Spans {
   readonly bSection: readonly (number | null)[];
   readonly start: readonly number[];
   readonly stop: readonly number[];
-  /** UUIDs */
   readonly aPart: readonly (string | null)[];
   /** What an ordinal is more than the position. */
   readonly aShift: readonly (number | null)[];
@@ -86,8 +85,6 @@ export interface Spans {
  * Items of stored ranges that both sections have at one position are not read. Of the others, those of one position and one
  * hash are the same, and the rest is paired by id, hash and prompt: docs/versions.md. Each join is a FULL JOIN where both sides
  * can be large, so that none is a nested loop.
- *
- * @param parameters with those five; takes the spans
  */
 export function differencesIn(spans: Spans, { add }: Parameters): string {
   const { pair, aCount, aSection, bSection, start, stop, aPart, aShift, bPart, bShift } = spans;

@@ -1,4 +1,5 @@
 import { createYielder } from '@svc/concurrency';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { skipValue } from '@svc/jsonl-v23/json';
 import { Parameters } from '../database/page.ts';
 import { joinStoredItem, membersOf } from '../database/read-stored-json.ts';
@@ -14,34 +15,25 @@ export interface ItemPosition {
   readonly orderIndex: number;
 }
 
-/** An item that is in one dataset only. */
 interface PlacedEntry {
   readonly change: 'added' | 'removed';
-  /** 32 bytes */
   readonly itemHash: Uint8Array;
-  /** In the first dataset; null for an added item. */
   readonly from: ItemPosition | null;
-  /** In the second dataset; null for a removed item. */
   readonly to: ItemPosition | null;
 }
 
-/** An item that has other content in the second dataset. */
 export interface ChangedEntry {
   readonly change: 'changed';
   readonly section: string;
-  /** In the first dataset. */
   readonly orderIndex: number;
-  /** In the second dataset. */
   readonly otherOrderIndex: number;
   /** Its id in the first dataset as JSON text; null without one. */
   readonly itemId: string | null;
-  /** In the order of the members; files are the links to them. */
   readonly fields: readonly ChangedField[];
 }
 
 export type DiffEntry = PlacedEntry | ChangedEntry;
 
-/** Ids of the sections of both sides. */
 export interface ComparedSections {
   readonly from: readonly string[];
   readonly to: readonly string[];
@@ -49,18 +41,12 @@ export interface ComparedSections {
 
 /** Items with more are not compared member by member: a few milliseconds. */
 const MAX_COMPARED_BYTES = 256 * 1024;
-/** Pairs whose texts are in memory together. */
 const PAIRS_AT_ONCE = 8;
-/** Ids with more are not shown. */
 const MAX_ID_BYTES = 16 * 1024;
 /** A page ends with the changed item after which it has more bytes of fields. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Reads what is shown of differences, in their order; of fewer where those have many changed members.
- *
- * @param maxItemBytes what an item may have to be read at all
- */
+/** Reads what is shown of differences, in their order; of fewer where those have many changed members. */
 export async function readDifferences(
   query: ReadQuery,
   { from, to }: ComparedSections,
@@ -127,12 +113,10 @@ function positionOf(stored: NamedPlace | null | undefined, place: Place | null):
   return { section: stored.name, sectionOrderIndex: place.section, orderIndex: place.item };
 }
 
-/** Where an item is stored, and the name of its section. */
 interface NamedPlace extends ItemPlace {
   readonly name: string;
 }
 
-/** Rows by their numbers, from 1; null without one. */
 function byNumber<T extends { readonly n: string }>(count: number, rows: readonly T[]): (T | null)[] {
   const values: (T | null)[] = Array.from({ length: count }, () => null);
   for (const row of rows) values[Number(row.n) - 1] = row;
@@ -161,7 +145,6 @@ interface PlacedItem {
   readonly itemId: string | null;
 }
 
-/** What is known of the items without their texts. */
 async function readPlaced(
   query: ReadQuery,
   places: readonly (NamedPlace | null)[],
@@ -203,28 +186,20 @@ async function readTexts(
 
 function fieldsOf(from: StoredTexts, to: StoredTexts): ChangedField[] {
   if (from.payload !== null && to.payload !== null) {
-    const [before, after] = [
-      { ...from, payload: from.payload },
-      { ...to, payload: to.payload },
-    ];
-    return compare('', joinStoredItem(before), joinStoredItem(after));
+    return compare('', joinStoredItem(from as ItemParts), joinStoredItem(to as ItemParts));
   }
   const before = changedField('', from.payload ?? from.beginning, to.payload ?? to.beginning);
   return [{ ...before, isTruncated: true }];
 }
 
-/** A member in which two items differ. */
 export interface ChangedField {
-  /** JSON Pointer (RFC 6901). */
   readonly pointer: string;
   /** Canonical JSON text; null if the item has no such member. A shortened one is the JSON text of a string. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Whether a value is shortened. */
   readonly isTruncated: boolean;
 }
 
-/** Longer values are shortened. */
 const MAX_VALUE_BYTES: number = 2 * 1024;
 /** An array or object with more differences is one of them. */
 const MAX_FIELDS = 50;
@@ -253,7 +228,6 @@ function compare(pointer: string, from: string | null, to: string | null, depth 
   return fields.length > MAX_FIELDS ? whole() : fields;
 }
 
-/** The members of a canonical object by their keys, or the elements of an array by their indexes. */
 function partsOf(text: string): Map<string, string> {
   if (text[0] === '{') return new Map(membersOf(text));
   const elements = new Map<string, string>();
@@ -265,7 +239,6 @@ function partsOf(text: string): Map<string, string> {
   return elements;
 }
 
-/** A step of a JSON Pointer. */
 const stepOf = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function changedField(pointer: string, from: string | null, to: string | null): ChangedField {
@@ -275,7 +248,6 @@ function changedField(pointer: string, from: string | null, to: string | null): 
   return { pointer, from: shown(from), to: shown(to), isTruncated: isLong(from) || isLong(to) };
 }
 
-/** The beginning of a string, or of the text of another value, as the JSON text of a string. */
 function shortened(text: string): string {
   const value = text[0] === '"' ? (JSON.parse(text) as string) : text;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

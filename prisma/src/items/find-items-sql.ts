@@ -41,8 +41,6 @@ function readPage(found: string): string {
 
 /**
  * Finds the next items of a version, as {@link readPage} reads them. Their positions follow from the sizes of the sections.
- *
- * @param ofSection condition on `version_sections s`
  */
 export function allItems(
   ofSection: string,
@@ -70,8 +68,6 @@ export function allItems(
 /**
  * Finds the next items of a query, as {@link readPage} reads them. The total needs all items of the query, which finds the
  * page as well.
- *
- * @param matching a subquery with the columns `section` and `order_index`
  */
 export function matchingItems(
   matching: string,
@@ -87,24 +83,19 @@ export function matchingItems(
   )`);
 }
 
-/** Which items a list has. */
 export interface ItemCondition {
   readonly type?: string | undefined;
-  /** Items with this label. */
   readonly tag?: string | undefined;
   /** Items whose `id` is this text, or the integer that it spells. */
   readonly itemId?: string | undefined;
-  /** 64 hex digits. */
   readonly itemHash?: string | undefined;
   /** Part of the item's JSON text without its assets, case-insensitive. */
   readonly q?: string | undefined;
-  /** Values that the items have. */
   readonly values?: readonly StatedValue[] | undefined;
 }
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,99})$/;
 
-/** The condition on `items i` of a request; empty where it has none. */
 export function itemFilter(
   { type, tag, itemId, itemHash, q, values = [] }: ItemCondition,
   maxItemBytes: number,
@@ -138,17 +129,12 @@ export function itemFilter(
   return filters.join(' ');
 }
 
-/** Parts of an item that have a separate column. */
 const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
 
 /** What `#>` takes for the index of an element, `-1` for the last one. */
 const NUMBER = /^\s*[+-]?\d+$/;
 
-/**
- * SQL for the JSON text of the value at a JSON Pointer in item `i`; null without one.
- *
- * @param pointer with one step at least
- */
+/** SQL for the JSON text of the value at a JSON Pointer in item `i`; null without one. */
 export function itemValue(pointer: string, add: (value: unknown) => string): string {
   const [first = '', ...rest] = pointerSteps(pointer);
   const [column, steps] = COLUMNS.has(first) ? [first, rest] : ['payload', [first, ...rest]];
@@ -170,7 +156,6 @@ export interface StatedValue {
   readonly value: string;
 }
 
-/** SQL that says whether item `i` has a value. */
 export function hasValue({ pointer, value }: StatedValue, add: (value: unknown) => string): string {
   const found = itemValue(pointer, add);
   const text = searchableText(value);

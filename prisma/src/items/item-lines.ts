@@ -15,7 +15,6 @@ const CLOSE_BRACE = 0x7d;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/** The members that an item has besides its payload, in the order of their names. */
 const MEMBERS = [
   { field: ROW_FIELD.answer, name: Buffer.from('"answer":'), initial: 0x61 },
   { field: ROW_FIELD.assets, name: Buffer.from('"assets":'), initial: 0x61 },
@@ -24,8 +23,6 @@ const MEMBERS = [
 
 /**
  * Joins the stored parts of items to lines, as `joinItem` does, but without texts: a long item is never in memory as a whole.
- *
- * @throws as `order` does; StoreError `corrupt`
  */
 export async function* toLines(
   rows: AsyncIterable<CutRows | LongRow>,
@@ -64,7 +61,6 @@ async function linesOf(
   return lines;
 }
 
-/** Checks the row, and gives the name of its section. */
 function take(fields: RowFields, order: ItemOrder): string {
   const hasParts = !fields.isNull(ROW_FIELD.payload);
   return order.take(fields.int32(ROW_FIELD.sectionOrderIndex), fields.int32(ROW_FIELD.orderIndex), hasParts);
@@ -85,7 +81,6 @@ function startsAfterMembers(bytes: Buffer, fields: RowFields): boolean {
   );
 }
 
-/** Writes a line whose members precede its payload. @returns the position after it */
 function putLine(to: Buffer, position: number, bytes: Buffer, fields: RowFields): number {
   let at = putMembers(to, position, bytes, fields);
   const [start, end] = fields.range(ROW_FIELD.payload);

@@ -7,27 +7,20 @@ import type { ReadQuery } from '../postgres/read-query.ts';
  * PostgreSQL finds the shards of parts by values alone: what it reads by a join, it asks all nodes for.
  */
 export interface SectionRange {
-  /** Order of the section. */
   readonly section: number;
-  /** UUID */
   readonly partId: string;
-  /** Position of the first item in the section. */
   readonly start: number;
-  /** Ordinal of the first item in the part. */
   readonly first: number;
   readonly count: number;
 }
 
-/** Which sections of a dataset. */
 interface RangesOfVersion {
   readonly datasetId: string;
-  /** By default the newest. */
   readonly version?: number | null | undefined;
   /** Name of the section; by default all of them. */
   readonly section?: string | undefined;
 }
 
-/** The columns of a {@link SectionRange} besides its section, of a row `range` of `rangesOf`. */
 const COLUMNS = `range.part_id AS "partId", range.start, range.first, range.stop - range.start AS count`;
 
 /** Reads the ranges of a version, in the order of their items; none if there is no such version. */
@@ -105,15 +98,8 @@ export function ofParts(partIds: string, i = 'i'): string {
   return `(${i}.part_id = ANY (${partIds}::uuid[]) OR ${i}.part_id = (${partIds}::uuid[])[1])`;
 }
 
-/** Ranges for a FROM clause. */
-interface RangesGiven {
-  /** The rows `range (part_id, section, start, first, count)`. */
-  readonly rows: string;
-  /** Placeholder of their parts, for {@link ofParts}. */
-  readonly parts: string;
-}
-
-export function rangesGiven(ranges: readonly SectionRange[], { add }: Pick<Parameters, 'add'>): RangesGiven {
+/** For a FROM clause: the rows `range (part_id, section, start, first, count)`, and the placeholder of their parts. */
+export function rangesGiven(ranges: readonly SectionRange[], { add }: Pick<Parameters, 'add'>) {
   const partIds = ranges.map(({ partId }) => partId);
   const others = (['section', 'start', 'first', 'count'] as const).map(
     (name) => `${add(ranges.map((range) => range[name]))}::int[]`,
@@ -177,19 +163,16 @@ export function isItemAt(position: string, s = 's', i = 'i'): string {
   return `${i}.part_id = ${s}.part_ids[${range}] AND ${i}.ordinal = ${position} - ${s}.starts[${range}] + ${s}.firsts[${range}]`;
 }
 
-/** Where an item is stored. */
 export interface ItemPlace {
   readonly partId: string;
   readonly ordinal: number;
 }
 
-/** Where an item is in a version. */
 export interface ItemPosition {
   readonly sectionOrderIndex: number;
   readonly orderIndex: number;
 }
 
-/** Positions as columns: parameters of a statement. */
 export function positionColumns(positions: readonly ItemPosition[]): [sections: number[], items: number[]] {
   return [
     positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
