@@ -2,13 +2,10 @@ import type { Semaphore } from '@svc/concurrency';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { Pool } from './postgres/pool.ts';
 
-/** What the parts of the store share. */
 export interface StoreContext {
   /** The one pool of connections: COPY and plain statements draw on it. */
   readonly pool: Pool;
-  /** Where the content of assets is kept. */
   readonly assets: AssetStore;
-  /** Bounds imports; each holds a connection for long. */
   readonly imports: Semaphore;
   /** Bounds the connections that exports hold, so that slow readers do not block imports. */
   readonly exports: Semaphore;

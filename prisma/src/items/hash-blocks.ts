@@ -12,12 +12,10 @@ import { cutRange, itemsInRanges, ofParts, rangesGiven, type SectionRange } from
  * An index of all hashes would cost each import a lot; these blocks are made later, see `indexHashes`.
  */
 
-/** Items of a run. */
 export const RUN_ITEMS = 65_536;
 /** So many items have no blocks: reading them is fast. The index `parts_to_hash` has this number too. */
 const MIN_ITEMS = 4_096;
 
-/** SQL: whether a part of `parts` is to get blocks. */
 export const HAS_ITEMS_TO_HASH: string = `item_count - hashed_items >= ${MIN_ITEMS}`;
 
 /**
@@ -31,17 +29,7 @@ export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (part_id, bucket, 
     FROM items WHERE part_id = $1 AND ordinal >= $3 AND ordinal < $4 OFFSET 0
   ) AS hashed GROUP BY bucket`;
 
-/** Ranges of items: those with hash blocks, and the others. */
-interface HashedRanges {
-  readonly hashed: readonly SectionRange[];
-  readonly unhashed: readonly SectionRange[];
-}
-
-/** Divides ranges by the blocks that their parts have. */
-export async function divideByBlocks(
-  query: ReadQuery,
-  ranges: readonly SectionRange[],
-): Promise<HashedRanges> {
+export async function divideByBlocks(query: ReadQuery, ranges: readonly SectionRange[]) {
   const rows = await query<{ readonly id: string; readonly hashed: number }>(
     'SELECT id, hashed_items AS hashed FROM parts WHERE id = ANY ($1::uuid[]) AND hashed_items > 0',
     [[...new Set(ranges.map(({ partId }) => partId))]],
@@ -59,13 +47,12 @@ export async function divideByBlocks(
  * A subquery for the positions `section` and `order_index` of the items with a hash: by the blocks of their parts, and what
  * has no blocks yet by reading it.
  *
- * @param hash 64 hex digits
  * @param condition on the row `i` of `items`, begins with AND; it asks for the whole hash, which blocks do not have
  */
 export function foundByHash(
   hash: string,
   condition: string,
-  { hashed, unhashed }: HashedRanges,
+  { hashed, unhashed }: Awaited<ReturnType<typeof divideByBlocks>>,
   parameters: Parameters,
 ): string {
   const { add } = parameters;

@@ -26,25 +26,18 @@ import { divideByBlocks, foundByHash } from './hash-blocks.ts';
 import { itemsInRanges, ofVersion, readRanges } from './item-ranges.ts';
 import { type ItemCandidate, planItems, readPlannedItems, readSizedItems } from './read-item-texts.ts';
 
-/** An item of a page. */
 export interface ListedItem extends ItemRow {
-  /** Name of its section. */
   readonly section: string;
-  /** Whether it would be too large with its files embedded, and gets links. */
   readonly isTruncated: boolean;
 }
 
-/** An item with its parts. */
 export interface StoredItem extends ItemRow {
-  /** Name of its section. */
   readonly section: string;
   readonly payload: string;
 }
 
 export interface ItemsRequest extends PlacedPageRequest, ItemCondition {
-  /** Number of the version; by default the newest. */
   readonly version?: number | undefined;
-  /** Name of the section. */
   readonly section?: string | undefined;
   /** Orders of the section and of the item to begin with; without a cursor. */
   readonly from?: readonly [section: number, item: number] | undefined;
@@ -52,27 +45,34 @@ export interface ItemsRequest extends PlacedPageRequest, ItemCondition {
   readonly form?: 'embed' | 'link' | undefined;
 }
 
-/** A page of items, whose memory is accounted for until it is released. */
 export interface ItemsPage extends Page<ListedItem>, HeldPage {}
 
-/** See `DatasetStore.listItems`. */
 export async function listItems(
   context: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
   request: ItemsRequest,
 ): Promise<ItemsPage> {
-  const { pool, largePages } = context;
   const { limit, signal } = request;
-  const query = createReadQuery(pool, signal);
-  const { total, version, candidates } = await findCandidates(query, context, id, request);
-
+  const query = createReadQuery(context.pool, signal);
+  const { rows, wanted } = await findPage(query, context, id, request);
+  const [first] = rows;
+  if (first === undefined) throw await nothingToRead(query, id, wanted);
+  const totalItems = Number(first.total ?? 0);
+  if (totalItems === 0) await checkFilters(query, id, request);
+  const found = rows.filter((row): row is FoundItem => row.partId !== null);
+  const items = await readSizedItems(query, found);
+  const candidates = found.flatMap(({ section, sectionOrderIndex, orderIndex }, index) => {
+    const stored = items[index];
+    // Omit an item that was deleted with its dataset in the meantime.
+    return stored == null ? [] : [{ section, sectionOrderIndex, orderIndex, ...stored }];
+  });
   const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
-  return await holdPage(largePages, plan.unreadBytes, signal, async () => ({
+  return await holdPage(context.largePages, plan.unreadBytes, signal, async () => ({
     data: (await readPlannedItems(query, plan)).map(toListedItem),
     nextCursor: cursorAfter(`items ${id}`, plan.items, candidates.length > plan.items.length, ({ item }) => [
-      ...[version, item.sectionOrderIndex, item.orderIndex],
+      ...[first.version, item.sectionOrderIndex, item.orderIndex],
     ]),
-    totalItems: total,
+    totalItems,
   }));
 }
 
@@ -90,38 +90,11 @@ export function toListedItem(item: ListedCandidate & { readonly isTruncated: boo
   };
 }
 
-/** The next items, one more than asked for, and how many there are in all. */
-async function findCandidates(
-  query: ReadQuery,
-  context: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
-  id: string,
-  request: ItemsRequest,
-): Promise<{
-  readonly total: number;
-  readonly version: number;
-  readonly candidates: readonly ListedCandidate[];
-}> {
-  const { rows, wanted } = await findPage(query, context, id, request);
-  const [first] = rows;
-  if (first === undefined) throw await nothingToRead(query, id, wanted);
-  const total = Number(first.total ?? 0);
-  if (total === 0) await checkFilters(query, id, request);
-  const page = rows.filter((row): row is FoundItem => row.partId !== null);
-  const items = await readSizedItems(query, page);
-  const candidates = page.flatMap(({ section, sectionOrderIndex, orderIndex }, index) => {
-    const stored = items[index];
-    // Omit an item that was deleted with its dataset in the meantime.
-    return stored == null ? [] : [{ section, sectionOrderIndex, orderIndex, ...stored }];
-  });
-  return { total, version: first.version, candidates };
-}
-
 interface FoundPage {
   readonly total: string | null;
   readonly version: number;
 }
 
-/** An item of the page, and where it is stored. */
 interface FoundItem extends FoundPage {
   readonly section: string;
   readonly sectionOrderIndex: number;
@@ -130,17 +103,14 @@ interface FoundItem extends FoundPage {
   readonly ordinal: number;
 }
 
-/** Where the next items are; one row without an item where there are none. */
+/** Where the next items are, one more than asked for; one row without an item where there are none. */
 async function findPage(
   query: ReadQuery,
   { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
   id: string,
   request: ItemsRequest,
-): Promise<{
-  readonly rows: readonly (FoundItem | (FoundPage & { readonly partId: null }))[];
-  /** The version to read; null for the newest. */
-  readonly wanted: number | null;
-}> {
+) {
+  type Row = FoundItem | (FoundPage & { readonly partId: null });
   const { limit, cursor, from, offset = 0, itemHash, signal } = request;
   const section = request.section === undefined ? undefined : searchableText(request.section);
   const [firstSection, firstItem] = from ?? [-1, 0];
@@ -162,7 +132,7 @@ async function findPage(
   if (ofItem === '') {
     const ofSection = section === undefined ? '' : `AND s.name = ${add(section)}`;
     const name = section === undefined ? 'page_of_version' : 'page_of_section';
-    return { rows: await query(allItems(ofSection, position), values, name), wanted: version };
+    return { rows: await query<Row>(allItems(ofSection, position), values, name), wanted: version };
   }
   using _permit = await searches.acquire(signal);
   const ranges = await readRanges(query, { datasetId: id, version, section });
@@ -170,10 +140,9 @@ async function findPage(
     itemHash === undefined
       ? itemsInRanges(ranges, parameters, ofItem)
       : foundByHash(itemHash, ofItem, await divideByBlocks(query, ranges), parameters);
-  return { rows: await query(matchingItems(matching, position), values), wanted: version };
+  return { rows: await query<Row>(matchingItems(matching, position), values), wanted: version };
 }
 
-/** The types that the format defines; a dataset may have others. */
 const DEFINED_TYPES: ReadonlySet<string> = new Set([
   'freeform',
   'multiple_choice',
@@ -191,8 +160,6 @@ export function sectionNotFound(name: string): StoreError {
 /**
  * Tells a list that is empty because of its filters from one whose filters name what does not exist: a section, or a
  * type that the format does not define and no item has.
- *
- * @throws StoreError `section_not_found`, `type_not_found`
  */
 async function checkFilters(
   query: ReadQuery,

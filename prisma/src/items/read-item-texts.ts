@@ -8,19 +8,15 @@ const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
 /** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
 
-/** The texts of an item's parts; without a payload where they were not read. */
 interface ItemTexts extends StoredParts {
-  /** The column `linked_files`. */
   readonly linkedFiles: string | null;
 }
 
-/** An item that a page may hold. */
 export interface ItemCandidate extends ItemTexts {
   readonly partId: string;
   readonly ordinal: number;
   readonly section: string;
   readonly orderIndex: number;
-  /** Size of the texts of its parts. */
   readonly byteLength: number;
   /** Bytes of the column `linked_files`; links are shorter. */
   readonly linkBytes: number;
@@ -28,31 +24,12 @@ export interface ItemCandidate extends ItemTexts {
   readonly linkedBytes: string | null;
 }
 
-/** Whether the files of items are sent with them, or links in place of them. */
 export type AssetForm = 'embed' | 'link';
 
-/** An item of a page. */
-interface PlannedItem<T extends ItemCandidate> {
-  readonly item: T;
-  readonly isTooLarge: boolean;
-  /** Whether it would be too large with its files, and is sent with links. */
-  readonly isTruncated: boolean;
-}
-
-/** What a page holds of its candidates, in their order. */
-interface PlannedItems<T extends ItemCandidate> {
-  readonly items: readonly PlannedItem<T>[];
-  /** Bytes of the texts that are yet to be read; 0 where they are few. */
-  readonly unreadBytes: number;
-}
-
-/** What is read of an item before a page is planned. */
 export type SizedItem = Omit<ItemCandidate, 'section' | 'orderIndex'> & {
-  /** 32 bytes */
   readonly itemHash: Uint8Array;
 };
 
-/** The columns of {@link ItemTexts}. */
 const TEXTS = {
   payload: 'payload',
   answer: 'answer',
@@ -72,8 +49,6 @@ const LINK_BYTES = 'coalesce(octet_length(i.linked_files::text), 0)';
 /**
  * Reads the sizes of items, and the texts of short ones: each may have an equal share of {@link EAGER_BYTES}. Those that are
  * gone are null.
- *
- * @param columns SQL for further ones about the row `i` of `items`, by name
  */
 export async function readSizedItems<Others = unknown>(
   query: ReadQuery,
@@ -97,23 +72,19 @@ export async function readSizedItems<Others = unknown>(
   return items;
 }
 
-/** What an item may have, without and with the files that it embeds. */
 export interface ItemLimits {
   readonly maxItemBytes: number;
   readonly maxWholeBytes: number;
 }
 
-/**
- * Decides which of the candidates a page holds: as many as fit, and one at least.
- *
- * @param form with `embed`, an item that would be too large with its files is planned with links
- */
+/** Decides which of the candidates a page holds: as many as fit, and one at least. */
 export function planItems<T extends ItemCandidate>(
   candidates: readonly T[],
   { maxItemBytes, maxWholeBytes }: ItemLimits,
   form: AssetForm,
-): PlannedItems<T> {
-  const items: PlannedItem<T>[] = [];
+) {
+  // `isTruncated`: it would be too large with its files, and is sent with links.
+  const items: { readonly item: T; readonly isTooLarge: boolean; readonly isTruncated: boolean }[] = [];
   let pageBytes = 0;
   let unreadBytes = 0;
   for (const item of candidates) {
@@ -129,13 +100,14 @@ export function planItems<T extends ItemCandidate>(
     if (!isTooLarge && item.payload === null) unreadBytes += byteLength;
     items.push({ item, isTooLarge, isTruncated });
   }
+  // Of the texts that are yet to be read; 0 where they are few.
   return { items, unreadBytes: unreadBytes > EAGER_BYTES ? unreadBytes : 0 };
 }
 
 /** Reads the texts of the items that lack them and are not too large; their sizes are known. */
 export async function readPlannedItems<T extends ItemCandidate>(
   query: ReadQuery,
-  { items }: PlannedItems<T>,
+  { items }: ReturnType<typeof planItems<T>>,
 ): Promise<(T & { readonly isTruncated: boolean })[]> {
   const unread = items
     .filter(({ item, isTooLarge }) => item.payload === null && !isTooLarge)
