@@ -51,8 +51,8 @@ export type {
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
-export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
-export { type DatasetDraft, type DraftOptions, ImportReport } from './import/draft.ts';
+export { createDiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
+export { type DatasetDraft, type DraftOptions, ImportReport, type SectionWriter } from './import/draft.ts';
 export type {
   DatasetMeta,
   DraftCommit,
@@ -60,7 +60,6 @@ export type {
   ImportTarget,
   NewDatasetTarget,
   ReadSource,
-  SectionWriter,
   StoredImport,
   VersionTarget,
   WriteLinesOptions,

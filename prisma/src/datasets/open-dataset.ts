@@ -1,7 +1,7 @@
 import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
-import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
+import { createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import {
   DATASET_BYTES,
@@ -22,48 +22,16 @@ import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid, itemTooLarge } from '../database/values.ts';
-import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, ofVersion, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
-import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
-import { type LabelledResult, readResults } from '../runs/run-results.ts';
+import { readResults } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
-export interface OpenDataset extends AsyncDisposable {
-  readonly dataset: DatasetSummary;
-  /** All of them, in order. */
-  readonly sections: readonly StoredSection[];
-  /**
-   * Items in section and item order, in the batches that the server sends. May be read again, but not while
-   * it is being read; a reader that stops early ends it for good.
-   *
-   * @param sections which ones; all without it
-   */
-  items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
-  /** The lines of their canonical texts, in the same way. */
-  lines(sections?: readonly StoredSection[]): AsyncGenerator<ItemLine[], void, undefined>;
-  /** One item again; not while items are being read. */
-  itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts>;
-  /**
-   * The content of a file that an item links; also while items are being read.
-   *
-   * @param following files that are read next: small ones are read together
-   */
-  readonly content: AssetReader;
-  /** @throws StoreError `run_not_found` when there is none, or it is of another dataset, or of other items of this one */
-  run(runId: string): Promise<ExportedRun>;
-  /** The results of a run in item order, in batches. */
-  results(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
-  /** A run of any dataset. @throws StoreError `run_not_found` */
-  anyRun(runId: string): Promise<Run>;
-  /** The same, also while items are being read: on other connections, and so as they are then. */
-  resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
-}
+export type OpenDataset = Awaited<ReturnType<typeof openDataset>>;
 
-/** A run with its configuration read. */
 export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly config: JsonValue;
   readonly error: JsonValue;
@@ -71,22 +39,17 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly labelsState: string;
 };
 
-/** What reading whole datasets needs. */
-export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>;
-
 export interface OpenDatasetOptions {
-  /** Number of the version; by default the version of the run, else the newest. */
   readonly version?: number | null | undefined;
   readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** See `DatasetStore.open`. */
 export async function openDataset(
-  context: ReadContext,
+  context: Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>,
   id: string,
   { version = null, runId, signal }: OpenDatasetOptions = {},
-): Promise<OpenDataset> {
+) {
   const { maxItemBytes } = context;
   const { session, query } = await openReadSession(context, signal);
   try {
@@ -108,9 +71,16 @@ export async function openDataset(
     return {
       dataset: { ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS).map(toSectionSummary) },
       sections,
-      items: (wanted = sections) => session.items(wanted),
-      lines: (wanted = sections) => session.lines(wanted),
-      async itemAt(section, orderIndex) {
+      /**
+       * Items in section and item order, in the batches that the server sends. May be read again, but not while
+       * it is being read; a reader that stops early ends it for good.
+       *
+       * @param wanted which sections; all without it
+       */
+      items: (wanted: readonly StoredSection[] = sections) => session.items(wanted),
+      lines: (wanted: readonly StoredSection[] = sections) => session.lines(wanted),
+      /** One item again; not while items are being read. */
+      async itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts> {
         const ranges = await readRangesBetween(query, section.id, orderIndex, orderIndex + 1);
         const parameters = new Parameters();
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
@@ -123,12 +93,17 @@ export async function openDataset(
         const { linked, ...parts } = row;
         return { ...parts, linkedFiles: readLinkedFiles(linked) };
       },
+      /**
+       * The content of a file that an item links; also while items are being read. It takes the files that are read next, too:
+       * small ones are read together.
+       */
       content: createAssetReader({
         assets: context.assets,
         reads: createReads(context.pool, signal),
         signal,
       }),
-      async run(runId) {
+      /** @throws StoreError `run_not_found` when there is none, or it is of another dataset, or of other items of this one */
+      async run(runId: string): Promise<ExportedRun> {
         const [run] = isUuid(runId)
           ? await query<RunRow>(
               `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2 AND dataset_version_hash = $3`,
@@ -150,9 +125,12 @@ export async function openDataset(
           labelsState: await stateOfLabels(query, runId),
         };
       },
-      results: (runId) => readResults(query, runId, maxItemBytes),
-      anyRun: (runId) => readRun(query, runId),
-      resultsBeside: (runId) => readResults(createReads(context.pool, signal).query, runId, maxItemBytes),
+      results: (runId: string) => readResults(query, runId, maxItemBytes),
+      /** The same, also while items are being read: on other connections, and so as they are then. */
+      resultsBeside: (runId: string) =>
+        readResults(createReads(context.pool, signal).query, runId, maxItemBytes),
+      /** A run of any dataset. @throws StoreError `run_not_found` */
+      anyRun: (runId: string) => readRun(query, runId),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {
@@ -179,7 +157,6 @@ async function versionOfRun(query: ReadQuery, id: string, runId: string | undefi
 /** `manifest.json` and `meta.json` of an archive have the limit of a line each, and a dataset's texts contain both. */
 const MAX_DATASET_ITEMS = 4;
 
-/** The dataset's row with all of its texts. */
 async function readWhole(
   query: ReadQuery,
   id: string,

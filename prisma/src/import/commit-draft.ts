@@ -2,7 +2,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
 import { checkOwnHandle, writeAudit } from '../audit/actor.ts';
-import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
+import { type DatasetSummary, SUMMARY_SECTIONS, toSectionSummary } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { searchableText, storableText } from '../database/values.ts';
@@ -22,21 +22,16 @@ import { findHome, type Home, keepItemHashes, placeInVersion } from './find-home
 import type { NewDataset, PartRows } from './part-rows.ts';
 
 export interface WrittenDraft {
-  /** Uuid of a new dataset. */
   readonly id: string;
   readonly totals: DraftTotals;
   readonly rows: PartRows;
-  /** The files that its items embed; null for none. */
   readonly assets: AssetWriter | null;
-  /** Whether everything is checked, and nothing stored. */
   readonly dryRun: boolean;
 }
 
 /**
  * Stores a draft as a new dataset, as the next version of the dataset that has its handle by now, or uses the dataset that it
  * would repeat. A run joins the dataset that has its items.
- *
- * @throws as `DatasetDraft.commit`
  */
 export async function commitDataset(
   draft: WrittenDraft,
@@ -97,27 +92,22 @@ function checkTexts(
   for (const section of sections) storableText('name of a section', section.name);
 }
 
-/** A dataset as it is stored. */
-function summaryOf(dataset: NewDataset, sections: readonly SectionRecord[], createdAt: Date): DatasetSummary {
-  const { id, name, description, notes, source, versionHash, schema, itemCount, assetCount } = dataset;
+function summaryOf(
+  { message: _, author: __, ...dataset }: NewDataset,
+  sections: readonly SectionRecord[],
+  createdAt: Date,
+): DatasetSummary {
   return {
-    ...{ id, name, description, notes, source, versionHash, schema, itemCount, assetCount },
-    handle: dataset.handle,
+    ...dataset,
     version: 1,
     versionCount: 1,
     sectionCount: sections.length,
-    sections: sections.slice(0, SUMMARY_SECTIONS).map((section) => ({
-      id: section.id,
-      name: section.name,
-      orderIndex: section.orderIndex,
-      itemCount: section.itemCount,
-    })),
+    sections: sections.slice(0, SUMMARY_SECTIONS).map(toSectionSummary),
     createdAt,
     updatedAt: createdAt,
   };
 }
 
-/** Makes a draft the next version of a dataset, to which its run belongs. @throws as `DatasetDraft.commit` */
 export async function commitVersion(
   draft: WrittenDraft,
   { change, edits }: VersionTarget,
@@ -158,7 +148,6 @@ export async function commitVersion(
   return await endImport(written, { ...stored, runId }, end);
 }
 
-/** Adds the run of a package to the version that was made of it, unless it is there already. */
 async function addRun(
   client: pg.ClientBase,
   dataset: DatasetSummary,
@@ -179,7 +168,6 @@ async function addRun(
   return run.id;
 }
 
-/** Ends the job, answers the request, stores the files, and commits. */
 async function endImport(
   { rows, assets, totals }: Pick<WrittenDraft, 'rows' | 'assets'> & { readonly totals: DraftTotals | null },
   stored: StoredImport,
@@ -218,7 +206,6 @@ async function joinRun(
   return await endImport({ rows, assets: null, totals: null }, joined, end);
 }
 
-/** Uses an existing dataset in place of the draft. */
 async function reuse(
   { rows }: WrittenDraft,
   repeated: RepeatedDataset,
@@ -241,10 +228,8 @@ export function datasetExists(id: string): StoreError {
   return new StoreError('dataset_exists', `The dataset already exists: ${id}.`);
 }
 
-/** A dataset that an import would repeat. */
 interface RepeatedDataset {
   readonly id: string;
-  /** Hash of its newest version, 64 hex digits. */
   readonly versionHash: string;
 }
 

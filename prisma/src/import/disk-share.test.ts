@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
+import { createDiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
 
 describe('DiskShare', () => {
   it('never lets its users take more than their share of the disk, whatever others take', async () => {
@@ -15,7 +15,7 @@ describe('DiskShare', () => {
           const sum = (): number => [...written.values()].reduce((total, bytes) => total + bytes, 0);
           let othersBytes = 0;
           const freeBytes = (): number => Math.max(0, 1000 - othersBytes - sum());
-          const share = new DiskShare<number>(
+          const share = createDiskShare<number>(
             percent,
             async () => freeBytes(),
             () => sum(),
@@ -45,7 +45,7 @@ describe('DiskShare', () => {
   });
 
   it('does not promise the same space twice', async () => {
-    const share = new DiskShare<string>(
+    const share = createDiskShare<string>(
       50,
       async () => 1000,
       () => 0,

@@ -1,4 +1,3 @@
-import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DatasetSource, DatasetSummary } from '../database/dataset-row.ts';
 import type { Idempotent } from '../idempotency/idempotency-store.ts';
@@ -8,8 +7,7 @@ import type { ImportedResult } from '../runs/write/insert-results.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import type { Edit } from '../versions/place-items.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
-import type { TableRows } from './encode/rows-to-lines.ts';
+import type { LineOptions } from './encode/encoded-rows.ts';
 
 export type ImportTarget = NewDatasetTarget | VersionTarget;
 
@@ -19,9 +17,7 @@ export interface NewDatasetTarget {
   readonly handle: string | null;
   /** What to do if a dataset with this handle exists, or, without a handle, one with the same name and hash. */
   readonly ifExists: 'reuse' | 'error' | 'version' | null;
-  /** What the history says of the first version. */
   readonly message: string | null;
-  /** Name of the API key. */
   readonly author: string | null;
 }
 
@@ -65,32 +61,25 @@ export interface DraftCommit extends DraftContent {
   readonly response?: Idempotent<StoredImport> | undefined;
 }
 
-/** What an import made. */
 export interface StoredImport {
   readonly dataset: DatasetSummary;
   /** Null for a new dataset, and for one that is used again. */
   readonly changed: ChangedDataset | null;
-  /** Whether there is a new dataset or version. */
   readonly isNew: boolean;
   /** The run that was stored with it, or added to a dataset that has its items; null for none. */
   readonly runId: string | null;
 }
 
-/** What an import reads. */
 export interface ReadSource {
-  /** So far. */
   readonly readBytes: number;
   /** Size of the stored files that the rows come from; absent for archives, which count their own expansion. */
   readonly fileBytes?: number;
 }
 
-/** What is known of a section before its first row. */
 export interface SectionOptions {
-  /** Items that it will have, as far as known; for the progress. */
   readonly itemsTotal?: number | null | undefined;
   /** Whether the source names it; else its name is only a default. Default true. */
   readonly isNamed?: boolean | undefined;
-  /** The file that its rows come from, for their errors. */
   readonly file?: string | undefined;
   /** Where its rows come from: the size of its files limits the bytes of items. */
   readonly read?: ReadSource | undefined;
@@ -99,17 +88,4 @@ export interface SectionOptions {
 export interface WriteLinesOptions extends LineOptions {
   /** The files of the archive that items refer to; without them, such items are faulty. Not with `origins`. */
   readonly files?: ItemFileSource | undefined;
-}
-
-/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
-export interface SectionWriter {
-  /**
-   * Files are read up to the first fault; missing ones are faults, and all of them are found.
-   *
-   * @throws what `batches` and `files` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
-   *   is too large for the database
-   */
-  writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
-  /** Leaves faulty rows out where the mapping skips them. @throws as {@link writeLines} */
-  writeRows(batches: AsyncIterable<TableRows>, plan: MappingPlan): Promise<void>;
 }

@@ -8,7 +8,6 @@ import type { ReadSource, SectionOptions } from './draft-content.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
 import { SectionParts } from './encode/row-encoder.ts';
 
-/** How far an import is. */
 export interface DraftProgress {
   readonly items: number;
   /** Rows that were read, also rows that have not become items. */
@@ -29,8 +28,6 @@ export interface DraftHashes {
 export class DraftTotals {
   readonly #meter: ImportMeter;
   readonly #sections: SectionTotals[] = [];
-  /** Hashes of the sections so far, once they were requested. */
-  #hashes: DraftHashes | undefined;
   #read: ReadSource | undefined;
   #items = 0;
   #rowsRead = 0;
@@ -53,13 +50,9 @@ export class DraftTotals {
     return { itemCount: this.#items, assetCount: this.#assets };
   }
 
-  /** Ends the last section. */
   get hashes(): DraftHashes {
-    if (this.#hashes === undefined) {
-      const sections = this.#sections.map((section) => section.end());
-      this.#hashes = { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
-    }
-    return this.#hashes;
+    const sections = this.#sections.map((section) => section.end());
+    return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };
   }
 
   /** What the items are, as far as it is known of whole blocks; to be taken once, at the end. */
@@ -69,10 +62,8 @@ export class DraftTotals {
     return this.#profiles.take(new Map(parts.map(({ partId, count }) => [partId, count])));
   }
 
-  /** Begins a section, and ends the one before. */
   addSection(name: string, { itemsTotal = null, isNamed = true, read }: SectionOptions): SectionTotals {
     this.#sections.at(-1)?.end();
-    this.#hashes = undefined;
     const section = new SectionTotals({ id: randomUUID(), name, isNamed, orderIndex: this.#sections.length });
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
@@ -100,8 +91,6 @@ export class DraftTotals {
   /**
    * Counts and hashes a batch.
    *
-   * @param bytes that it accounts for
-   * @param location of its last row
    * @throws JsonlError `package_limit`
    */
   add(section: SectionTotals, encoded: EncodedRows, bytes: number, location: SourceLocation): void {
@@ -118,7 +107,6 @@ export class DraftTotals {
   }
 }
 
-/** The limits of imports as operators set them. */
 const LIMIT_NAMES: LimitNames = {
   maxTotalBytes: 'SVC_MAX_UNCOMPRESSED_BYTES',
   maxExpansionRatio: 'SVC_MAX_EXPANSION_RATIO',
@@ -126,7 +114,6 @@ const LIMIT_NAMES: LimitNames = {
 };
 
 interface SectionHead {
-  /** Uuid. */
   readonly id: string;
   readonly name: string;
   /** Whether the source names it; else its name is only a default. */
@@ -134,10 +121,8 @@ interface SectionHead {
   readonly orderIndex: number;
 }
 
-/** A section whose items have all been added. */
 export interface SectionRecord extends SectionHead {
   readonly itemCount: number;
-  /** Where its items are: whole parts. */
   readonly parts: readonly ItemRange[];
   readonly sectionHash: Uint8Array;
   /** From which the hash continues when items are appended. */
@@ -174,7 +159,6 @@ export class SectionTotals {
     }
   }
 
-  /** Ends the section; nothing can be added any more. */
   end(): SectionRecord {
     const file = this.#file;
     this.#record ??= {

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder, interruptible } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { ImportLimits } from '@svc/jsonl-v23/internal';
+import type { ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { nextMadeId } from '../versions/change-dataset.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
-import { type DiskShare, ImportRoom } from './disk-share.ts';
+import { type DiskShare, DiskShortage } from './disk-share.ts';
 import type {
   DraftCommit,
   ImportTarget,
   SectionOptions,
-  SectionWriter,
   StoredImport,
+  WriteLinesOptions,
 } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
@@ -23,23 +23,18 @@ import type { TableRows } from './encode/rows-to-lines.ts';
 import { createLinkedFiles } from './linked-files.ts';
 import { PartRows } from './part-rows.ts';
 
-/** What imports share besides the rest of the store. */
 export interface ImportContext extends Pick<StoreContext, 'pool' | 'assets' | 'imports'> {
-  /** Encodes rows. */
   readonly encoder: RowEncoder;
   /** The share of the disk that running imports may take; null if the database is elsewhere. */
   readonly diskShare: DiskShare<object> | null;
-  /** What one import may make. */
   readonly importLimits: ImportLimits;
 }
 
 export interface DraftOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called after every batch. */
   readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
   /** Receives the invalid lines and rows. After the first one, the draft rolls back and continues checking. */
   readonly report?: ImportReport | undefined;
-  /** What to make of what is written; by default a new dataset. */
   readonly target?: ImportTarget | undefined;
   /** Does everything that an import does, and stores nothing. */
   readonly dryRun?: boolean | undefined;
@@ -49,11 +44,6 @@ export interface DraftOptions {
  * A dataset that is being written: the rows of each section are stored as they come, as parts. The dataset is invisible
  * until `commit`, gone when the draft is disposed without. All methods throw StoreError `unavailable`, and those that write
  * rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
- *
- * @example
- * await using draft = await store.datasets.begin({ signal });
- * await draft.section('default').writeLines(batches, { file, maxDepth, maxLineBytes });
- * const stored = await draft.commit({ dataset: { name, description, notes, source, schema } });
  */
 export class DatasetDraft implements AsyncDisposable {
   readonly #context: ImportContext;
@@ -61,10 +51,10 @@ export class DatasetDraft implements AsyncDisposable {
   readonly #report: ImportReport;
   readonly #permit: Disposable;
   readonly #id: string = randomUUID();
-  readonly #room: ImportRoom;
+  /** What it takes of the disk of the database. */
+  #storedBytes = 0;
   #totals: DraftTotals;
   readonly #rows: PartRows;
-  /** Made for the first item that embeds a file. */
   #assets: AssetWriter | null = null;
 
   private constructor(context: ImportContext, options: DraftOptions, permit: Disposable) {
@@ -72,7 +62,6 @@ export class DatasetDraft implements AsyncDisposable {
     this.#options = options;
     this.#report = options.report ?? new ImportReport();
     this.#permit = permit;
-    this.#room = new ImportRoom(context.diskShare);
     this.#totals = new DraftTotals(context.importLimits);
     this.#rows = new PartRows(context.pool, options.signal, options.dryRun);
   }
@@ -86,14 +75,21 @@ export class DatasetDraft implements AsyncDisposable {
     return new DatasetDraft(context, options, await context.imports.acquire(options.signal));
   }
 
-  /** Adds a section; write its items before you add the next one. */
-  section(name: string, options: SectionOptions = {}): SectionWriter {
+  /** Adds a section; write its items, in order, before you add the next one. */
+  section(name: string, options: SectionOptions = {}) {
     const totals = this.#totals;
     const section = totals.addSection(name, options);
     const { file } = options;
     const { encoder } = this.#context;
     return {
-      writeLines: async (batches, options) => {
+      /**
+       * Reads batches as fast as the database takes rows, and takes them over. Files are read up to the first fault; missing
+       * ones are faults, and all of them are found.
+       *
+       * @throws what `batches` and `files` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
+       *   is too large for the database
+       */
+      writeLines: async (batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void> => {
         const locate = (): SourceLocation => ({ file: options.file });
         const counted = totals.countRows(batches, ({ itemCount }) => itemCount, locate);
         const files = options.origins === undefined ? options.files : this.#linkedFiles();
@@ -101,7 +97,8 @@ export class DatasetDraft implements AsyncDisposable {
         const encoded = encodeLines(encoder, section.parts, counted, lineOptions, this.#options.signal);
         await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
       },
-      writeRows: async (batches, plan) => {
+      /** Leaves faulty rows out where the mapping skips them. @throws as `writeLines` */
+      writeRows: async (batches: AsyncIterable<TableRows>, plan: MappingPlan): Promise<void> => {
         this.#refuseMadeIds(plan);
         const locate = (row: number): SourceLocation => ({ row });
         const numbered = await this.#numbered(batches, plan, section);
@@ -154,7 +151,7 @@ export class DatasetDraft implements AsyncDisposable {
     try {
       await this.#rows.discard();
     } finally {
-      this.#room[Symbol.dispose]();
+      this.#context.diskShare?.release(this);
       this.#permit[Symbol.dispose]();
     }
   }
@@ -229,13 +226,25 @@ export class DatasetDraft implements AsyncDisposable {
 
   /** Stores a batch, and the files that its items embed once there are many. */
   async #store({ rows, itemBytes, contents }: EncodedRows): Promise<void> {
-    await this.#room.add(contents.reduce((sum, { bytes }) => sum + bytes.byteLength, itemBytes));
+    await this.#reserve(contents.reduce((sum, { bytes }) => sum + bytes.byteLength, itemBytes));
     await this.#rows.write(rows);
     if (contents.length === 0) return;
     const assets = this.#assets ?? new AssetWriter(this.#context.assets, this.#options.signal);
     this.#assets = assets;
     assets.add(contents);
     if (assets.isFull) await this.#rows.run((client) => assets.stage(client));
+  }
+
+  /** Reserves room for further bytes on the disk of the database. @throws StoreError `unavailable` */
+  async #reserve(bytes: number): Promise<void> {
+    this.#storedBytes += bytes;
+    try {
+      await this.#context.diskShare?.reserve(this, Math.ceil(this.#storedBytes / ROOM_BYTES) * ROOM_BYTES);
+    } catch (cause) {
+      if (!(cause instanceof DiskShortage)) throw cause;
+      const message = 'The server is at capacity: no disk space is left for this import. Retry later.';
+      throw new StoreError('unavailable', message, { cause, retryAfterMs: 30_000, reason: 'full' });
+    }
   }
 
   /** Rolls back what is stored: to check the rest may take long, and needs no connection. */
@@ -245,6 +254,11 @@ export class DatasetDraft implements AsyncDisposable {
   }
 }
 
+export type SectionWriter = ReturnType<DatasetDraft['section']>;
+
+/** Room on the disk is reserved in steps. */
+const ROOM_BYTES = 16 * 1024 * 1024;
+
 const NEW_DATASET: ImportTarget = {
   kind: 'dataset',
   handle: null,
@@ -253,7 +267,6 @@ const NEW_DATASET: ImportTarget = {
   author: null,
 };
 
-/** Where the rows of a section are, and where their failures go. */
 interface WrittenRows {
   readonly failures: FaultList;
   readonly file: string | undefined;
@@ -262,34 +275,22 @@ interface WrittenRows {
 
 /** What an import finds in its lines and rows. The draft adds to it, and stores nothing any more once there is a fault. */
 export class ImportReport {
-  #faults = new FaultList();
-  #skipped: FaultList | null = null;
-  /** Items without a prompt or messages. */
+  faults: FaultList = new FaultList();
+  /** Rows that the mapping skips; null if no mapping skips rows. */
+  skipped: FaultList | null = null;
   unaskedCount = 0;
-  /** Columns of tables that the mapping does not use. */
   readonly unusedColumns: Set<string> = new Set();
 
-  /** Lines and rows that refuse the dataset. */
-  get faults(): FaultList {
-    return this.#faults;
-  }
-
-  /** Rows that the mapping skips; null if no mapping skips rows. */
-  get skipped(): FaultList | null {
-    return this.#skipped;
-  }
-
-  /** The list for the rows of a mapping. */
   listFor(invalidRows: 'skip' | 'fail' | undefined): FaultList {
-    if (invalidRows !== 'skip') return this.#faults;
-    this.#skipped ??= new FaultList();
-    return this.#skipped;
+    if (invalidRows !== 'skip') return this.faults;
+    this.skipped ??= new FaultList();
+    return this.skipped;
   }
 
   /** Forgets all, as when an import begins again. */
   clear(): void {
-    this.#faults = new FaultList();
-    this.#skipped = null;
+    this.faults = new FaultList();
+    this.skipped = null;
     this.unaskedCount = 0;
     this.unusedColumns.clear();
   }

@@ -15,7 +15,6 @@ const MAX_CANDIDATES = 3;
 /** Bytes of a position: section and item. */
 const POSITION_BYTES = 8;
 
-/** A version of a dataset that has all items of a draft. */
 export interface Home {
   readonly id: string;
   readonly version: number;
@@ -38,9 +37,6 @@ const hashOf = (idsAreHashes: boolean): string =>
 /**
  * Finds the dataset that a run of a draft's items belongs to, among those that the key sees: one that is the same, or the
  * newest that has all of them.
- *
- * @param client that sees the rows of the draft
- * @param idsAreHashes whether ids of items state the hashes of the items that are meant
  */
 export async function findHome(
   client: pg.ClientBase,
@@ -117,8 +113,6 @@ const numbered = (items: string, hash: string): string => `
 
 /**
  * Where the items of each section of a draft are in a version; null unless all are. Equal items are paired in their order.
- *
- * @param wanted SQL for the items of the draft
  */
 async function findPositions(
   query: ReadQuery,

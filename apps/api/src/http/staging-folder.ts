@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { retryLater } from '@svc/service';
 import type { Staging, StagingFile } from '@svc/service/flows';
-import { DiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
+import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
 
 /** The folder that holds uploads while they are checked. */
 export interface StagingFolder extends Staging {
@@ -32,7 +32,7 @@ export async function openStagingFolder(
   await mkdir(own, { recursive: true, mode: 0o700 }).catch((cause: Error) => {
     throw new Error(`Cannot create the folder of uploads below SVC_DATA_DIR: ${cause.message}.`, { cause });
   });
-  const share = new DiskShare<string>(sharePercent, () => freeBytes(own), writtenBytes);
+  const share = createDiskShare<string>(sharePercent, () => freeBytes(own), writtenBytes);
   const makeRoom = async (path: string, bytes: number): Promise<void> => {
     try {
       await share.reserve(path, bytes);
