@@ -25,7 +25,6 @@ export {
   DRAINING,
   type HealthDeps,
   healthRoutes,
-  type ReadinessCheck,
 } from './http/health-routes.ts';
 export { watchUploadRate } from './http/minimum-rate.ts';
 export {
@@ -61,7 +60,6 @@ export { isUnchanged } from './http/response/send-response.ts';
 export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
 export { checkAddress, type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export {
-  type ConfiguredSecrets,
   configureHeap,
   isProcessAlive,
   runProcess,
@@ -71,4 +69,4 @@ export { createTokenCipher, readSecretFiles, Secret, type TokenCipher } from './
 export { createLogger, type Logger } from './telemetry/create-logger.ts';
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts';
 export { EVENTS, type EventFields } from './telemetry/events.ts';
-export { type ChangeMode, type HubOutcome, PROVIDER_OUTCOMES } from './telemetry/metric-labels.ts';
+export { PROVIDER_OUTCOMES } from './telemetry/metric-labels.ts';

@@ -3,12 +3,10 @@ export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
-export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
-export { exportTool, type ToolFileExport } from './export-tool.ts';
+export { exportPackage } from './export-package.ts';
+export { exportTool } from './export-tool.ts';
 export {
-  type HubOptions,
   hubSource,
-  type OpenPreview,
   openHub,
   openPreview,
   type Preview,
@@ -31,8 +29,6 @@ export {
 export {
   defaultJudgePrompts,
   type PlannedRun,
-  type PlanRunDeps,
-  type PlanRunRequest,
   planRun,
   sampleOf,
 } from './plan-run.ts';
@@ -41,16 +37,13 @@ export { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from './push-
 export {
   decodeImportRequest,
   decodeUploadRequest,
-  encodeImportRequest,
-  encodeUploadRequest,
+  encodeRequest,
   type FileRequest,
   type HubSource,
   type ImportJobRequest,
-  type ImportRequest,
   toHubSource,
   toImportRequest,
   type UploadJobRequest,
-  type UploadRequest,
 } from './requests.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
@@ -64,16 +57,14 @@ export {
 } from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';
 export { type StagedFile, type Staging, type StagingFile, UploadStage } from './sources/stage-content.ts';
-export { type TableFile, UploadError, type UploadedFile } from './sources/uploaded-file.ts';
+export { type TableFile, UploadError } from './sources/uploaded-file.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export {
   AUDIT_COLUMNS,
   auditTable,
-  type ItemsTableOptions,
   itemsTable,
   LABEL_TABLE_COLUMNS,
-  type LabelsTableOptions,
   labelsTable,
   MEDIA_TYPES,
   resultsTable,

@@ -3,8 +3,7 @@ import { expect, it } from 'vitest';
 import {
   decodeImportRequest,
   decodeUploadRequest,
-  encodeImportRequest,
-  encodeUploadRequest,
+  encodeRequest,
   toImportRequest,
   type UploadJobRequest,
 } from './requests.ts';
@@ -56,7 +55,7 @@ it('reads meta columns under other keys', () => {
 
 it('writes a request so that it can be read again, without its token', () => {
   const request = { ...toImportRequest(body), target };
-  const kept = encodeImportRequest(request);
+  const kept = encodeRequest(request);
   expect(kept).not.toContain('planted');
   expect(decodeImportRequest(kept)).toEqual({ ...request, token: undefined });
 });
@@ -89,5 +88,5 @@ it.each<UploadJobRequest>([
     },
   },
 ])('writes an upload so that it can be read again', (request) => {
-  expect(decodeUploadRequest(encodeUploadRequest(request))).toEqual(request);
+  expect(decodeUploadRequest(encodeRequest(request))).toEqual(request);
 });

@@ -1,15 +1,7 @@
 import { withoutCredentials } from '@svc/hub-client';
-import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import {
-  type DatasetChange,
-  type ImportTarget,
-  type NewDatasetTarget,
-  readStoredJson,
-  StoreError,
-} from '@svc/store';
-import type { DetectedFile } from '@svc/tabular';
-import { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
+import { type ImportTarget, StoreError } from '@svc/store';
 import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 
 /** An import from the hub, as it was requested. */
@@ -67,8 +59,8 @@ export interface UploadJobRequest extends FileRequest {
     | {
         readonly kind: 'package';
         readonly fileName: string;
-        /** Hex digits; null in jobs of the previous version. */
-        readonly sha256: string | null;
+        /** Hex digits. */
+        readonly sha256: string;
       }
     | ({ readonly kind: 'files'; readonly files: readonly JobFile[] } & Omit<UploadedTables, 'files'>);
   readonly archiveBytes: number;
@@ -100,29 +92,42 @@ export function toImportRequest(body: JsonObject): ImportRequest {
   };
 }
 
-/** Writes a request for a job to keep, without the token. */
-export function encodeImportRequest(request: ImportJobRequest): string {
-  const { name, description, config, mappingAsSent, target } = request;
-  const { path, split, subset, subsets, revision } = config;
-  return canonicalJson({
-    name,
-    description,
-    config: {
-      path,
-      split: split ?? null,
-      subset: subset ?? null,
-      revision: revision ?? null,
-      ...(subsets !== undefined && { subsets }),
-    },
-    mapping: mappingAsSent,
-    target: encodeTarget(target),
+/**
+ * Writes a request for a job to keep, without its token. The store reads `name`, `config`, `files` and `file_name` of it, and
+ * `handle` and `dataset_id` of its `target`.
+ */
+export function encodeRequest(request: ImportJobRequest | UploadJobRequest): string {
+  const { mapping: _, mappingAsSent, target, ...others } = request;
+  return JSON.stringify({
+    ...('content' in others ? withFiles(others) : { ...others, token: undefined }),
+    mapping: mappingAsSent && canonicalJson(mappingAsSent),
+    target: target.kind === 'version' ? { ...target, dataset_id: target.change.datasetId } : target,
   });
 }
 
-/** Reads what {@link encodeImportRequest} wrote. @throws StoreError `corrupt` */
-export function decodeImportRequest(text: string): ImportJobRequest {
-  const request = readObject(text);
-  return { ...toImportRequest(request), target: decodeTarget(getMember(request, 'target')) };
+function withFiles<T extends Pick<UploadJobRequest, 'content'>>({ content, ...request }: T): object {
+  if (content.kind === 'files') return { ...request, ...content };
+  const { fileName, ...facts } = content;
+  return { ...request, ...facts, file_name: fileName };
+}
+
+/** Reads what {@link encodeRequest} wrote of an import. @throws StoreError `corrupt` */
+export const decodeImportRequest = (text: string): ImportJobRequest => decodeRequest(text);
+
+/** Reads what {@link encodeRequest} wrote of an upload. @throws StoreError `corrupt` */
+export function decodeUploadRequest(text: string): UploadJobRequest {
+  const { kind, files, sentBytes, skipped, file_name: fileName, sha256, ...request } = decodeRequest(text);
+  const content = kind === 'files' ? { kind, files, sentBytes, skipped } : { kind, fileName, sha256 };
+  return { ...request, content };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the members are those that were written
+function decodeRequest(text: string): any {
+  const { mapping: sent, ...request } = JSON.parse(text);
+  if (request.target === undefined) throw new StoreError('corrupt', 'The request of the job has no target.');
+  const { dataset_id: _, ...target } = request.target;
+  const mappingAsSent = sent === null ? null : (parseJson(sent) as JsonObject);
+  return { ...request, target, mappingAsSent, mapping: mappingAsSent && readMapping(mappingAsSent) };
 }
 
 /** Rows of the hub, and the token to read them with. */
@@ -145,172 +150,12 @@ function subsetsOf(object: JsonObject): Pick<ImportRequest['config'], 'subsets'>
   return subsets === 'sections' || subsets === 'tags' ? { subsets } : {};
 }
 
-/** Writes an upload for a job to keep. */
-export function encodeUploadRequest(request: UploadJobRequest): string {
-  const {
-    name,
-    description,
-    mappingAsSent,
-    isPlainBody,
-    origins,
-    archiveBytes,
-    chunkBytes,
-    content,
-    target,
-  } = request;
-  return canonicalJson({
-    name: name ?? null,
-    description: description ?? null,
-    mapping: mappingAsSent,
-    ...(isPlainBody && { is_plain_body: isPlainBody }),
-    origins,
-    target: encodeTarget(target),
-    archive_bytes: archiveBytes,
-    chunk_bytes: chunkBytes,
-    ...(content.kind === 'package'
-      ? { kind: content.kind, file_name: content.fileName, sha256: content.sha256 }
-      : {
-          kind: content.kind,
-          files: content.files.map(encodeFile),
-          sent_bytes: content.sentBytes,
-          ...skippedFilesJson(content.skipped),
-        }),
-  });
-}
-
-function encodeFile({ name, bytes, sha256, section, detected }: JobFile): JsonObject {
-  const { format, compression = null, options, warnings = [] } = detected;
-  return {
-    name,
-    bytes,
-    sha256,
-    section,
-    format,
-    compression,
-    options: { ...options },
-    warnings: [...warnings],
-  };
-}
-
-/** Reads what {@link encodeUploadRequest} wrote. @throws StoreError `corrupt` */
-export function decodeUploadRequest(text: string): UploadJobRequest {
-  const request = readObject(text);
-  const mapping = getMember(request, 'mapping') ?? null;
-  const files = getMember(request, 'files');
-  const archiveBytes = Number(getMember(request, 'archive_bytes'));
-  return {
-    name: stringOf(request, 'name'),
-    description: stringOf(request, 'description'),
-    mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
-    mappingAsSent: isJsonObject(mapping) ? mapping : null,
-    ...(getMember(request, 'is_plain_body') === true && { isPlainBody: true as const }),
-    // Jobs of the previous version have none.
-    origins: textsOf(request, 'origins'),
-    archiveBytes,
-    chunkBytes: Number(getMember(request, 'chunk_bytes')),
-    target: decodeTarget(getMember(request, 'target')),
-    content: Array.isArray(files)
-      ? {
-          kind: 'files',
-          files: files.filter(isJsonObject).map(decodeFile),
-          // Jobs of the previous version do not have it.
-          sentBytes: Number(getMember(request, 'sent_bytes') ?? archiveBytes),
-          skipped: decodeSkipped(request),
-        }
-      : {
-          kind: 'package',
-          fileName: stringOf(request, 'file_name') ?? '',
-          sha256: stringOf(request, 'sha256') ?? null,
-        },
-  };
-}
-
-function decodeSkipped(request: JsonObject): SkippedFiles {
-  const listed = getMember(request, 'skipped_files');
-  const first = (Array.isArray(listed) ? listed : []).filter(isJsonObject).map((file) => ({
-    name: stringOf(file, 'name') ?? '',
-    reason: stringOf(file, 'reason') ?? '',
-  }));
-  return { first, total: Number(getMember(request, 'skipped_files_total') ?? first.length) };
-}
-
-function decodeFile(file: JsonObject): JobFile {
-  const { format, compression, options, warnings } = file as Partial<DetectedFile & JsonObject>;
-  if (format === undefined) throw new StoreError('corrupt', 'A file of the job must have a format.');
-  return {
-    name: stringOf(file, 'name') ?? '',
-    bytes: Number(getMember(file, 'bytes')),
-    sha256: stringOf(file, 'sha256') ?? '',
-    section: stringOf(file, 'section') ?? '',
-    detected: {
-      format,
-      compression: compression ?? undefined,
-      options: options ?? {},
-      warnings: warnings ?? [],
-    },
-  };
-}
-
-function readObject(text: string): JsonObject {
-  const request = readStoredJson(text);
-  if (isJsonObject(request)) return request;
-  throw new StoreError('corrupt', 'The request of the job must be an object.');
-}
-
 function stringOf(object: JsonObject, key: string): string | undefined {
   const value = getMember(object, key);
   return typeof value === 'string' ? value : undefined;
 }
 
-function textsOf(object: JsonObject, key: string): readonly string[] {
-  const value = getMember(object, key);
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-}
-
 function objectOf(object: JsonObject, key: string): JsonObject {
   const value = getMember(object, key);
   return isJsonObject(value) ? value : {};
-}
-
-/** Writes a target for a job to keep. */
-function encodeTarget(target: ImportTarget): JsonObject {
-  if (target.kind === 'dataset') {
-    const { kind, handle, ifExists, message, author } = target;
-    return { kind, handle, if_exists: ifExists, message, author };
-  }
-  const { datasetId, mode, section, ifMatch, source, message, author } = target.change;
-  return {
-    ...{
-      kind: target.kind,
-      dataset_id: datasetId,
-      mode,
-      section: section ?? null,
-      if_match: ifMatch ?? null,
-    },
-    ...{ source: source ?? null, message: message ?? null, author: author ?? null },
-  };
-}
-
-/** Reads what {@link encodeTarget} wrote; jobs of the previous version have none, and make datasets. */
-function decodeTarget(value: JsonValue | undefined): ImportTarget {
-  const target = value !== undefined && isJsonObject(value) ? value : {};
-  const textOf = (key: string): string | null => {
-    const member = getMember(target, key);
-    return typeof member === 'string' ? member : null;
-  };
-  const facts = { message: textOf('message'), author: textOf('author') };
-  if (textOf('kind') !== 'version') {
-    const ifExists = textOf('if_exists') as NewDatasetTarget['ifExists'];
-    return { kind: 'dataset', handle: textOf('handle'), ifExists, ...facts };
-  }
-  const { mode, source } = target as unknown as Pick<DatasetChange, 'mode' | 'source'>;
-  return {
-    kind: 'version',
-    change: {
-      ...{ ...facts, mode, datasetId: textOf('dataset_id') ?? '' },
-      section: textOf('section') ?? undefined,
-      ifMatch: textOf('if_match') ?? undefined,
-      source: source ?? undefined,
-    },
-  };
 }

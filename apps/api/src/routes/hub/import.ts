@@ -4,7 +4,7 @@ import { readMapping } from '@svc/jsonl-v23/mapping';
 import { createRedactor, runWithContext } from '@svc/observability';
 import { invalidMember, invalidRequest, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
 import {
-  encodeImportRequest,
+  encodeRequest,
   hubSource,
   type ImportJobRequest,
   openPreview,
@@ -128,7 +128,7 @@ async function enqueueImport(
   }
   const encrypted = token === undefined ? undefined : tokenCipher?.encrypt(id, token);
   const sealedToken = encrypted === undefined ? undefined : Buffer.from(encrypted);
-  const request = encodeImportRequest(importRequest);
+  const request = encodeRequest(importRequest);
   return await enqueueJob(deps, { id, kind: 'import', request, sealedToken }, claim);
 }
 

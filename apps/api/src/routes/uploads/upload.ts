@@ -14,7 +14,7 @@ import {
   watchUploadRate,
 } from '@svc/service';
 import {
-  encodeUploadRequest,
+  encodeRequest,
   furtherSources,
   type OpenUpload,
   openUpload,
@@ -188,7 +188,7 @@ async function enqueueUpload(
 ): Promise<StoredResponse> {
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const request = encodeUploadRequest({
+  const request = encodeRequest({
     ...{ name, description, mapping, mappingAsSent, isPlainBody, origins, content, target },
     ...{ archiveBytes, chunkBytes: CHUNK_BYTES },
   });
