@@ -30,17 +30,18 @@ export { watchUploadRate } from './http/minimum-rate.ts';
 export {
   classifyHttpError,
   type ErrorView,
-  HTTP_PROBLEM_ROWS,
+  escapeHtml,
   isOutage,
   type ProblemBody,
-  type ProblemRow,
   problem,
 } from './http/problem.ts';
 export { bodyChunks, checkMediaType } from './http/request/read-body.ts';
 export {
   type FieldError,
+  HTTP_PROBLEM_ROWS,
   invalidMember,
   invalidRequest,
+  type ProblemRow,
   RequestError,
   type RequestErrorCode,
   retryLater,

@@ -12,8 +12,8 @@ describe('the problem of an error', () => {
     (code) => {
       const error = Object.assign(new Error(`${code}: open '/var/spool/secret'`), { code });
       const view = classify(error);
-      const { status, headers, body } = problem(view, at);
-      expect([status, body.code, headers]).toEqual([503, 'unavailable', { 'Retry-After': '10' }]);
+      const body = problem(view, at);
+      expect([body.status, body.code, view.headers]).toEqual([503, 'unavailable', { 'Retry-After': '10' }]);
       expect(JSON.stringify(body)).not.toContain('spool');
       expect([isOutage(view, error), view.code]).toEqual([true, 'unavailable']);
     },
@@ -24,7 +24,7 @@ describe('the problem of an error', () => {
     const error = new RequestError('invalid_request', 'no k3y-of-a-client', {
       errors: [{ message: 'k3y-of-a-client is too long', path: '/k3y-of-a-client', row: 3 }],
     });
-    const { body } = problem(
+    const body = problem(
       classify(error),
       { instance: '/datasets/k3y-of-a-client', requestId: 'r1' },
       redact,
@@ -40,8 +40,8 @@ describe('the problem of an error', () => {
   it('has sentences, whether the error ends with a full stop or not', () => {
     const location = { file: 'a.jsonl', line: 2 };
     const messages = ['An item must be an object, got a number', 'Cannot read the row: it is cut off.'];
-    const bodies = messages.map(
-      (message) => problem(classify(new JsonlError('invalid_row', message, location)), at).body,
+    const bodies = messages.map((message) =>
+      problem(classify(new JsonlError('invalid_row', message, location)), at),
     );
     const details = ['An item must be an object, got a number.', 'Cannot read the row: it is cut off.'];
     expect(bodies).toMatchObject(
@@ -65,8 +65,8 @@ describe('the problem of an error', () => {
       'secret',
     ]) {
       const view = classify(error);
-      const { status, body } = problem(view, at);
-      expect([status, body.code]).toEqual([500, 'internal']);
+      const body = problem(view, at);
+      expect([body.status, body.code]).toEqual([500, 'internal']);
       expect(JSON.stringify(body)).not.toContain('secret');
       expect([isOutage(view, error), view.code]).toEqual([false, 'internal']);
     }

@@ -150,7 +150,7 @@ export function serializeProblem(
   const stored = JSON.parse(text) as StoredProblem;
   const code = Object.hasOwn(PROBLEM_ROWS, stored.code) ? (stored.code as AnyErrorCode) : 'internal';
   const view = viewOf({ code, message: stored.message }, stored.errors ?? [], {});
-  return problem({ ...view, errorsTotal: stored.errors_total }, at).body;
+  return problem({ ...view, errorsTotal: stored.errors_total }, at);
 }
 
 /** The error of a failed job. */

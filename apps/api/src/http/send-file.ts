@@ -7,6 +7,7 @@ import {
   type RouteResponse,
   stream,
 } from '@svc/service';
+import type { FileExport } from '@svc/service/flows';
 import { create } from 'content-disposition';
 import type { Request } from 'express';
 
@@ -96,18 +97,9 @@ export function rangedResponse(
   return { ...response, status: 206, headers: { ...response.headers, ...contentRange } };
 }
 
-/** A file that is made while it is sent. */
-interface Download {
-  readonly mediaType: string;
-  readonly fileName: string;
-  /** Null if two of them may differ. */
-  readonly etag: string | null;
-  bytes(): AsyncIterable<Uint8Array>;
-}
-
-/** The response with such a file, which closes its source at the end. */
+/** The response with a file that is made while it is sent, which closes its source at the end. */
 export function downloadResponse(
-  { mediaType, fileName, etag, bytes }: Download,
+  { mediaType, fileName, etag, bytes }: FileExport,
   source: AsyncDisposable,
 ): RouteResponse {
   return stream(

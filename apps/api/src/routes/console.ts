@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { RequestError, type Route, type RouteResponse, stream } from '@svc/service';
+import { escapeHtml, RequestError, type Route, type RouteResponse, stream } from '@svc/service';
 
 /** What the page has where the nonce of its styles belongs. */
 const NONCE = '__CSP_NONCE__';
@@ -171,8 +171,5 @@ export function openConsole(folder: string, name: string): ConsoleFiles | null {
       if (names.has(name + extension)) bodies.set(encoding, readFileSync(join(assets, name + extension)));
     files.set(name, { type, bodies: bodies.set('identity', readFileSync(join(assets, name))) });
   }
-  return { page: readFileSync(index, 'utf8').replace(NAME, () => escaped(name)), files };
+  return { page: readFileSync(index, 'utf8').replace(NAME, () => escapeHtml(name)), files };
 }
-
-/** A text in an element or an attribute of HTML. */
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`);

@@ -1,5 +1,5 @@
 import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/service';
-import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/service/flows';
+import { type FileExport, MEDIA_TYPES, type TableColumn, type TableFormat } from '@svc/service/flows';
 import { downloadResponse } from '../http/send-file.ts';
 
 interface Columns<Row> {
@@ -12,7 +12,7 @@ interface Columns<Row> {
 /** A table, and what it is made of. */
 interface TableSource<Row, Source> extends Columns<Row> {
   open(request: RouteRequest): Promise<Source>;
-  table(source: Source, choice: TableChoice<Row>, request: RouteRequest): TableExport;
+  table(source: Source, choice: TableChoice<Row>, request: RouteRequest): FileExport;
 }
 
 /** What a request says of a table. */

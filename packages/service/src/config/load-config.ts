@@ -104,17 +104,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** What the store reports of its database. */
-interface DatabaseChange {
-  readonly ok: boolean;
-  readonly reason?: string;
-  readonly message: string;
-}
-
 /** The part of the configuration that the store of every process uses, without the URL of its database. */
 export function storeSettings(config: Config, logger: Logger) {
   return {
-    onDatabaseChange: ({ ok, reason = '', message }: DatabaseChange) => {
+    onDatabaseChange: ({ ok, reason = '', message }: { ok: boolean; reason?: string; message: string }) => {
       if (ok) logger.log('database.ready');
       else logger.log('database.unready', { reason, message });
     },

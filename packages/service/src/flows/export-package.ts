@@ -29,7 +29,7 @@ import {
   type StoredSection,
   StoreError,
 } from '@svc/store';
-import { fileBaseName } from './tables/tables.ts';
+import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 export interface RunSelection {
   /** The run to include. */
@@ -48,23 +48,13 @@ export interface ExportOptions extends RunSelection {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A package that can be written. */
-export interface PackageExport {
-  /** `<name>.pkg.zip`, safe on every file system. */
-  readonly fileName: string;
-  /** Identifies the package's bytes; includes the quotes. */
-  readonly etag: string;
-  /** The archive's bytes, as fast as they are taken. */
-  bytes(): AsyncIterable<Uint8Array>;
-}
-
 /**
  * Exports an open dataset: stored texts → package. Parses only items that embed files, and holds one batch. The
  * caller closes the dataset when the bytes have been taken, or are not needed.
  *
  * @throws as {@link selectedRun}, {@link exportBaseline}
  */
-export async function exportPackage(open: OpenDataset, options: ExportOptions): Promise<PackageExport> {
+export async function exportPackage(open: OpenDataset, options: ExportOptions): Promise<FileExport> {
   const { dataset } = open;
   const { generator, secrets = [], signal } = options;
   const exported: ExportDataset = {
@@ -90,6 +80,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions): 
   const run = stored && facts && { ...facts, baseline, results: () => exportResults(open, stored.id) };
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
+    mediaType: 'application/zip',
     etag: packageEtag(
       exported,
       generator,

@@ -21,7 +21,7 @@ import type { ExportResult } from '@svc/pkg-format';
 import { zipFiles } from '@svc/pkg-format/node';
 import { type ExportedRun, joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
 import { type RunSelection, selectedRun, toExportResult } from './export-package.ts';
-import { fileBaseName } from './tables/tables.ts';
+import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 interface ToolExportOptions extends RunSelection {
   readonly tool: WrittenTool;
@@ -29,13 +29,6 @@ interface ToolExportOptions extends RunSelection {
   readonly model?: string | undefined;
   /** Secrets known to this process: none of them is written. */
   readonly secrets?: readonly string[];
-}
-
-/** A file for another tool. */
-export interface ToolFileExport {
-  readonly fileName: string;
-  readonly mediaType: string;
-  bytes(): AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -49,7 +42,7 @@ export interface ToolFileExport {
 export async function exportTool(
   open: OpenDataset,
   { tool, runId, allowIncomplete, model, secrets = [] }: ToolExportOptions,
-): Promise<ToolFileExport> {
+): Promise<FileExport> {
   if (runId !== undefined && !writesRuns(tool)) {
     throw new StoreError(
       'invalid_request',
@@ -78,6 +71,7 @@ export async function exportTool(
   return {
     fileName: `${base}.${tool}${written.extension}`,
     mediaType: written.mediaType,
+    etag: null,
     bytes: async function* () {
       if (written.kind !== 'file') return yield* zipFiles(written.files());
       for await (const { bytes } of written.files()) yield* bytes;

@@ -63,12 +63,12 @@ export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export {
   AUDIT_COLUMNS,
   auditTable,
+  type FileExport,
   itemsTable,
   LABEL_TABLE_COLUMNS,
   labelsTable,
   MEDIA_TYPES,
   resultsTable,
-  type TableExport,
   type TableFormat,
   type TableOptions,
 } from './tables/tables.ts';

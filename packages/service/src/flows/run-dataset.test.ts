@@ -96,11 +96,11 @@ function provider(
 const KEY = 'a key of the service';
 
 /** The configuration of every test, but for what it states. */
-const CONFIG: RunDatasetOptions['config'] = {
+const CONFIG = {
   repetitions: 1,
   concurrency: 4,
   max_consecutive_failures: 20,
-};
+} as RunDatasetOptions['config'];
 
 const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
 

@@ -86,22 +86,7 @@ export interface RunDatasetDeps extends Pick<RedactDeps, 'secrets'> {
 }
 
 export interface RunDatasetOptions {
-  readonly config: Pick<
-    RunConfig,
-    | 'repetitions'
-    | 'concurrency'
-    | 'judge'
-    | 'scorers'
-    | 'added_scorers'
-    | 'system_prompt'
-    | 'prompt_template'
-    | 'checker'
-    | 'checker_mode'
-    | 'reasoning'
-    | 'max_consecutive_failures'
-    | 'price'
-    | 'max_cost'
-  >;
+  readonly config: RunConfig;
   /** What the run has spent before, and on how many results. */
   readonly before: Omit<BudgetState, 'maxCost'>;
   /** `default_judge_prompts` of the dataset's package; null without them. */
@@ -135,7 +120,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
   const budget = createBudget({ ...options.before, maxCost: config.max_cost?.amount ?? null }, clock);
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
-  const outage = createOutageDetector(config.max_consecutive_failures);
+  const checkOutage = createOutageDetector(config.max_consecutive_failures);
   let end: RunEnd = { status: 'completed' };
   try {
     await forEachConcurrently(
@@ -165,7 +150,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
         await results.write({ ...result, cost: account.close() });
         if (result.endsRun !== undefined) throw result.endsRun;
         // Existing outputs need no provider: earlier failures say nothing about it.
-        if (item.outputs === undefined) outage.check(result);
+        if (item.outputs === undefined) checkOutage(result);
       },
     );
   } catch (error) {
@@ -196,45 +181,23 @@ async function* repetitionsToDo(
   }
 }
 
-/** Detects a provider that stopped responding. */
-interface OutageDetector {
-  /**
-   * Counts a result.
-   *
-   * @throws RunError with `endsRun` and the error of this result, if it is one too many without an answer in a row
-   */
-  check(result: RunResult): void;
-}
-
 /**
- * Makes a detector. Results whose provider gave no answer count; an answer begins the count again. An item that was not
+ * Makes a detector of providers that stopped responding. Results whose provider gave no answer count; an answer begins the count again. An item that was not
  * sent, such as one without a prompt, does neither.
  *
  * @param maxFailures consecutive failures that end the run
+ * @returns counts a result; throws RunError with `endsRun` and the error of this result, if it is one too many
  */
-function createOutageDetector(maxFailures: number): OutageDetector {
+function createOutageDetector(maxFailures: number): (result: RunResult) => void {
   let failures = 0;
-  return {
-    check({ error, output }) {
-      if (output !== null) failures = 0;
-      else if (error?.code.startsWith('provider_') === true) failures += 1;
-      if (error === null || failures < maxFailures) return;
-      const message = `${maxFailures} items in a row got no answer. The last error: ${error.message}`;
-      const { provider_message: providerMessage = null } = error;
-      throw new RunError(error.code as RunErrorCode, message, { endsRun: true, providerMessage });
-    },
+  return ({ error, output }) => {
+    if (output !== null) failures = 0;
+    else if (error?.code.startsWith('provider_') === true) failures += 1;
+    if (error === null || failures < maxFailures) return;
+    const message = `${maxFailures} items in a row got no answer. The last error: ${error.message}`;
+    const { provider_message: providerMessage = null } = error;
+    throw new RunError(error.code as RunErrorCode, message, { endsRun: true, providerMessage });
   };
-}
-
-/** Passes results to the store in batches. */
-interface ResultWriter {
-  /**
-   * Adds a result. Resolves when the next one may be added, which can be before this one is stored; rejects once a
-   * write has failed.
-   */
-  write(result: RunResult): Promise<void>;
-  /** Resolves when every result so far is stored. */
-  flush(): Promise<void>;
 }
 
 /**
@@ -247,7 +210,7 @@ interface ResultWriter {
 export function createResultWriter(
   save: (results: readonly RunResult[]) => Promise<void>,
   maxWaiting: number,
-): ResultWriter {
+) {
   let waiting: RunResult[] = [];
   let saving: Promise<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
@@ -271,12 +234,17 @@ export function createResultWriter(
   };
 
   return {
-    async write(result) {
+    /**
+     * Adds a result. Resolves when the next one may be added, which can be before this one is stored; rejects once a
+     * write has failed.
+     */
+    async write(result: RunResult): Promise<void> {
       if (failure !== undefined) throw failure.error;
       waiting.push(result);
       saving ??= saveWaiting();
       await settle(() => waiting.length < maxWaiting);
     },
+    /** Resolves when every result so far is stored. */
     flush: () => settle(() => false),
   };
 }

@@ -173,7 +173,7 @@ function guessLimiter({
   const failures = slowDownFailures(failedKeysPerMinute);
   return (request, { key, isWrong }) => {
     const waitSeconds =
-      key === undefined && !isWrong ? 0 : failures.attempt(networkOf(addressOf(request, trustProxy)), key);
+      key === undefined && !isWrong ? 0 : failures(networkOf(addressOf(request, trustProxy)), key);
     if (waitSeconds > 0) {
       const message = `More than ${failedKeysPerMinute} wrong keys per minute.`;
       throw retryLater('rate_limited', message, waitSeconds);

@@ -2,41 +2,14 @@ import type { Redactor } from '@svc/observability';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { parseAuthority } from '../config/authority.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
-import { type FieldError, RequestError, type RequestErrorCode } from './request/request-error.ts';
+import {
+  type FieldError,
+  HTTP_PROBLEM_ROWS,
+  type ProblemRow,
+  RequestError,
+} from './request/request-error.ts';
 import { ClientDisconnectedError, requestState } from './request/track-request.ts';
 import { endWithText } from './response/send-response.ts';
-
-/** How one error code is reported over HTTP. */
-export interface ProblemRow {
-  readonly status: number;
-  /** A fixed phrase; `detail` says what went wrong this time. */
-  readonly title: string;
-  /** The code of the response, if several causes share one. */
-  readonly code?: string;
-}
-
-/** The codes of the HTTP layer itself. Each app adds the codes of the packages that it uses. */
-export const HTTP_PROBLEM_ROWS: Readonly<Record<RequestErrorCode | 'internal', ProblemRow>> = {
-  invalid_json: { status: 400, title: 'Invalid JSON' },
-  invalid_request: { status: 400, title: 'Invalid request' },
-  unauthenticated: { status: 401, title: 'Authentication required' },
-  key_expired: { status: 401, title: 'Key expired' },
-  forbidden: { status: 403, title: 'Forbidden' },
-  cross_origin: { status: 403, title: 'Cross-origin request refused' },
-  not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-  not_acceptable: { status: 406, title: 'Not acceptable' },
-  request_timeout: { status: 408, title: 'Request timeout' },
-  body_too_large: { status: 413, title: 'Body too large' },
-  upload_too_large: { status: 413, title: 'Upload too large' },
-  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
-  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
-  misdirected_request: { status: 421, title: 'Misdirected request' },
-  rate_limited: { status: 429, title: 'Too many requests' },
-  request_id_too_long: { status: 431, title: 'Request id too long' },
-  internal: { status: 500, title: 'Internal error' },
-  unavailable: { status: 503, title: 'Service unavailable' },
-};
 
 /** An error as clients may see it. */
 export interface ErrorView {
@@ -56,13 +29,7 @@ export interface ErrorView {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A response for an error: a problem object (RFC 9457) with extra members. */
-export interface Problem {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: ProblemBody;
-}
-
+/** The body of a response for an error: a problem object (RFC 9457) with extra members. */
 export interface ProblemBody {
   readonly type: string;
   readonly title: string;
@@ -131,7 +98,7 @@ function isExhausted(error: unknown): boolean {
 }
 
 /**
- * Makes the response for an error.
+ * Makes the body of the response for an error.
  *
  * @param at the path and id of the request
  * @param redact removes secrets: a key that was pasted into a path or a body would end up in tickets and logs
@@ -140,36 +107,32 @@ export function problem(
   view: ErrorView,
   at: { readonly instance: string; readonly requestId: string },
   redact: Redactor = (text) => text,
-): Problem {
-  const { row, headers } = view;
+): ProblemBody {
+  const { missing, reason, row } = view;
   const code = row.code ?? view.code;
   const errors = view.errors.slice(0, MAX_ERRORS).map((error) => redacted(error, redact));
   return {
+    type: `${DOCUMENTATION}#${code}`,
+    title: row.title,
     status: row.status,
-    headers,
-    body: {
-      type: `${DOCUMENTATION}#${code}`,
-      title: row.title,
-      status: row.status,
-      detail: redact(view.detail),
-      instance: redact(at.instance),
-      code,
-      request_id: at.requestId,
-      ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
-      ...(view.missing === undefined ? {} : { missing: view.missing }),
-      ...(view.reason === undefined ? {} : { reason: view.reason }),
-      ...(view.available === undefined
-        ? {}
-        : { available: view.available.filter(isShort).slice(0, MAX_AVAILABLE).map(redact) }),
-    },
+    detail: redact(view.detail),
+    instance: redact(at.instance),
+    code,
+    request_id: at.requestId,
+    ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
+    ...(missing !== undefined && { missing }),
+    ...(reason !== undefined && { reason }),
+    ...(view.available !== undefined && {
+      available: view.available.filter(isShort).slice(0, MAX_AVAILABLE).map(redact),
+    }),
   };
 }
 
 function redacted({ message, path, file, ...location }: FieldError, redact: Redactor): FieldError {
   return {
     message: redact(message),
-    ...(path === undefined ? {} : { path: redact(path) }),
-    ...(file === undefined ? {} : { file: redact(file) }),
+    ...(path !== undefined && { path: redact(path) }),
+    ...(file !== undefined && { file: redact(file) }),
     ...location,
   };
 }
@@ -188,7 +151,7 @@ export function errorHandler(
     const error = fromExpress(thrown);
     if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
     const view = classify(error, request.path);
-    const { status, headers, body } = problem(view, { instance: request.path, requestId: state.id }, redact);
+    const body = problem(view, { instance: request.path, requestId: state.id }, redact);
     state.setCode(body.code);
     const { method } = request;
     const { route } = state;
@@ -204,8 +167,8 @@ export function errorHandler(
     const isForPeople = body.code === 'misdirected_request' && accepted.includes('text/html');
     const type = accepted.includes(PROBLEM_TYPE) ? PROBLEM_TYPE : 'application/json';
     response.setHeader('Content-Type', isForPeople ? 'text/html; charset=utf-8' : type);
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    response.statusCode = status;
+    for (const [name, value] of Object.entries(view.headers)) response.setHeader(name, value);
+    response.statusCode = body.status;
     const text = isForPeople
       ? refusedPage(request.get('host') ?? '', body.detail)
       : `${JSON.stringify(body)}\n`;
@@ -236,8 +199,8 @@ function refusedPage(host: string, detail: string): string {
 <body>
 <main>
 <h1>This service does not respond to this host name</h1>
-<p>${escaped(detail)}</p>
-<p>To open the console at this address, set <code>${escaped(setting)}</code> in the environment of the service and restart it.
+<p>${escapeHtml(detail)}</p>
+<p>To open the console at this address, set <code>${escapeHtml(setting)}</code> in the environment of the service and restart it.
 On the machine of the service, and through a forwarded port, <code>http://localhost</code> with the port works without it.</p>
 </main>
 </body>
@@ -245,6 +208,6 @@ On the machine of the service, and through a forwarded port, <code>http://localh
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => ENTITIES[found] ?? '');
+/** A text in an element or an attribute of HTML. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (found) => `&#${found.charCodeAt(0)};`);

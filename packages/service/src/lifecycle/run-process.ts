@@ -130,16 +130,13 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
   return await Promise.race([starting.catch(() => undefined), late]);
 }
 
-/** The secrets of a configuration. */
-export interface ConfiguredSecrets {
-  /** Keys and tokens: no stored, shown or exported result or configuration of a run holds one. */
-  readonly keys: readonly string[];
-  /** These, and secrets for logs and errors alone: a database's password cannot reach a result, but may be a word. */
-  readonly all: readonly string[];
-}
-
-/** The secrets of a configuration. */
-export function secretsOf(config: Config): ConfiguredSecrets {
+/**
+ * The secrets of a configuration.
+ *
+ * @returns `keys`, keys and tokens, which no stored, shown or exported result or configuration of a run holds; `all`, with
+ * secrets for logs and errors alone: a database's password cannot reach a result, but may be a word
+ */
+export function secretsOf(config: Config) {
   const databases = [config.databaseUrl, config.databaseDirectUrl].flatMap((url) =>
     url === undefined ? [] : [url.reveal()],
   );

@@ -29,15 +29,16 @@ import {
 /** The metrics of a process of the service, on a separate registry. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export interface MetricsOptions {
-  /** Label of `svc_build_info`. */
+/**
+ * Makes the metrics of one process, each known series at 0. Two calls return two independent sets.
+ *
+ * @param options `version`: label of `svc_build_info`; `collectProcessMetrics`: whether to measure Node.js and the process too,
+ * which adds an observer per call; default true
+ */
+export function createMetrics(options: {
   readonly version: string;
-  /** Whether to measure Node.js and the process too, which adds an observer per call; default true. */
   readonly collectProcessMetrics?: boolean;
-}
-
-/** Makes the metrics of one process, each known series at 0. Two calls return two independent sets. */
-export function createMetrics(options: MetricsOptions) {
+}) {
   const requests = createRequestMetrics({
     prefix: 'svc',
     version: options.version,

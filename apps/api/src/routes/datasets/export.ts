@@ -112,11 +112,8 @@ async function exportNow(
   const model = query['model'] as string | undefined;
   const found =
     tool === undefined
-      ? {
-          ...(await exportPackage(open, { ...selection, generator, secrets, signal })),
-          mediaType: 'application/zip',
-        }
-      : { ...(await exportTool(open, { ...selection, tool, model, secrets })), etag: null };
+      ? await exportPackage(open, { ...selection, generator, secrets, signal })
+      : await exportTool(open, { ...selection, tool, model, secrets });
   const reading = opening.move();
   async function* body(): AsyncGenerator<Uint8Array> {
     let bytes = 0;

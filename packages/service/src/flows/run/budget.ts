@@ -22,25 +22,6 @@ export interface BudgetState {
   readonly askedCost: number;
 }
 
-/** Lets requests start if they are expected to stay within a limit. */
-export interface Budget {
-  /** The account of one item. */
-  open(): ItemBudget;
-}
-
-/** The account of one item: its requests to the model and to the judge. */
-interface ItemBudget extends Disposable {
-  /**
-   * The provider itself without a price; else a provider whose first request waits until its expected cost fits, and
-   * whose answers are charged. Later requests belong to the item: an output that was paid for is also judged.
-   *
-   * @throws RunError `budget_spent`, which ends the run, if the cost does not fit although no other item is in progress
-   */
-  charge(provider: Provider, price: Price | null): Provider;
-  /** Ends the account, once. @returns what the item has cost */
-  close(): number;
-}
-
 /** An item that is to be asked. */
 interface Waiting {
   /** Estimated cost of its prompt. */
@@ -57,7 +38,7 @@ interface Waiting {
 export function createBudget(
   { maxCost, spent: spentBefore, asked: askedBefore, askedCost: askedCostBefore }: BudgetState,
   clock: RunClock,
-): Budget {
+) {
   let spent = spentBefore;
   let asked = askedBefore;
   /** The cost of the asked results. */
@@ -115,6 +96,7 @@ export function createBudget(
   };
 
   return {
+    /** The account of one item: its requests to the model and to the judge. */
     open() {
       /** Null before the first request of the item. */
       let admitted: Waiting | null = null;
@@ -155,8 +137,15 @@ export function createBudget(
           }
         };
       return {
-        charge: (provider, price) =>
+        /**
+         * The provider itself without a price; else a provider whose first request waits until its expected cost fits, and
+         * whose answers are charged. Later requests belong to the item: an output that was paid for is also judged.
+         *
+         * @throws RunError `budget_spent`, which ends the run, if the cost does not fit although no other item is in progress
+         */
+        charge: (provider: Provider, price: Price | null): Provider =>
           price === null ? provider : { ...provider, complete: charge(provider, price) },
+        /** Ends the account, once. @returns what the item has cost */
         close,
         [Symbol.dispose]: () => void close(),
       };

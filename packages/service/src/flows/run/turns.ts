@@ -1,17 +1,13 @@
-/** Spreads work over turns of the event loop, so that the process responds to requests in between. */
-export interface Turns {
-  /** Resolves when the caller may work for about a millisecond: immediately, or after others that came before. */
-  take(): Promise<void>;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 /** Pieces of work between which the event loop looks for other events. */
 const PIECES_AT_ONCE = 4;
 
 /**
- * Makes the turns of a process. Work that arrives alone continues immediately. Of work that arrives together, such as
+ * Spreads the work of a process over turns of the event loop, so that it responds to requests in between. Work that arrives alone continues immediately. Of work that arrives together, such as
  * the responses to a hundred requests, a few pieces continue in each turn of the event loop.
  */
-export function createTurns(): Turns {
+export function createTurns() {
   const waiting: (() => void)[] = [];
   /** True while the event loop has not turned since the last piece; and the number of pieces that may still run. */
   let hasBegun = false;
@@ -30,7 +26,8 @@ export function createTurns(): Turns {
     for (const resume of resumed) resume();
   };
   return {
-    async take() {
+    /** Resolves when the caller may work for about a millisecond: immediately, or after others that came before. */
+    async take(): Promise<void> {
       if (!hasBegun) begin();
       if (left > 0) left -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));

@@ -38,30 +38,32 @@ export const RESULT_COLUMNS: readonly TableColumn<LabelledResult>[] = [
 export function labelColumns<Row>(
   labelOf: (row: Row) => StoredLabel | undefined,
 ): readonly TableColumn<Row>[] {
-  const column = (
-    name: string,
-    type: ColumnType,
-    value: (label: StoredLabel) => unknown,
-  ): TableColumn<Row> => ({
+  return [
+    valueColumn('label', 'string', (row) => labelOf(row)?.verdict),
+    valueColumn('label_note', 'string', (row) => labelOf(row)?.note),
+    valueColumn('label_types', 'json', (row) => labelOf(row)?.types),
+    valueColumn('label_by', 'string', (row) => labelOf(row)?.by),
+  ];
+}
+
+/** A column of values that JSON holds; null and undefined are absent. */
+export function valueColumn<Row>(
+  name: string,
+  type: ColumnType,
+  value: (row: Row) => unknown,
+): TableColumn<Row> {
+  return {
     ...{ name, type },
     json: (row) => {
-      const label = labelOf(row);
-      const found = label === undefined ? null : value(label);
+      const found = value(row) ?? null;
       return found === null ? null : JSON.stringify(found);
     },
-  });
-  return [
-    column('label', 'string', ({ verdict }) => verdict),
-    column('label_note', 'string', ({ note }) => note),
-    column('label_types', 'json', ({ types }) => types),
-    column('label_by', 'string', ({ by }) => by),
-  ];
+  };
 }
 
 function fieldColumn(field: (typeof PUBLIC_RESULT_FIELDS)[number]): TableColumn<LabelledResult> {
   const { name, wire, kind } = field;
-  const text = ({ [name]: value }: LabelledResult): string | null =>
-    value === null ? null : JSON.stringify(wireValue(value));
-  const json = isJsonField(field) ? (result: LabelledResult) => result[name] as string | null : text;
-  return { name: wire, type: COLUMN_TYPES[kind], json };
+  const type = COLUMN_TYPES[kind];
+  if (isJsonField(field)) return { name: wire, type, json: (result) => result[name] as string | null };
+  return valueColumn(wire, type, ({ [name]: value }) => wireValue(value));
 }

@@ -10,15 +10,9 @@ import {
   type OpenRun,
   sectionNotFound,
 } from '@svc/store';
-import {
-  type ColumnType,
-  parquetWriterVersion,
-  type TableColumn,
-  writeCsv,
-  writeParquet,
-} from '@svc/tabular/write';
+import { parquetWriterVersion, type TableColumn, writeCsv, writeParquet } from '@svc/tabular/write';
 import { type ItemRow, itemRows } from './item-columns.ts';
-import { labelColumns } from './result-columns.ts';
+import { labelColumns, valueColumn } from './result-columns.ts';
 
 /** A change to the bytes of tables needs another number, so that entity tags change too. */
 const TABLE_VERSION = 1;
@@ -33,14 +27,14 @@ export interface TableOptions<Row> {
   readonly isForExcel?: boolean;
 }
 
-/** A table that can be written. */
-export interface TableExport {
+/** A package, a table or a file of another tool that can be written. */
+export interface FileExport {
   /** `<name>.items.csv`, safe on every file system. */
   readonly fileName: string;
   readonly mediaType: string;
-  /** Identifies the table's bytes; includes the quotes. Null while rows are still to come. */
+  /** Identifies the bytes; includes the quotes. Null if two of them may differ, or while rows are still to come. */
   readonly etag: string | null;
-  /** The table's bytes, as fast as they are taken. */
+  /** The bytes, as fast as they are taken. */
   bytes(): AsyncIterable<Uint8Array>;
 }
 
@@ -63,7 +57,7 @@ function tableExport<Row>(
     readonly read: () => AsyncIterable<readonly Row[]>;
   },
   options: TableOptions<Row>,
-): TableExport {
+): FileExport {
   const { baseName, source, read } = table;
   return {
     fileName: `${baseName}.${options.format}`,
@@ -122,7 +116,7 @@ export interface ItemsTableOptions extends TableOptions<ItemRow> {
  *
  * @throws StoreError `section_not_found`
  */
-export function itemsTable(open: OpenDataset, options: ItemsTableOptions): TableExport {
+export function itemsTable(open: OpenDataset, options: ItemsTableOptions): FileExport {
   const { section } = options;
   const { id, name, versionHash } = open.dataset;
   const sections = open.sections.filter((each) => section === undefined || each.name === section);
@@ -139,7 +133,7 @@ export function itemsTable(open: OpenDataset, options: ItemsTableOptions): Table
  * The results of an open run in item order as a table: stored texts → cells → JSON Lines, CSV or Parquet. Holds one
  * batch and what the format needs. The caller closes the run when the bytes have been taken, or are not needed.
  */
-export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult>): TableExport {
+export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult>): FileExport {
   const { id, name, finishedAt, counts, retries, resultsWritten } = open.run;
   const source = [id, finishedAt, counts, retries, resultsWritten, open.labelsState];
   const table = {
@@ -151,23 +145,17 @@ export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult
   return tableExport(table, options);
 }
 
-const column = (
-  name: string,
-  type: ColumnType,
-  json: (label: LabelOfResult) => string | null,
-): TableColumn<LabelOfResult> => ({ name, type, json });
-
 /** The columns of a table of labels, in their default order. */
 export const LABEL_TABLE_COLUMNS: readonly TableColumn<LabelOfResult>[] = [
-  column('section', 'string', ({ section }) => JSON.stringify(section)),
-  column('order_index', 'int64', ({ orderIndex }) => String(orderIndex)),
-  column('item_id', 'string', ({ itemId }) => itemId),
-  column('repetition', 'int64', ({ repetition }) => String(repetition)),
-  column('item_hash', 'string', ({ itemHash }) => JSON.stringify(wireValue(itemHash))),
+  valueColumn('section', 'string', ({ section }) => section),
+  valueColumn('order_index', 'int64', ({ orderIndex }) => orderIndex),
+  { name: 'item_id', type: 'string', json: ({ itemId }) => itemId },
+  valueColumn('repetition', 'int64', ({ repetition }) => repetition),
+  valueColumn('item_hash', 'string', ({ itemHash }) => wireValue(itemHash)),
   ...labelColumns((label: LabelOfResult) => label),
-  column('created_at', 'string', ({ createdAt }) => JSON.stringify(createdAt)),
-  column('updated_at', 'string', ({ updatedAt }) => JSON.stringify(updatedAt)),
-  column('imported', 'bool', ({ imported }) => String(imported)),
+  valueColumn('created_at', 'string', ({ createdAt }) => createdAt),
+  valueColumn('updated_at', 'string', ({ updatedAt }) => updatedAt),
+  valueColumn('imported', 'bool', ({ imported }) => imported),
 ];
 
 export interface LabelsTableOptions extends TableOptions<LabelOfResult> {
@@ -175,7 +163,7 @@ export interface LabelsTableOptions extends TableOptions<LabelOfResult> {
 }
 
 /** The labels of an open run's results in item order and by person, as a table. The rest is as for `resultsTable`. */
-export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTableOptions): TableExport {
+export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTableOptions): FileExport {
   const { id, name, resultsWritten } = open.run;
   const table = {
     baseName: `${fileBaseName(name ?? '', `run-${id}`)}.labels`,
@@ -185,35 +173,27 @@ export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTab
   return tableExport(table, options);
 }
 
-const text = (name: string, read: (entry: AuditEntry) => string | null): TableColumn<AuditEntry> => ({
-  ...{ name, type: 'string' },
-  json: (entry) => {
-    const value = read(entry);
-    return value === null ? null : JSON.stringify(value);
-  },
-});
-
 /** The columns of the audit. */
 export const AUDIT_COLUMNS: readonly TableColumn<AuditEntry>[] = [
-  text('id', ({ id }) => id),
-  text('at', ({ createdAt }) => createdAt.toISOString()),
-  text('actor', ({ actor }) => actor),
-  text('role', ({ role }) => role),
-  text('action', ({ action }) => action),
-  text('kind', ({ kind }) => kind),
-  text('object_id', ({ objectId }) => objectId),
-  text('name', ({ name }) => name),
-  text('handle', ({ handle }) => handle),
-  { name: 'version', type: 'int64', json: ({ version }) => version?.toString() ?? null },
+  valueColumn('id', 'string', ({ id }) => id),
+  valueColumn('at', 'string', ({ createdAt }) => createdAt),
+  valueColumn('actor', 'string', ({ actor }) => actor),
+  valueColumn('role', 'string', ({ role }) => role),
+  valueColumn('action', 'string', ({ action }) => action),
+  valueColumn('kind', 'string', ({ kind }) => kind),
+  valueColumn('object_id', 'string', ({ objectId }) => objectId),
+  valueColumn('name', 'string', ({ name }) => name),
+  valueColumn('handle', 'string', ({ handle }) => handle),
+  valueColumn('version', 'int64', ({ version }) => version),
   { name: 'details', type: 'json', json: ({ details }) => details },
-  text('request_id', ({ requestId }) => requestId),
+  valueColumn('request_id', 'string', ({ requestId }) => requestId),
 ];
 
 /** Rows of the audit as a table. @param read gives them in batches, when the bytes are taken */
 export function auditTable(
   read: () => AsyncIterable<readonly AuditEntry[]>,
   options: TableOptions<AuditEntry>,
-): TableExport {
+): FileExport {
   return tableExport({ baseName: 'audit', source: null, read }, options);
 }
 

@@ -8,28 +8,7 @@ import { type PushedLine, type PushedLines, readPushedLines } from '../results/r
 import { type ContentFailure, toContentError } from './content-failure.ts';
 import { type EditsBody, readEdits } from './read-edits.ts';
 
-/** Reads long lines and bodies without blocking the event loop. */
-export interface ThreadReader extends AsyncDisposable {
-  /**
-   * Reads lines of results of a package, and takes their bytes over: another thread may own them when this returns.
-   *
-   * @throws JsonlError and PackageError as `readResultLines`; PackageError `package_limit` if reading takes too much time
-   * or memory; the signal's reason, immediately, when it is aborted
-   */
-  readPackaged(lines: ResultLines, signal: AbortSignal): Promise<PackedResults>;
-  /**
-   * Reads lines that a client sends, see `readPushedLines`, and takes their bytes over.
-   *
-   * @throws PackageError `package_limit` and the signal's reason, as `readPackaged`
-   */
-  readPushed(lines: PushedLines, signal: AbortSignal): Promise<readonly PushedLine[]>;
-  /**
-   * Reads a body with edits, see `readEdits`, and takes its bytes over.
-   *
-   * @throws JsonlError as `readEdits`; PackageError `package_limit` and the signal's reason, as `readPackaged`
-   */
-  readEdits(body: EditsBody, signal: AbortSignal): Promise<JsonValue>;
-}
+export type ThreadReader = ReturnType<typeof createThreadReader>;
 
 /** What a thread reads. */
 export type ReadTask =
@@ -52,8 +31,16 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Makes a reader. Its threads start when long input needs them. @param deadlineMs of a task, 30 s by default */
-export function createThreadReader(deadlineMs: number = DEADLINE_MS): ThreadReader {
+/**
+ * Makes a reader of lines and bodies, which takes their bytes over and does not block the event loop: its threads start when
+ * long input needs them.
+ *
+ * Each method throws PackageError `package_limit` if reading takes too much time or memory, and the signal's reason,
+ * immediately, when it is aborted.
+ *
+ * @param deadlineMs of a task, 30 s by default
+ */
+export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
   const threads = createThreadPool<ReadTask, ReadOutcome, ContentFailure>(
     {
       file: THREAD_FILE,
@@ -64,16 +51,19 @@ export function createThreadReader(deadlineMs: number = DEADLINE_MS): ThreadRead
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
   );
   return {
-    async readPackaged(lines, signal) {
+    /** Reads lines of results of a package. @throws JsonlError and PackageError as `readResultLines` */
+    async readPackaged(lines: ResultLines, signal: AbortSignal): Promise<PackedResults> {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return packResults(lines);
       return (await threads.run({ kind: 'packaged', ...lines }, deadlineMs, signal)) as PackedResults;
     },
-    async readPushed(lines, signal) {
+    /** Reads lines that a client sends, see `readPushedLines`. */
+    async readPushed(lines: PushedLines, signal: AbortSignal): Promise<readonly PushedLine[]> {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return readPushedLines(lines);
       const read = await threads.run({ kind: 'pushed', ...lines }, deadlineMs, signal);
       return read as readonly PushedLine[];
     },
-    async readEdits(body, signal) {
+    /** Reads a body with edits. @throws JsonlError as `readEdits` */
+    async readEdits(body: EditsBody, signal: AbortSignal): Promise<JsonValue> {
       if (body.bytes.byteLength < MIN_THREAD_BYTES) return readEdits(body);
       return (await threads.run({ kind: 'edits', ...body }, deadlineMs, signal)) as JsonValue;
     },

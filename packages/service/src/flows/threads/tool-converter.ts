@@ -7,20 +7,7 @@ import { bytesSource } from '@svc/pkg-format/internal';
 import { openFileSource } from '@svc/pkg-format/node';
 import { type ContentFailure, toContentError } from './content-failure.ts';
 
-/** Converts files of other tools without blocking the event loop. */
-export interface ToolConverter extends AsyncDisposable {
-  /**
-   * Converts files, see `convertInto`. The folder may hold anything after an error.
-   *
-   * @throws as `convertInto`; PackageError `package_limit` if it takes too much memory; the signal's reason, immediately, when
-   *   it is aborted
-   */
-  convert(
-    task: ConvertTask,
-    makeRoom: (bytes: number) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<readonly string[]>;
-}
+export type ToolConverter = ReturnType<typeof createToolConverter>;
 
 /** A task, and the port by which its thread asks for room. */
 export type ThreadTask = ConvertTask & { readonly room: MessagePort };
@@ -36,8 +23,8 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Makes a converter. Its threads start when large files or archives need them. */
-export function createToolConverter(): ToolConverter {
+/** Makes a converter of files of other tools. Its threads start when large files or archives need them. */
+export function createToolConverter() {
   const threads = createThreadPool<ThreadTask, readonly string[], ContentFailure>(
     {
       file: THREAD_FILE,
@@ -48,7 +35,16 @@ export function createToolConverter(): ToolConverter {
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
   );
   return {
-    async convert(task, makeRoom, signal) {
+    /**
+     * Converts files, see `convertInto`. The folder may hold anything after an error.
+     *
+     * @throws as `convertInto`; PackageError `package_limit` if it takes too much memory; the signal's reason, immediately
+     */
+    async convert(
+      task: ConvertTask,
+      makeRoom: (bytes: number) => Promise<void>,
+      signal: AbortSignal,
+    ): Promise<readonly string[]> {
       const isSmall = task.files.every(({ content }) => content !== null);
       const bytes = task.files.reduce((sum, { content }) => sum + (content?.byteLength ?? 0), 0);
       if (isSmall && bytes < MIN_THREAD_BYTES && task.tool !== 'inspect') {

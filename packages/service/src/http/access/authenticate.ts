@@ -40,15 +40,7 @@ export const ANONYMOUS: Caller = {
 /** The caller if no keys are configured. */
 const UNRESTRICTED: Caller = { ...ANONYMOUS, role: 'admin', can: () => true };
 
-/** Identifies callers. */
-export interface Authenticator {
-  /** By an `Authorization: Bearer` header (RFC 6750). */
-  byHeader(authorization: string | undefined): Caller;
-  /** By a key itself. */
-  byKey(key: string): Caller;
-  /** By a session that a cookie proved. */
-  bySession(session: Session): Caller;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
  * Creates what identifies callers. Without configured keys every caller can do everything. Digests of keys are compared,
@@ -58,7 +50,7 @@ export function createAuthenticator(
   keys: Pick<Keys, 'current' | 'isOpen'>,
   metricsKey: Secret | undefined,
   now: () => number = Date.now,
-): Authenticator {
+) {
   const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
   const metrics = metricsKey === undefined ? undefined : sha256(metricsKey.reveal());
   const open = keys.isOpen;
@@ -104,12 +96,17 @@ export function createAuthenticator(
     return callerOf(index, isMetricsKey, key !== undefined && index === undefined && !isMetricsKey);
   };
   if (open && metrics === undefined) {
-    return { byHeader: () => UNRESTRICTED, byKey: () => UNRESTRICTED, bySession: () => UNRESTRICTED };
+    const anybody = (): Caller => UNRESTRICTED;
+    return { byHeader: anybody, byKey: anybody, bySession: anybody };
   }
   return {
-    byHeader: (authorization) => byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
+    /** By an `Authorization: Bearer` header (RFC 6750). */
+    byHeader: (authorization: string | undefined): Caller =>
+      byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
+    /** By a key itself. */
     byKey,
-    bySession: (session) => {
+    /** By a session that a cookie proved. */
+    bySession: (session: Session): Caller => {
       const index = keys.current().findIndex((key) => keyId(key) === session.key);
       return { ...callerOf(index === -1 ? undefined : index), session };
     },

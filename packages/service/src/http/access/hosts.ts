@@ -25,11 +25,6 @@ export interface HostCheckOptions {
   readonly isKeyed: boolean;
 }
 
-type HostCheck = (
-  request: Pick<IncomingMessage, 'rawHeaders' | 'url' | 'httpVersion' | 'socket'>,
-  scheme: Scheme,
-) => HostVerdict;
-
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 /**
@@ -40,7 +35,7 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
  * and no page of another machine has such a name, and the address that we listen on with its port. When we listen on all
  * addresses, the address of the connection counts too: the name of a page cannot be an address.
  */
-export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheckOptions): HostCheck {
+export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheckOptions) {
   const listenName = hostNameOf(listenHost);
   const isEverywhere = WILDCARDS.has(listenName);
   const isChecked = !isKeyed || allowedHosts.length > 0;
@@ -53,7 +48,8 @@ export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheck
     return isEverywhere && name === hostNameOf((socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, ''));
   };
 
-  return ({ rawHeaders, url, httpVersion, socket }, scheme) => {
+  type Named = Pick<IncomingMessage, 'rawHeaders' | 'url' | 'httpVersion' | 'socket'>;
+  return ({ rawHeaders, url, httpVersion, socket }: Named, scheme: Scheme): HostVerdict => {
     const hosts = rawHeaders.filter((_, index) => index % 2 === 1 && isHostName(rawHeaders[index - 1]));
     if (hosts.length > 1) return malformed('A request must have one Host header, got several.');
     if (hosts.length === 0 && httpVersion === '1.1') return malformed('Missing Host header.');

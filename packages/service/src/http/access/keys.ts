@@ -4,14 +4,7 @@ import { type Config, ConfigError } from '../../config/load-config.ts';
 import { deriveKey, openText, sealText } from '../../secrets/secret.ts';
 import type { Logger } from '../../telemetry/create-logger.ts';
 
-/** The keys of the service. */
-export interface Keys {
-  /** Whether there are none, so that every caller can do everything. */
-  readonly isOpen: boolean;
-  /** The keys in force: the same array until their file changes. */
-  current(): readonly ApiKey[];
-  readonly sessions: Sessions;
-}
+export type Keys = ReturnType<typeof openKeys>;
 
 /** How often the file is looked at, at most. */
 const LOOK_MS = 1_000;
@@ -26,7 +19,7 @@ export function openKeys(
   { apiKeys, apiKeysFile, jobKey }: Pick<Config, 'apiKeys' | 'apiKeysFile' | 'jobKey'>,
   logger: Logger,
   now: () => number = () => performance.now(),
-): Keys {
+) {
   let stamp = apiKeysFile?.stamp;
   let lookedAt = now();
   let keys: readonly ApiKey[];
@@ -62,7 +55,9 @@ export function openKeys(
     return keys;
   };
   return {
+    /** Whether there are none, so that every caller can do everything. */
     isOpen: apiKeys.length === 0 && apiKeysFile === null,
+    /** The keys in force: the same array until their file changes. */
     current,
     sessions: createSessions(current, jobKey?.reveal() ?? randomBytes(32).toString('hex')),
   };
@@ -90,18 +85,7 @@ export interface Session {
   readonly isDue: boolean;
 }
 
-/** Makes and reads the values of session cookies. */
-export interface Sessions {
-  /**
-   * Seals a session for a configured key.
-   *
-   * @param key its id
-   * @param endsAt of the session that is renewed
-   */
-  seal(key: string, endsAt?: Date): { readonly value: string; readonly expiresAt: Date };
-  /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
-  open(value: string): Session | null;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 interface Sealed {
   readonly role: string;
@@ -127,7 +111,7 @@ export function createSessions(
   keys: () => readonly ApiKey[],
   instanceSecret: string,
   now: () => number = Date.now,
-): Sessions {
+) {
   const toKnown = (key: ApiKey) => {
     const text = key.key.reveal();
     const secret = deriveKey(key.isHash ? `${text} ${instanceSecret}` : text, 'svc session v1');
@@ -145,7 +129,8 @@ export function createSessions(
   };
   const nowSeconds = (): number => Math.floor(now() / 1000);
   return {
-    seal: (id, endsAt) => {
+    /** Seals a session for the configured key of this id. @param endsAt of the session that is renewed */
+    seal: (id: string, endsAt?: Date) => {
       const key = known().find((one) => one.id === id);
       if (key === undefined) throw new RangeError(`Cannot seal a session: there is no key ${id}.`);
       const end =
@@ -156,7 +141,8 @@ export function createSessions(
       const value = sealText(key.secret, SESSION_COOKIE, JSON.stringify(sealed));
       return { value, expiresAt: new Date(expiresAt * 1000) };
     },
-    open: (value) => {
+    /** The session of a cookie; null when it has ended, or when no configured key sealed it. */
+    open: (value: string): Session | null => {
       if (value.length > MAX_VALUE_LENGTH) return null;
       for (const { id, role, secret, fingerprint } of known()) {
         const text = openText(secret, SESSION_COOKIE, value);
@@ -164,8 +150,7 @@ export function createSessions(
         const sealed = JSON.parse(text) as Sealed;
         const leftSeconds = sealed.expires_at - nowSeconds();
         if (sealed.role !== role || sealed.fingerprint !== fingerprint) return null;
-        // Sessions of older versions have no end.
-        if (leftSeconds <= 0 || !Number.isFinite(sealed.ends_at)) return null;
+        if (leftSeconds <= 0) return null;
         return {
           key: id,
           expiresAt: new Date(sealed.expires_at * 1000),

@@ -18,14 +18,6 @@ interface Allowance {
   readonly resetSeconds: number;
 }
 
-/** A token bucket for each client. */
-interface TokenBuckets {
-  /** Takes one request, if one is left. */
-  take(client: string): Allowance;
-  /** The current allowance, without taking a request. */
-  look(client: string): Allowance;
-}
-
 /**
  * Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly.
  *
@@ -35,7 +27,7 @@ export function createTokenBuckets(
   perMinute: number,
   now: () => number = () => performance.now(),
   maxClients: number = MAX_CLIENTS,
-): TokenBuckets {
+) {
   // A map keeps insertion order: an active client moves to the end.
   const buckets = new Map<string, { tokens: number; at: number }>();
   const perMs = perMinute / 60_000;
@@ -48,7 +40,8 @@ export function createTokenBuckets(
     return { allowed, remaining: Math.floor(left), resetSeconds: Math.ceil(missing / perMs / 1000) };
   };
   return {
-    take: (client) => {
+    /** Takes one request, if one is left. */
+    take: (client: string): Allowance => {
       const at = now();
       const tokens = tokensOf(client, at);
       const allowed = tokens >= 1;
@@ -58,7 +51,8 @@ export function createTokenBuckets(
       if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? '');
       return allowance(allowed, left);
     },
-    look: (client) => {
+    /** The current allowance, without taking a request. */
+    look: (client: string): Allowance => {
       const tokens = tokensOf(client, now());
       return allowance(tokens >= 1, tokens);
     },
@@ -99,45 +93,34 @@ export function limitRate(perMinute: number, clientOf: (request: Request) => str
 /** Pairs of an address and a key that are kept; the least recently used one is dropped first. */
 const MAX_ACCEPTED = 10_000;
 
-/** Slows down clients that guess keys. */
-interface FailedAttempts {
-  /**
-   * Counts an attempt.
-   *
-   * @param address of the client
-   * @param key names the valid key; undefined for a wrong key
-   * @returns seconds to wait before the next attempt, whether the key was valid or not; 0 when the attempt is accepted
-   */
-  attempt(address: string, key: string | undefined): number;
-}
-
 /**
  * Counts failed attempts of each address: bursts of `perMinute`, refilled evenly. An address without attempts left is
  * rejected with a valid key too, so that guessing on reveals nothing. A key that was accepted from that address before
  * is still accepted, so that an attacker behind the same proxy cannot lock other clients out.
+ *
+ * @returns counts an attempt with a key, undefined for a wrong one: the seconds to wait before the next attempt, whether the
+ * key was valid or not; 0 when the attempt is accepted
  */
 export function slowDownFailures(
   perMinute: number,
   now?: () => number,
   maxAccepted: number = MAX_ACCEPTED,
-): FailedAttempts {
+): (address: string, key: string | undefined) => number {
   const failures = createTokenBuckets(perMinute, now);
   const accepted = new Set<string>();
-  return {
-    attempt: (address, key) => {
-      if (key === undefined) {
-        const { allowed, resetSeconds } = failures.take(address);
-        return allowed ? 0 : resetSeconds;
-      }
-      const pair = `${key} ${address}`;
-      if (!accepted.delete(pair)) {
-        const { allowed, resetSeconds } = failures.look(address);
-        if (!allowed) return resetSeconds;
-      }
-      accepted.add(pair);
-      if (accepted.size > maxAccepted) accepted.delete(accepted.values().next().value ?? '');
-      return 0;
-    },
+  return (address, key) => {
+    if (key === undefined) {
+      const { allowed, resetSeconds } = failures.take(address);
+      return allowed ? 0 : resetSeconds;
+    }
+    const pair = `${key} ${address}`;
+    if (!accepted.delete(pair)) {
+      const { allowed, resetSeconds } = failures.look(address);
+      if (!allowed) return resetSeconds;
+    }
+    accepted.add(pair);
+    if (accepted.size > maxAccepted) accepted.delete(accepted.values().next().value ?? '');
+    return 0;
   };
 }
 
@@ -150,18 +133,13 @@ export function clientOf(request: IncomingMessage, trustProxy: boolean): string 
 /** What a streamed response holds: `data` a database connection, `assets` a piece of a file, `events` a subscription. */
 export type StreamKind = 'data' | 'assets' | 'events';
 
-export type StreamPermits = Readonly<Record<StreamKind, Semaphore>>;
+export type StreamPermits = ReturnType<typeof createStreamPermits>;
 
 /** `Retry-After` for a client with too many event streams. */
 const EVENTS_RETRY_SECONDS = 10;
 
 /** Limits the streams of each client. At least one connection is left for the other clients. */
-export function createStreamPermits(
-  config: Pick<
-    Config,
-    'maxStreamsPerClient' | 'maxEventStreamsPerClient' | 'databasePoolSize' | 'importWaitMs'
-  >,
-): StreamPermits {
+export function createStreamPermits(config: Config): Readonly<Record<StreamKind, Semaphore>> {
   // streams share a quarter of the pool (`createStore`)
   const shared = Math.floor(config.databasePoolSize / 4);
   const waitMs = config.importWaitMs;

@@ -3,7 +3,7 @@ import { slowDownFailures } from './limits.ts';
 
 it('allows an address a number of failures a minute, and then checks no new key from it', () => {
   let now = 0;
-  const { attempt } = slowDownFailures(3, () => now);
+  const attempt = slowDownFailures(3, () => now);
   expect(attempt('a', 'known')).toBe(0);
   expect([1, 2, 3].map(() => attempt('a', undefined))).toEqual([0, 0, 0]);
   expect(attempt('a', undefined)).toBe(20);
@@ -18,7 +18,7 @@ it('allows an address a number of failures a minute, and then checks no new key 
 });
 
 it('remembers a bounded number of keys', () => {
-  const { attempt } = slowDownFailures(1, () => 0, 2);
+  const attempt = slowDownFailures(1, () => 0, 2);
   for (const key of ['one', 'two', 'three', 'two']) attempt('a', key);
   attempt('a', undefined);
   expect(['one', 'two', 'three'].map((key) => attempt('a', key))).toEqual([60, 0, 0]);

@@ -1,23 +1,37 @@
-/** Codes of errors in the request itself. `problem.ts` has a row for each. */
-export type RequestErrorCode =
-  | 'invalid_json'
-  | 'invalid_request'
-  | 'unauthenticated'
-  | 'key_expired'
-  | 'forbidden'
-  | 'cross_origin'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'not_acceptable'
-  | 'request_timeout'
-  | 'body_too_large'
-  | 'upload_too_large'
-  | 'unsupported_media_type'
-  | 'range_not_satisfiable'
-  | 'misdirected_request'
-  | 'rate_limited'
-  | 'request_id_too_long'
-  | 'unavailable';
+/** How one error code is reported over HTTP. */
+export interface ProblemRow {
+  readonly status: number;
+  /** A fixed phrase; `detail` says what went wrong this time. */
+  readonly title: string;
+  /** The code of the response, if several causes share one. */
+  readonly code?: string;
+}
+
+/** The codes of the HTTP layer itself. Each app adds the codes of the packages that it uses. */
+export const HTTP_PROBLEM_ROWS = {
+  invalid_json: { status: 400, title: 'Invalid JSON' },
+  invalid_request: { status: 400, title: 'Invalid request' },
+  unauthenticated: { status: 401, title: 'Authentication required' },
+  key_expired: { status: 401, title: 'Key expired' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  cross_origin: { status: 403, title: 'Cross-origin request refused' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'Not acceptable' },
+  request_timeout: { status: 408, title: 'Request timeout' },
+  body_too_large: { status: 413, title: 'Body too large' },
+  upload_too_large: { status: 413, title: 'Upload too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
+  misdirected_request: { status: 421, title: 'Misdirected request' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  request_id_too_long: { status: 431, title: 'Request id too long' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Service unavailable' },
+} as const satisfies Readonly<Record<string, ProblemRow>>;
+
+/** Codes of errors in the request itself. */
+export type RequestErrorCode = Exclude<keyof typeof HTTP_PROBLEM_ROWS, 'internal'>;
 
 /** One of several errors in a request. */
 export interface FieldError {

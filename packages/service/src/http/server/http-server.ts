@@ -7,8 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newRequestId, runWithContext, UNMATCHED_PATH } from '@svc/observability';
 import type { Logger } from '../../telemetry/create-logger.ts';
 import type { Metrics } from '../../telemetry/create-metrics.ts';
-import { HTTP_PROBLEM_ROWS, problem } from '../problem.ts';
-import type { RequestErrorCode } from '../request/request-error.ts';
+import { problem } from '../problem.ts';
+import { HTTP_PROBLEM_ROWS, type RequestErrorCode } from '../request/request-error.ts';
 
 export interface HttpServerOptions {
   readonly app: RequestListener;
@@ -23,15 +23,7 @@ export interface HttpServerOptions {
   readonly metrics: Metrics;
 }
 
-/** A listening server. */
-export interface HttpServer {
-  /** `http://host:port` */
-  readonly url: string;
-  /** Stops listening, and waits for running requests until `signal` aborts. Call `close` afterwards. */
-  drain(signal: AbortSignal): Promise<void>;
-  /** Stops listening, and closes connections that are still open after two seconds. */
-  close(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** How long running requests have to respond once they must end. */
 const CLOSE_TIMEOUT_MS = 2000;
@@ -50,7 +42,7 @@ const CHECK_INTERVAL_MS = 1000;
  *
  * @throws Error that names the address and the variable to change, when the address cannot be used
  */
-export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export async function startHttpServer(options: HttpServerOptions) {
   const server = createHttpServer(options);
   const connections = openConnections(server);
   const mostKept = openFilesLimit() * KEPT_SHARE;
@@ -76,14 +68,17 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     }, FIRST_BYTE_TIMEOUT_MS);
   };
   return {
+    /** `http://host:port` */
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    drain: async (signal) => {
+    /** Stops listening, and waits for running requests until `signal` aborts. Call `close` afterwards. */
+    drain: async (signal: AbortSignal): Promise<void> => {
       await drainAcceptQueue(server);
       stopListening();
       if (signal.aborted) return;
       await Promise.race([closed, once(signal, 'abort')]);
     },
-    close: async () => {
+    /** Stops listening, and closes connections that are still open after two seconds. */
+    close: async (): Promise<void> => {
       stopListening();
       const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       await closed;
@@ -210,11 +205,11 @@ function rejectSocket(
   code: RequestErrorCode,
   detail: string,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
-  status = HTTP_PROBLEM_ROWS[code].status,
+  status: number = HTTP_PROBLEM_ROWS[code].status,
 ): void {
   const requestId = newRequestId();
   const row = { ...HTTP_PROBLEM_ROWS[code], status };
-  const { body } = problem({ code, row, detail, errors: [], headers: {} }, { instance: '', requestId });
+  const body = problem({ code, row, detail, errors: [], headers: {} }, { instance: '', requestId });
   const bytes = Buffer.from(`${JSON.stringify(body)}\n`);
   metrics.startRequest({ method: 'OTHER' }).finish({ statusCode: status, durationMs: 0 });
   runWithContext({ request_id: requestId }, () => {
