@@ -155,7 +155,7 @@ function upwardImport(src: string, file: string, target: string): string | undef
 }
 
 /** Folders that are as large as packages: theirs may not import each other either. */
-const LARGE_FOLDERS = ['apps/standalone/src/embedded-postgres/', 'packages/service/src/flows/'];
+const LARGE_FOLDERS = ['packages/service/src/flows/'];
 
 /** The folder below `src`, or below a large one, that holds a file; null for a file directly in it. */
 function topFolder(owner: string, file: string): string | null {

@@ -16,7 +16,7 @@ import {
 import { openHub } from '@svc/service/flows';
 import { createStore, migrate } from '@svc/store';
 import { startWorker } from '@svc/worker';
-import { leaveRoot, obstacleTo } from './embedded-postgres/process/postgres-account.ts';
+import { leaveRoot, obstacleTo } from './embedded-postgres/postgres-account.ts';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

@@ -1,24 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { SUPERUSER } from './connection/connect.ts';
-import { EmbeddedPostgresError, explain } from './embedded-postgres-error.ts';
-import { type Layout, layoutOf } from './layout.ts';
-import { isAlive } from './ownership/postmaster.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
-import { type Guard, killGroup } from './process/guard.ts';
-import type { Account } from './process/spawn-as.ts';
-import { outcomeOf } from './process/spawn-as.ts';
+import { SUPERUSER } from './connection.ts';
+import { EmbeddedPostgresError, explain, type Layout, layoutOf } from './layout.ts';
+import { isAlive, type ServerPlan } from './ownership.ts';
+import { type Account, killGroup, outcomeOf } from './processes.ts';
 
-export interface InitialiseOptions {
-  readonly layout: Layout;
-  readonly binaries: PostgresBinaries;
-  readonly account: Account | null;
-  readonly guard: Guard;
-  /** How a program names its working directory. */
-  readonly nameOf: (folder: string) => string;
-  readonly signal: AbortSignal;
-}
+type InitialiseOptions = Pick<ServerPlan, 'layout' | 'binaries' | 'account' | 'guard' | 'nameOf' | 'signal'>;
 
 /** Folders that this process is creating. */
 const making = new Set<string>();

@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError } from './embedded-postgres-error.ts';
-import { firstBarredFolder } from './process/postgres-account.ts';
-import type { Account } from './process/spawn-as.ts';
+import { EmbeddedPostgresError } from './layout.ts';
+import { firstBarredFolder } from './postgres-account.ts';
+import type { Account } from './processes.ts';
 
 const execFile = promisify(execFileWithCallback);
 

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { IS_LONG } from '../../../../tools/vitest/long.ts';
 import { makeDataFolder } from '../../test/make-data-folder.ts';
 import { processesOf } from '../../test/processes-of.ts';
-import { isStoppingOrStarting } from './connection/connect.ts';
+import { isStoppingOrStarting } from './connection.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
 
 let testFolder: string;

@@ -1,16 +1,12 @@
 import { chmod, mkdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { SERVICE } from './connection/connect.ts';
-import { openSocketFolder, urlOf } from './connection/endpoint.ts';
-import { EmbeddedPostgresError, explain } from './embedded-postgres-error.ts';
+import { openSocketFolder, SERVICE, urlOf } from './connection.ts';
 import { initialise, ownPassword, readPassword } from './initialise.ts';
-import { type Layout, layoutOf } from './layout.ts';
-import { stopOrphan } from './ownership/stop-orphan.ts';
+import { EmbeddedPostgresError, explain, type Layout, layoutOf } from './layout.ts';
+import { type ServerPlan, stopOrphan } from './ownership.ts';
+import { choosePostgresAccount, firstBarredFolder } from './postgres-account.ts';
 import { findPostgresBinaries, type PostgresBinaries, reachableBinaries } from './postgres-binaries.ts';
-import { pause, startGuard } from './process/guard.ts';
-import { choosePostgresAccount, firstBarredFolder } from './process/postgres-account.ts';
-import type { Account } from './process/spawn-as.ts';
-import type { ServerPlan } from './server-plan.ts';
+import { type Account, pause, startGuard } from './processes.ts';
 import { type StartedServer, startServer, stopServer } from './start-server.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -80,7 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
-    await stopOrphan({ layout, password: superuserPassword, deadline, signal });
+    await stopOrphan({ ...plan, deadline });
     signal.throwIfAborted();
     const started = await startServer(plan);
     if (started !== 'taken') {
@@ -148,7 +144,7 @@ function withOwner(plan: ServerPlan, started: StartedServer, free: () => Promise
     return stopping;
   };
   return {
-    url: urlOf(endpoint, SERVICE, plan.servicePassword, SERVICE),
+    url: urlOf(endpoint, { user: SERVICE, password: plan.servicePassword, database: SERVICE }),
     account: plan.account,
     ended,
     stop,

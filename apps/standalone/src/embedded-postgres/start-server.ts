@@ -2,14 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import type pg from 'pg';
-import { type Endpoint, freePort, SOCKET_PORT } from './connection/endpoint.ts';
-import { EmbeddedPostgresError, explain } from './embedded-postgres-error.ts';
-import type { Layout } from './layout.ts';
-import { readPostmasterFile } from './ownership/postmaster.ts';
-import { takeServer } from './ownership/take-server.ts';
-import { pause } from './process/guard.ts';
-import { type Account, runToEnd } from './process/spawn-as.ts';
-import type { ServerPlan } from './server-plan.ts';
+import { type Endpoint, freePort, SOCKET_PORT } from './connection.ts';
+import { EmbeddedPostgresError, explain, type Layout } from './layout.ts';
+import { readPostmasterFile, type ServerPlan, takeServer } from './ownership.ts';
+import { type Account, pause, runToEnd } from './processes.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;

@@ -2,8 +2,8 @@ import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { EmbeddedPostgresError } from '../embedded-postgres-error.ts';
-import { type Account, runToEnd } from './spawn-as.ts';
+import { EmbeddedPostgresError } from './layout.ts';
+import { type Account, runToEnd } from './processes.ts';
 
 /**
  * Chooses the account for the embedded server. PostgreSQL refuses to run as root, so a root process runs it
