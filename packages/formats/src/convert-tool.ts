@@ -94,12 +94,6 @@ export interface ToolReport extends WrittenPackage {
 /** The most runs of one file. */
 const MAX_RUNS = 100;
 
-/** A run of the files on its way into a package. */
-interface Part {
-  readonly stage: SampleStage;
-  readonly lost: LostCounter;
-}
-
 /**
  * Makes a package of files of another tool: a dataset, with a run if they hold results. Each run of the files becomes a
  * package. The report, `schema.lost` and the configuration of the run list what has no place. Packages appear when they are
@@ -121,10 +115,11 @@ export async function convertTool(
   const entry = files[0]?.name ?? '';
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));
-  const parts = new Map<number, Part>();
+  /** By the number of the run. */
+  const stages = new Map<number, SampleStage>();
   await using _temporary = {
     async [Symbol.asyncDispose](): Promise<void> {
-      for (const { stage } of parts.values()) await stage[Symbol.asyncDispose]();
+      for (const stage of stages.values()) await stage[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -137,27 +132,26 @@ export async function convertTool(
     await makeRoom?.(3 * staged);
   };
 
-  const partOf = (run: number): Part => {
-    const known = parts.get(run);
+  const stageOf = (run: number): SampleStage => {
+    const known = stages.get(run);
     if (known !== undefined) return known;
-    if (parts.size === MAX_RUNS) {
+    if (stages.size === MAX_RUNS) {
       const message = `Files must have at most ${MAX_RUNS} runs.`;
       throw new PackageError('package_limit', message, { entry });
     }
-    const lost = new LostCounter();
-    const stageOptions = { limits, meter, lost, keepSource, addBytes };
-    const stage = new SampleStage(join(folder, String(parts.size)), stageOptions);
-    parts.set(run, { stage, lost });
-    return { stage, lost };
+    const stageOptions = { limits, meter, lost: new LostCounter(), keepSource, addBytes };
+    const stage = new SampleStage(join(folder, String(stages.size)), stageOptions);
+    stages.set(run, stage);
+    return stage;
   };
-  const { lost } = partOf(prompt ?? 0);
+  const { lost } = stageOf(prompt ?? 0);
   const unread = new LostCounter();
   const isRead = (run: number): boolean => prompt === undefined || run === prompt;
   const nextTurn = createYielder();
   const readAll = async (): Promise<Pick<ToolContent, 'name'> & { readonly ended: ToolEnd }> => {
     const { name, samples } = await READERS[tool](files, {
       ...{ limits, lost, signal },
-      lostOf: (run) => (isRead(run) ? partOf(run).lost : unread),
+      lostOf: (run) => (isRead(run) ? stageOf(run).lost : unread),
     });
     for (;;) {
       const turn = nextTurn();
@@ -166,15 +160,15 @@ export async function convertTool(
       signal?.throwIfAborted();
       if (next.done === true) return { name, ended: next.value };
       const { run = 0 } = next.value;
-      if (isRead(run)) await partOf(run).stage.add(next.value);
+      if (isRead(run)) await stageOf(run).add(next.value);
     }
   };
   const { name: found, ended } = await readAll().catch((error: unknown) => {
     throw toPackageError(error, entry);
   });
-  const runs = ended instanceof Map ? (ended as ReadonlyMap<number, ToolRun>) : null;
-  const only = runs === null ? (ended as ToolRun | null) : null;
-  const written = [...parts].filter(([, { stage }]) => stage.itemCount > 0).sort(([a], [b]) => a - b);
+  const runOf = (number: number): ToolRun | null =>
+    ended instanceof Map ? (ended.get(number) ?? null) : (ended as ToolRun | null);
+  const written = [...stages].filter(([, { itemCount }]) => itemCount > 0).sort(([a], [b]) => a - b);
   if (written.length === 0) {
     const problem =
       prompt === undefined ? 'The files have no samples.' : `The files have no results of prompt ${prompt}.`;
@@ -185,17 +179,17 @@ export async function convertTool(
     const message = `The files have ${written.length} runs: choose one of ${numbers}.`;
     throw new PackageError('package_unsupported', message, { entry });
   }
-  for (const [number, { stage, lost }] of written) {
-    await stage.flush(runs?.get(number) ?? only);
-    if (strict) refuseLost(lost.list());
+  for (const [number, stage] of written) {
+    await stage.flush(runOf(number));
+    if (strict) refuseLost(stage.lost.list());
   }
   const reports: ToolReport[] = [];
-  for (const [index, [number, { stage, lost }]] of written.entries()) {
-    const run = runs?.get(number) ?? only;
+  for (const [index, [number, stage]] of written.entries()) {
+    const run = runOf(number);
     const part = run?.part ?? null;
     const name = datasetName([given ?? found, ...(part === null ? [] : [part])].join(', '));
     const path = index === 0 ? output : ((await further?.(number)) ?? output);
-    const losses = lost.list();
+    const losses = stage.lost.list();
     const facts = { tool, files: files.map((file) => file.name), lost: losses.map(lostValue) };
     const resultCount = run === null ? 0 : await stage.countResults();
     const report = await writePackageFile(

@@ -16,7 +16,6 @@ const MAX_LENGTH = 200;
 /** Where something is that has a part without a place. */
 export interface Place {
   readonly location: SourceLocation;
-  /** Counts what has no place. */
   lost(what: string, count?: number): void;
 }
 
@@ -33,7 +32,6 @@ export class LostCounter {
     else this.#addOther(location, count);
   }
 
-  /** What counts the losses of one place. */
   at(location: SourceLocation): Place {
     return { location, lost: (what, count) => this.add(what, location, count) };
   }

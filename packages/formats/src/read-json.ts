@@ -19,7 +19,6 @@ import { PackageError, type PackageLimits } from '@svc/pkg-format';
 import { readRange } from '@svc/pkg-format/internal';
 import type { ToolFile } from './tool.ts';
 
-/** The bytes of a file, in order. */
 export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>
   readRange(source, 0, source.byteLength, signal);
 
@@ -94,7 +93,6 @@ const valuesIn = (text: string): number => {
   return counter.values;
 };
 
-/** An object of a file of lines. */
 export interface Line {
   readonly value: JsonObject;
   readonly location: SourceLocation;
@@ -131,7 +129,6 @@ function decode(bytes: Uint8Array, location: SourceLocation): string {
   }
 }
 
-/** The error of a value. */
 export function invalidLine(problem: string, location: SourceLocation, path?: string): PackageError {
   const { file } = location;
   return new PackageError('package_invalid_line', `${problem}.`, {
@@ -140,7 +137,6 @@ export function invalidLine(problem: string, location: SourceLocation, path?: st
   });
 }
 
-/** A member; null if there is none. */
 export const memberOf = (value: JsonValue | undefined, key: string): JsonValue =>
   isJsonObject(value) ? (getMember(value, key) ?? null) : null;
 
@@ -157,11 +153,9 @@ export const numberOf = (value: JsonValue | undefined): number | null =>
 export const elementsOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? value : [];
 
-/** A time in ISO 8601; null for an invalid one. */
 export const isoTime = (time: Date): string | null =>
   Number.isNaN(time.getTime()) ? null : time.toISOString();
 
-/** Whether a value holds something. */
 export function isFilled(value: JsonValue | undefined): boolean {
   if (value === null || value === undefined || value === '') return false;
   if (Array.isArray(value)) return value.length > 0;
@@ -175,6 +169,10 @@ export function filled(object: JsonObject): JsonObject {
   );
 }
 
+/** Members of an object that hold something, by their names. */
+export const pick = (object: JsonObject, ...names: readonly string[]): JsonObject =>
+  filled(Object.fromEntries(names.map((name) => [name, object[name] ?? null])));
+
 /** The name of the first file without its extension and control characters, which datasets may have. */
 export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
   return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
@@ -184,7 +182,6 @@ export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
 export const sectionName = (files: readonly ToolFile[], file: ToolFile): string =>
   files.length === 1 ? 'default' : baseName([file]);
 
-/** A text as a name that datasets may have. */
 export function datasetName(text: string): string {
   return toDatasetName(text, 'import');
 }

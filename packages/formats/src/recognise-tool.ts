@@ -78,15 +78,12 @@ async function isInspectArchive(file: ToolFile, head: Uint8Array): Promise<boole
   }
 }
 
-/** Whether a document begins as a log of Inspect. */
 const isInspectDocument = (head: string): boolean =>
   /^\ufeff?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]+"\s*,\s*"eval"\s*:/.test(head);
 
-/** Whether a document begins as results of promptfoo. */
 const isPromptfooResults = (head: string): boolean =>
   /^\ufeff?\s*\{\s*"evalId"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"results"\s*:\s*\{\s*"version"\s*:/.test(head);
 
-/** Whether a file holds tests of promptfoo. */
 function isPromptfooTests(name: string, head: string, line: JsonObject | null): boolean {
   if (line !== null) return isTestLine(line);
   if (/\.ya?ml$/i.test(name)) return /^[ \t]*(?:- +)?(?:vars|assert|tests|description)[ \t]*:/m.test(head);
@@ -115,20 +112,14 @@ function isEvalsApi(head: string): boolean {
 
 /** @throws SyntaxError, JsonlError where the text ends or is not JSON */
 function isEvalsObject(text: string, start: number): boolean {
-  const next = (at: number): number => at + (/\S/.exec(text.slice(at))?.index ?? 0);
-  let at = next(start + 1);
-  if (text[start] === '[') return text[at] === '{' && isEvalsObject(text, at);
-  for (let count = 0; text[at] === '"' && count < MAX_MEMBERS; count += 1) {
-    const afterKey = skipValue(text, at);
-    const key = text.slice(at, afterKey);
-    const value = next(next(afterKey) + 1);
-    if (key === '"data"' && text[value] === '[') return isEvalsObject(text, value);
-    const end = skipValue(text, value);
-    if (key === '"object"' && text.slice(value, end) !== '"list"') {
-      return /^"eval(?:\.run(?:\.output_item)?)?"$/.test(text.slice(value, end));
-    }
-    at = next(end);
-    if (text[at] === ',') at = next(at + 1);
+  if (text[start] === '[') {
+    const first = afterBlanks(text, start + 1);
+    return text[first] === '{' && isEvalsObject(text, first);
+  }
+  for (const { key, value } of membersAt(text, start)) {
+    if (key === 'data' && text[value] === '[') return isEvalsObject(text, value);
+    const stated = key === 'object' ? text.slice(value, skipValue(text, value)) : '"list"';
+    if (stated !== '"list"') return /^"eval(?:\.run(?:\.output_item)?)?"$/.test(stated);
   }
   return false;
 }
@@ -137,7 +128,6 @@ function isEvalsObject(text: string, start: number): boolean {
 const isEvalsLine = (line: JsonObject): boolean =>
   Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
 
-/** The first line, if it begins an object. */
 async function firstLine({ source }: ToolFile, head: string): Promise<string | null> {
   const start = head.replace(/^\ufeff/, '').trimStart();
   if (!start.startsWith('{')) return null;
@@ -154,35 +144,43 @@ async function firstLine({ source }: ToolFile, head: string): Promise<string | n
  * members than any tool writes counts as no object.
  */
 function outline(text: string): JsonObject | null {
+  const members: JsonObject = {};
   try {
-    return membersIn(text);
+    for (const { key, value } of membersAt(text, 0)) {
+      setMember(members, key, text[value] === '"' ? '' : text[value] === '{' ? {} : null);
+    }
+    return members;
   } catch {
     return null;
   }
 }
 
-/** @throws SyntaxError, JsonlError for what is no object */
-function membersIn(text: string): JsonObject | null {
-  const members: JsonObject = {};
-  let at = indexOfText(text, 1);
+/**
+ * The keys of an object, and the indexes of their values, as far as they are asked for.
+ *
+ * @throws SyntaxError, JsonlError for what is no object
+ */
+function* membersAt(
+  text: string,
+  start: number,
+): Generator<{ readonly key: string; readonly value: number }> {
+  let at = afterBlanks(text, start + 1);
   for (let count = 0; text[at] !== '}'; count += 1) {
-    if (count === MAX_MEMBERS) return null;
     const afterKey = skipValue(text, at);
     const key = JSON.parse(text.slice(at, afterKey)) as unknown;
-    const colon = indexOfText(text, afterKey);
-    if (typeof key !== 'string' || text[colon] !== ':') return null;
-    const start = indexOfText(text, colon + 1);
-    setMember(members, key, text[start] === '"' ? '' : text[start] === '{' ? {} : null);
-    at = indexOfText(text, skipValue(text, start));
-    if (text[at] === ',') at = indexOfText(text, at + 1);
-    else if (text[at] !== '}') return null;
+    const colon = afterBlanks(text, afterKey);
+    if (typeof key !== 'string' || text[colon] !== ':' || count === MAX_MEMBERS)
+      throw new SyntaxError('No object.');
+    const value = afterBlanks(text, colon + 1);
+    yield { key, value };
+    at = afterBlanks(text, skipValue(text, value));
+    if (text[at] === ',') at = afterBlanks(text, at + 1);
+    else if (text[at] !== '}') throw new SyntaxError('No object.');
   }
-  return members;
 }
 
-/** The index of what follows white space. */
-function indexOfText(text: string, start: number): number {
+function afterBlanks(text: string, start: number): number {
   let at = start;
-  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at += 1;
+  while (' \t\r\n'.includes(text[at] ?? '?')) at += 1;
   return at;
 }

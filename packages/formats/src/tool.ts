@@ -39,7 +39,6 @@ export interface ToolResult {
   readonly repetition: number | null;
   /** Which of several results of one repetition this is, such as a filter, and the number of the file that has them. */
   readonly part?: { readonly source: number; readonly name: string };
-  /** Null for none. */
   readonly output: JsonValue;
   /** What the model thought before it, if the tool keeps it apart. */
   readonly reasoning?: string | null;
@@ -97,10 +96,8 @@ export const toolError = (message: string): { readonly code: string; readonly me
   message: message.slice(0, MAX_ERROR).toWellFormed(),
 });
 
-/** What a reader of a tool is given. */
 export interface ReadContext {
   readonly limits: PackageLimits;
-  /** Counts what has no place. */
   readonly lost: LostCounter;
   /** Counts what has no place of one of several runs of a file. */
   lostOf(run: number): LostCounter;

@@ -13,4 +13,4 @@ export { findRunConfigSecrets, holdsSecret, sanitiseRunConfig } from './secrets/
 export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
 export { packageEtag } from './write/export-dataset.ts';
 export { encodePieces, encodeText, linesToBytes } from './write/lines-to-bytes.ts';
-export { bytesSource, readRange } from './zip/byte-source.ts';
+export { bytesSource, chunkedSource, readRange } from './zip/byte-source.ts';

@@ -1,5 +1,6 @@
 import type { HubClient } from '@svc/hub-client';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
+import { chunkedSource } from '@svc/pkg-format/internal';
 import { type Config, packageLimits, type TokenCipher } from '@svc/service';
 import {
   decodeImportRequest,
@@ -61,7 +62,6 @@ function filesOf(
   });
 }
 
-/** A part of a source. */
 function partOf(source: ByteSource, start: number, byteLength: number): ByteSource {
   return {
     byteLength,
@@ -88,7 +88,6 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
   });
 }
 
-/** The token of the request; undefined if it had none. */
 function decryptToken({ job, sealedToken }: TakenJob, tokenCipher: TokenCipher | null): string | undefined {
   if (sealedToken === null) return undefined;
   const token = tokenCipher?.decrypt(job.id, Buffer.from(sealedToken).toString());
@@ -106,11 +105,6 @@ interface ArchiveFacts {
   readonly chunkBytes: number;
 }
 
-interface ArchiveSource extends ByteSource {
-  /** How much of the archive was read at least once: it grows up to `byteLength`. */
-  readonly readBytes: number;
-}
-
 /** Chunks in memory: reading mostly goes forward. */
 const HELD_CHUNKS = 4;
 
@@ -123,11 +117,9 @@ const HELD_CHUNKS = 4;
 export function archiveSource(
   jobs: Pick<JobStore, 'readArchiveChunk'>,
   { jobId, archiveBytes, chunkBytes }: ArchiveFacts,
-): ArchiveSource {
+) {
   const seen = new Set<number>();
   let readBytes = 0;
-  const held = new Map<number, Promise<Uint8Array>>();
-
   const fetchChunk = async (index: number): Promise<Uint8Array> => {
     const bytes = await jobs.readArchiveChunk(jobId, index);
     if (bytes === null) throw new StoreError('job_finished', 'The archive of the job has been deleted.');
@@ -135,37 +127,11 @@ export function archiveSource(
     seen.add(index);
     return bytes;
   };
-  /** Drops the chunk that was used longest ago, and one that could not be read. */
-  const chunk = (index: number): Promise<Uint8Array> => {
-    const found = held.get(index) ?? fetchChunk(index);
-    held.delete(index);
-    held.set(index, found);
-    found.catch(() => held.delete(index));
-    for (const oldest of held.keys()) {
-      if (held.size <= HELD_CHUNKS) break;
-      held.delete(oldest);
-    }
-    return found;
-  };
-
   return {
-    byteLength: archiveBytes,
-    get readBytes() {
+    ...chunkedSource(archiveBytes, { chunkBytes, maxHeld: HELD_CHUNKS }, fetchChunk),
+    /** How much of the archive was read at least once: it grows up to `byteLength`. */
+    get readBytes(): number {
       return readBytes;
-    },
-    async read(start, end) {
-      const last = Math.min(end, archiveBytes);
-      if (start >= last) return new Uint8Array(0);
-      const parts: Uint8Array[] = [];
-      for (let at = start; at < last; ) {
-        const index = Math.floor(at / chunkBytes);
-        const from = at - index * chunkBytes;
-        const part = (await chunk(index)).subarray(from, Math.min(chunkBytes, from + last - at));
-        if (part.byteLength === 0) break;
-        parts.push(part);
-        at += part.byteLength;
-      }
-      return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
     },
   };
 }

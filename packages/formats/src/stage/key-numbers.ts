@@ -14,13 +14,11 @@ export class KeyNumbers {
     return this.#size;
   }
 
-  /** Whether a key has a number. */
   has(key: string): boolean {
     const [high, low] = this.#hashOf(key);
     return this.#slots[slotOf(this.#slots, high, low) + 2] !== 0;
   }
 
-  /** The number of a key, and whether it is new. */
   numberOf(key: string): { readonly number: number; readonly isNew: boolean } {
     if (4 * (this.#size + 1) > this.#slots.length) this.#grow();
     const [high, low] = this.#hashOf(key);

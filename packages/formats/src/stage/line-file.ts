@@ -2,8 +2,13 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import type { ByteSource } from '@svc/pkg-format';
+import { chunkedSource } from '@svc/pkg-format/internal';
 
 const BLOCK_BYTES = 256 * 1024;
+const WINDOW_BYTES = 64 * 1024;
+/** A log with several filters has as many places to read next. */
+const MAX_WINDOWS = 32;
 
 /** A file of lines that is written, then read. */
 export class LineFile {
@@ -42,57 +47,16 @@ export class LineFile {
     }
   }
 
+  /** What was flushed, for small ranges, which are near earlier ones or near each other. Holds 2 MiB. */
+  source(): ByteSource {
+    return chunkedSource(this.bytes, { chunkBytes: WINDOW_BYTES, maxHeld: MAX_WINDOWS }, async (index) => {
+      const buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+      const read = await this.#file?.read(buffer, 0, WINDOW_BYTES, index * WINDOW_BYTES);
+      return buffer.subarray(0, read?.bytesRead);
+    });
+  }
+
   async close(): Promise<void> {
     await this.#file?.close();
-  }
-}
-
-const WINDOW_BYTES = 64 * 1024;
-/** A log with several filters has as many places to read next. */
-const MAX_WINDOWS = 32;
-
-/** Reads small ranges of a file, which are near earlier ones or near each other. Holds 2 MiB. */
-export class WindowReader implements AsyncDisposable {
-  readonly #file: FileHandle;
-  /** The least recently used first. */
-  readonly #windows = new Map<number, Buffer>();
-
-  private constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  static async open(path: string): Promise<WindowReader> {
-    return new WindowReader(await open(path, 'r'));
-  }
-
-  /** The bytes from `start` up to, not including, `end`. */
-  async read(start: number, end: number): Promise<Buffer> {
-    const parts: Buffer[] = [];
-    for (let at = start; at < end; ) {
-      const index = Math.floor(at / WINDOW_BYTES);
-      const from = at - index * WINDOW_BYTES;
-      const part = (await this.#window(index)).subarray(from, from + end - at);
-      if (part.byteLength === 0) throw new Error('A temporary file became shorter.');
-      parts.push(part);
-      at += part.byteLength;
-    }
-    return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file.close();
-  }
-
-  async #window(index: number): Promise<Buffer> {
-    let window = this.#windows.get(index);
-    if (window === undefined) {
-      const buffer = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-      const { bytesRead } = await this.#file.read(buffer, 0, WINDOW_BYTES, index * WINDOW_BYTES);
-      window = buffer.subarray(0, bytesRead);
-    } else this.#windows.delete(index);
-    this.#windows.set(index, window);
-    const [oldest] = this.#windows.keys();
-    if (this.#windows.size > MAX_WINDOWS && oldest !== undefined) this.#windows.delete(oldest);
-    return window;
   }
 }

@@ -8,13 +8,13 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
+import { type ByteSource, type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { createYielder } from '@svc/tabular/internal';
 import type { LostCounter } from '../lost.ts';
 import { invalidLine } from '../read-json.ts';
 import { type ToolResult, type ToolRun, type ToolSample, toolError } from '../tool.ts';
 import { KeyNumbers } from './key-numbers.ts';
-import { LineFile, WindowReader } from './line-file.ts';
+import { LineFile } from './line-file.ts';
 import { StagedScorers } from './staged-scorers.ts';
 
 /** How often a run executes an item at most, as in packages. */
@@ -29,7 +29,6 @@ const TURN_RESULTS = 1024;
 export interface StageOptions {
   readonly limits: PackageLimits;
   readonly meter: ImportMeter;
-  /** Counts what has no place. */
   readonly lost: LostCounter;
   /** Whether items keep the row that the tool read them from. */
   readonly keepSource: boolean;
@@ -85,6 +84,10 @@ export class SampleStage implements AsyncDisposable {
     this.#results = new LineFile(`${folder}-results`);
   }
 
+  get lost(): LostCounter {
+    return this.#options.lost;
+  }
+
   get itemCount(): number {
     return this.#keys.size;
   }
@@ -133,7 +136,6 @@ export class SampleStage implements AsyncDisposable {
     for (const { items } of this.#sections.values()) await items.flush();
   }
 
-  /** The sections in order, with their items. */
   sections(): { readonly name: string; readonly items: AsyncIterable<JsonObject> }[] {
     const { maxDepth } = this.#options.limits;
     return Array.from(this.#sections.values(), ({ name, items }) => ({
@@ -142,13 +144,12 @@ export class SampleStage implements AsyncDisposable {
     }));
   }
 
-  /** The results in the order of a package. */
   async *results(): AsyncGenerator<ExportResult[]> {
     const sections = Array.from(this.#sections.values(), ({ name }) => {
       const taken = this.#scorers.takenIn(name);
       return { name, taken, main: this.#mainOf(taken) };
     });
-    await using file = await WindowReader.open(this.#results.path);
+    const file = this.#results.source();
     let batch: ExportResult[] = [];
     for await (const { item, repetition, parts } of this.#ordered()) {
       const section = sections[this.#itemSections[item] ?? 0] as (typeof sections)[number];
@@ -180,7 +181,6 @@ export class SampleStage implements AsyncDisposable {
     return this.#namedMain !== null && taken.has(this.#namedMain) ? this.#namedMain : first;
   }
 
-  /** Counts the results. */
   async countResults(): Promise<number> {
     let count = 0;
     for await (const _ of this.#ordered()) count += 1;
@@ -277,11 +277,13 @@ export class SampleStage implements AsyncDisposable {
     return order;
   }
 
-  async #read(file: WindowReader, index: number): Promise<JsonObject> {
+  async #read(file: ByteSource, index: number): Promise<JsonObject> {
     const isLast = index + 1 === this.#resultItems.length;
     const end = isLast ? this.#results.bytes : (this.#resultStarts[index + 1] ?? 0);
     const bytes = await file.read(this.#resultStarts[index] ?? 0, end);
-    return parseJson(bytes.toString(), { maxDepth: this.#options.limits.maxDepth + 8 }) as JsonObject;
+    return parseJson(new TextDecoder().decode(bytes), {
+      maxDepth: this.#options.limits.maxDepth + 8,
+    }) as JsonObject;
   }
 
   /** The item of a sample, which is written if it is new; null if several items have its key. */
@@ -446,7 +448,7 @@ function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
     latency_ms: latencyMs !== null && latencyMs >= 0 ? Math.round(latencyMs * 10) / 10 : null,
     usage,
     finish_reason: finishReason !== null && /^[\w.-]{1,64}$/.test(finishReason) ? finishReason : null,
-    trace_id: traceId,
+    trace_id: traceId !== null && /^[^\p{Cc}]{1,255}$/u.test(traceId) ? traceId : null,
     scores: Object.fromEntries(
       Array.from(scores, ([name, { score, passed, explanation }]) => [
         name,

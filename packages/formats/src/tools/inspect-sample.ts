@@ -11,18 +11,17 @@ import type { Place } from '../lost.ts';
 import { choiceLetter, contentText, OWN_ITEM, ownItem, withMessages } from '../messages.ts';
 import {
   elementsOf,
-  filled,
   invalidLine,
   isFilled,
   memberOf,
   membersOf,
   numberOf,
+  pick,
   textOf,
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
 import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
 
-/** A sample of Inspect's log: an item, and its result. */
 export function toSample(
   raw: JsonObject,
   section: string,
@@ -30,7 +29,7 @@ export function toSample(
   place: Place,
 ): ToolSample {
   const attachments = new Attachments(raw, limits.maxLineBytes, place);
-  const sample = {
+  const sample: JsonObject = {
     ...raw,
     input: attachments.resolve(raw['input']),
     output: attachments.resolve(raw['output']),
@@ -40,22 +39,13 @@ export function toSample(
     throw invalidLine('id must be a text or a number', place.location, '/id');
   const own = ownItem(raw['metadata'] ?? null, place);
   const item = own ?? toItem(sample, id, place);
-  const { input, target, choices, metadata } = sample as JsonObject;
-  const sourceRow = filled({
-    id,
-    input: input ?? null,
-    target: target ?? null,
-    choices: choices ?? null,
-    metadata: metadata ?? null,
-  });
-  const result = toResult(sample, numberOf(epoch), place);
   return {
     section,
     key: JSON.stringify(id),
     item,
     isOwn: own !== null,
-    sourceRow,
-    result,
+    sourceRow: pick(sample, 'id', 'input', 'target', 'choices', 'metadata'),
+    result: toResult(sample, numberOf(epoch), place),
     location: place.location,
   };
 }
@@ -157,7 +147,6 @@ function toScore(value: JsonValue): JsonValue {
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : value;
 }
 
-/** The tokens of all models together. */
 function usageOf(usage: JsonValue): JsonObject | null {
   const sums = new Map<string, number>();
   for (const one of Object.values(membersOf(usage))) {

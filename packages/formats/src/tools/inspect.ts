@@ -14,6 +14,7 @@ import {
   membersOf,
   nextValue,
   numberOf,
+  pick,
   textOf,
   ValueBudget,
 } from '../read-json.ts';
@@ -21,7 +22,6 @@ import { scorerName } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
 import { toSample } from './inspect-sample.ts';
 
-/** The version of logs that is read. */
 const LOG_VERSION = 2;
 
 /** Members of a sample that are read whole; all others are passed over, and counted if they hold something. */
@@ -238,13 +238,8 @@ function toRun(header: JsonObject): ToolRun {
     finishedAt: timeOf(stats['completed_at']),
     error: status === 'error' ? (textOf(memberOf(header['error'], 'message')) ?? 'The task failed.') : null,
     config: filled({
-      ...{
-        model: spec['model'] ?? null,
-        task: spec['task'] ?? null,
-        task_version: spec['task_version'] ?? null,
-      },
+      ...pick(spec, 'model', 'task', 'task_version', 'task_args', 'solver', 'tags'),
       tool_version: memberOf(spec['packages'], 'inspect_ai'),
-      ...{ task_args: spec['task_args'] ?? null, solver: spec['solver'] ?? null, tags: spec['tags'] ?? null },
       generate_config: filled(membersOf(spec['model_generate_config'])),
       limit: memberOf(spec['config'], 'limit'),
       epochs: numberOf(memberOf(spec['config'], 'epochs')),

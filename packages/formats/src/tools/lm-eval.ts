@@ -270,7 +270,6 @@ async function readResults(file: ToolFile, { limits, signal }: ReadContext): Pro
   });
 }
 
-/** The run, from `results_<time>.json`. */
 function toRun(results: JsonObject): ToolRun {
   const config = membersOf(results['config']);
   const model = textOf(results['model_name']) ?? textOf(config['model']);

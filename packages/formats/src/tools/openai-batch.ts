@@ -95,7 +95,6 @@ function customIdOf(line: JsonObject, location: SourceLocation): string {
   return id;
 }
 
-/** The key and the id of a request's item. */
 function itemOf(id: string): { readonly key: string; readonly itemId: string } {
   const [, hash, , number] = OWN_ID.exec(id) ?? [];
   return hash === undefined
@@ -138,7 +137,7 @@ function toResult(line: JsonObject, id: string, place: Place): ToolResult {
     scores: new Map(),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: reason,
-    traceId: /^[^\p{Cc}]{1,255}$/u.test(id) ? id : null,
+    traceId: id,
   };
 }
 

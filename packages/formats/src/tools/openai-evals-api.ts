@@ -38,12 +38,6 @@ const STATUS = 'status';
 const OUTPUT_ITEM = 'eval.run.output_item';
 const UUID = /^-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The evals and runs of a dump, by their ids. */
-interface Facts {
-  readonly evals: ReadonlyMap<string, JsonObject>;
-  readonly runs: ReadonlyMap<string, JsonObject>;
-}
-
 /** A run of the dump, as far as its output items have been read. */
 interface FoundRun {
   readonly number: number;
@@ -71,7 +65,8 @@ export async function readOpenAiEvalsApi(
   };
 }
 
-async function readFacts(files: readonly ToolFile[], context: ReadContext): Promise<Facts> {
+/** The evals and runs of a dump, by their ids. */
+async function readFacts(files: readonly ToolFile[], context: ReadContext) {
   const [evals, runs] = [new Map<string, JsonObject>(), new Map<string, JsonObject>()];
   let length = 0;
   for (const file of files) {
@@ -96,7 +91,7 @@ async function readFacts(files: readonly ToolFile[], context: ReadContext): Prom
 
 async function* samples(
   files: readonly ToolFile[],
-  { evals, runs }: Facts,
+  { evals, runs }: Awaited<ReturnType<typeof readFacts>>,
   context: ReadContext,
 ): AsyncGenerator<ToolSample, ReadonlyMap<number, ToolRun>> {
   const found = new Map<string, FoundRun>();
@@ -188,17 +183,9 @@ async function* readObject(json: JsonStream, context: ReadContext): AsyncGenerat
 }
 
 /** What an eval says of one of its graders. */
-interface Grader {
-  readonly id: string | null;
-  readonly name: string | null;
-  readonly type: string;
-  /** What its scores are divided by; null for a range that does not begin with 0. */
-  readonly maximum: number | null;
-  /** A template of what an output must equal; null for every other grader. */
-  readonly equals: string | null;
-}
+type Grader = ReturnType<typeof toGrader>;
 
-function toGrader(criterion: JsonValue): Grader {
+function toGrader(criterion: JsonValue) {
   const type = textOf(memberOf(criterion, 'type')) ?? 'unknown';
   const range = memberOf(criterion, 'range');
   const [low, high] = Array.isArray(range) ? range : [0, 1];
@@ -210,7 +197,9 @@ function toGrader(criterion: JsonValue): Grader {
   return {
     ...{ id: textOf(memberOf(criterion, 'id')), name: textOf(memberOf(criterion, 'name')) },
     type: type === 'string_check' && !isEqual ? `${type} (${operation ?? 'none'})` : type,
+    /** What its scores are divided by; null for a range that does not begin with 0. */
     maximum: low === 0 && typeof high === 'number' && high > 0 ? high : null,
+    /** A template of what an output must equal; null for every other grader. */
     equals: isEqual ? textOf(memberOf(criterion, 'reference')) : null,
   };
 }
@@ -303,7 +292,6 @@ function toResult(
     list.add(name, scaled, textOf(memberOf(one, 'reason')), isPassed, maximum !== null);
   }
   const usage = memberOf(sample, 'usage');
-  const id = textOf(value['id']);
   return {
     repetition: null,
     output: output.length === 0 ? null : output.map((one) => contentText(memberOf(one, 'content'))).join(''),
@@ -311,7 +299,7 @@ function toResult(
     scores: list.scores,
     usage: isJsonObject(usage) ? usage : null,
     finishReason: textOf(memberOf(sample, 'finish_reason')),
-    traceId: id !== null && /^[^\p{Cc}]{1,255}$/u.test(id) ? id : null,
+    traceId: textOf(value['id']),
   };
 }
 

@@ -18,7 +18,6 @@ import type { ReadContext, ToolFile } from '../tool.ts';
 /** Bytes of a YAML file, which is read whole. */
 const MAX_YAML_BYTES = 4 * 1024 * 1024;
 
-/** Whether a line is a test. */
 export const isTestLine = (line: JsonObject): boolean =>
   isJsonObject(line['vars']) && Object.keys(line).every((name) => MEMBERS.has(name));
 

@@ -104,13 +104,9 @@ async function* results(
 }
 
 /** A provider, and the template that it was asked with. */
-interface Pair {
-  readonly model: string | null;
-  readonly promptId: string;
-  readonly prompt: string;
-}
+type Pair = ReturnType<typeof pairOf>;
 
-function pairOf({ provider = null, prompt = null, promptId = null }: JsonObject): Pair {
+function pairOf({ provider = null, prompt = null, promptId = null }: JsonObject) {
   const filledText = (value: JsonValue): string | null => textOf(value) || null;
   const model =
     filledText(provider) ?? filledText(memberOf(provider, 'label')) ?? filledText(memberOf(provider, 'id'));

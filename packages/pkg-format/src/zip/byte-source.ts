@@ -56,6 +56,47 @@ function blobSource(blob: BlobLike): ByteSource {
   };
 }
 
+/**
+ * A source of chunks of equal length, the last one perhaps shorter, for reads that are mostly near each other. Memory holds a
+ * few chunks.
+ *
+ * @param fetch reads the chunk at an index
+ */
+export function chunkedSource(
+  byteLength: number,
+  { chunkBytes, maxHeld }: { readonly chunkBytes: number; readonly maxHeld: number },
+  fetch: (index: number) => Promise<Uint8Array>,
+): ByteSource {
+  /** The least recently used first. */
+  const held = new Map<number, Promise<Uint8Array>>();
+  const chunk = (index: number): Promise<Uint8Array> => {
+    const found = held.get(index) ?? fetch(index);
+    held.delete(index);
+    held.set(index, found);
+    // One that could not be read is read again.
+    found.catch(() => held.delete(index));
+    const [oldest] = held.keys();
+    if (held.size > maxHeld && oldest !== undefined) held.delete(oldest);
+    return found;
+  };
+  return {
+    byteLength,
+    async read(start, end) {
+      const last = Math.min(end, byteLength);
+      const parts: Uint8Array[] = [];
+      for (let at = start; at < last; ) {
+        const index = Math.floor(at / chunkBytes);
+        const from = at - index * chunkBytes;
+        const part = (await chunk(index)).subarray(from, from + last - at);
+        if (part.byteLength === 0) break;
+        parts.push(part);
+        at += part.byteLength;
+      }
+      return parts.length === 1 ? (parts[0] as Uint8Array) : joinBytes(parts);
+    },
+  };
+}
+
 /** Bytes that are valid until the next call. */
 export function viewOf(source: ByteSource, start: number, end: number): Promise<Uint8Array> {
   return source.view === undefined ? source.read(start, end) : source.view(start, end);
