@@ -74,7 +74,7 @@ export function createLogger<Events extends EventTypes>(
 > {
   checkLevels(options);
   const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
-  const output = openOutput(options.write);
+  const transport = new FunctionTransport(options.write ?? standardOutput());
   const logger = winston.createLogger({
     levels: SEVERITY,
     level,
@@ -82,7 +82,7 @@ export function createLogger<Events extends EventTypes>(
       winston.format.timestamp({ format: () => now().toISOString() }),
       lineFormat(redactorOf(redact), contextFields, options.format),
     ),
-    transports: [output.transport],
+    transports: [transport],
   });
   const known = new Map(
     Object.entries<{ readonly level: LogLevel }>({ ...REQUEST_EVENTS, ...options.events }),
@@ -91,7 +91,6 @@ export function createLogger<Events extends EventTypes>(
   let isClosed = false;
   /** Waits until the streams of winston have passed every line on. The first lines wait in them for a turn. */
   const drain = async (): Promise<void> => {
-    const { transport } = output;
     while (logger.writableLength + logger.readableLength + transport.writableLength > 0) await setImmediate();
   };
   const isWritten = (eventLevel: LogLevel): boolean => !isClosed && logger.isLevelEnabled(eventLevel);
@@ -107,12 +106,12 @@ export function createLogger<Events extends EventTypes>(
     isEnabled: (event) => isWritten(levelOf(event)),
     async flush() {
       await drain();
-      await output.flush();
+      await transport.flush();
     },
     async close() {
       isClosed = true;
       await drain();
-      await output.flush();
+      await transport.flush();
       logger.close();
     },
   };
@@ -139,34 +138,17 @@ function redactorOf(redact: Iterable<string> | Redactor): Redactor {
   return (text) => removeForms(redact(text));
 }
 
-/** Where the lines of a logger go. */
-interface Output {
-  readonly transport: Transport;
-  /** Resolves when every line so far is written or lost. */
-  flush(): Promise<void>;
-}
-
-/** The output for a function that receives lines, or standard output without one. */
-function openOutput(write: ((line: string) => unknown) | undefined): Output {
-  return write === undefined ? standardOutput() : new FunctionTransport(write);
-}
-
 /** Standard output. A reader that closes the pipe ends the log and not the process. */
-function standardOutput(): Output {
+function standardOutput(): (line: string) => Promise<void> {
   const { stdout } = process;
   if (stdout.listenerCount('error', ignore) === 0) stdout.on('error', ignore);
-  return {
-    transport: new FunctionTransport((line) => stdout.write(line)),
-    // Lines are written in order: when an empty one is written, so are all before it.
-    flush: () => new Promise((resolve) => stdout.write('', () => resolve())),
-  };
+  return (line) => new Promise((resolve) => stdout.write(line, () => resolve()));
 }
 
 function ignore(): void {}
 
 /** Passes each line to a function, also while the promise of an earlier call is pending. */
-class FunctionTransport extends Transport implements Output {
-  readonly transport: Transport = this;
+class FunctionTransport extends Transport {
   readonly #write: (line: string) => unknown;
   readonly #pending = new Set<Promise<unknown>>();
 
@@ -192,6 +174,7 @@ class FunctionTransport extends Transport implements Output {
     this.#pending.add(settled);
   }
 
+  /** Resolves when every line so far is written or lost. */
   async flush(): Promise<void> {
     await Promise.all(this.#pending);
   }

@@ -3,16 +3,12 @@ import type { ContextFields } from './context.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import { type Loggable, setMember, toLoggable } from './to-loggable.ts';
 
-/** What winston gives a format for one line. */
 export interface LineInfo extends Logform.TransformableInfo {
-  /** Name of the event. */
   readonly message: string;
   /** ISO 8601 in UTC, with milliseconds. */
   readonly timestamp: string;
   readonly service: string;
-  /** The fields of the running context. */
   readonly context: ContextFields;
-  /** The secrets of the running context. */
   readonly secrets: readonly string[];
   readonly fields: Readonly<Record<string, unknown>>;
 }

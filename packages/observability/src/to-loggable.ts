@@ -3,7 +3,6 @@ import { isSensitiveName, type Redactor } from './redact.ts';
 /** What {@link toLoggable} returns: a tree that JSON can hold as it is. */
 export type Loggable = null | boolean | number | string | Loggable[] | { [key: string]: Loggable };
 
-/** How {@link toLoggable} treats what it finds. */
 export interface LoggableOptions {
   /** Removes secrets from every text. Names of members stay: programs look for them. */
   readonly redact: Redactor;

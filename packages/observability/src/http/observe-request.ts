@@ -51,9 +51,9 @@ export class ObservedRequest {
   constructor(request: IncomingMessage, response: ServerResponse, { logger, metrics }: RequestObservers) {
     const { headers, method } = request;
     // Node joins repeated headers.
-    const stated = idOf(headers['x-request-id'] as string | undefined);
-    this.idError = typeof stated === 'string' ? undefined : stated;
-    this.id = typeof stated === 'string' ? stated : newRequestId();
+    const stated = (headers['x-request-id'] as string | undefined) ?? '';
+    this.idError = stated.length > MAX_REQUEST_ID_CHARS ? new RequestIdError(stated.length) : undefined;
+    this.id = acceptRequestId(this.idError === undefined ? stated : undefined);
     const trace = parseTraceparent(headers['traceparent'] as string | undefined);
     this.#context = trace === undefined ? { request_id: this.id } : { request_id: this.id, ...trace };
     this.#response = response;
@@ -130,15 +130,6 @@ export class ObservedRequest {
   /** The status code of the log: 499 if the client disconnected. */
   get statusCode(): number {
     return this.isComplete ? this.#response.statusCode : 499;
-  }
-}
-
-function idOf(header: string | undefined): string | RequestIdError {
-  try {
-    return acceptRequestId(header);
-  } catch (error) {
-    if (error instanceof RequestIdError) return error;
-    throw error;
   }
 }
 
