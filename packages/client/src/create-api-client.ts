@@ -1,5 +1,4 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import { parseJson } from '@svc/jsonl-v23/json';
+import { tryParseJson } from '@svc/jsonl-v23/internal';
 import createClient, { type Client, type ClientOptions as FetchOptions } from 'openapi-fetch';
 import type { paths as Paths } from './generated/openapi.ts';
 
@@ -48,19 +47,9 @@ function withExactNumbers(send: Send): Send {
     if (parseAs !== 'json') return await send(path, options);
     const reply = await send(path, { ...options, parseAs: 'text' });
     if (typeof reply.data !== 'string' || reply.data === '') return reply;
-    const data = readJson(reply.data);
+    const data = tryParseJson(reply.data);
     return data === undefined ? { error: reply.data, response: reply.response } : { ...reply, data };
   };
-}
-
-/** The value of a JSON text with every digit; undefined for another text. */
-export function readJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) return undefined;
-    throw error;
-  }
 }
 
 /** The JSON body of a successful response: `ResponseOf<'/datasets', 'get'>`. */

@@ -1,5 +1,6 @@
+import { tryParseJson } from '@svc/jsonl-v23/internal';
 import { ApiError, hasTexts } from './api-error.ts';
-import { type ClientOptions, type ResponseOf, readJson } from './create-api-client.ts';
+import type { ClientOptions, ResponseOf } from './create-api-client.ts';
 import { type FormSource, formOf } from './form.ts';
 
 export type Job = ResponseOf<'/jobs/{id}', 'get'>;
@@ -112,7 +113,7 @@ export async function sendFiles(
       throw form.failure() ?? error;
     });
     const text = await response.text();
-    const body = readJson(text);
+    const body = tryParseJson(text);
     const { ok, status } = response;
     if (!ok || !isExpected(body, status)) throw new ApiError(status, body);
     form.end();
