@@ -1,1 +1,1 @@
-export { type RunningWorker, startWorker, type WorkerDeps } from './start-worker.ts';
+export { startWorker, type WorkerDeps } from './start-worker.ts';

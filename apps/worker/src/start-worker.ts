@@ -43,20 +43,13 @@ export interface WorkerDeps {
   readonly serveAdmin: boolean;
 }
 
-export interface RunningWorker {
-  /** `http://host:port` of its health and metrics endpoints; null if it serves none. */
-  readonly url: string | null;
-  /** Drains: see `Running` of @svc/service. */
-  stop(signal: AbortSignal): Promise<void>;
-}
-
 const QUEUE_UNREAD = { ok: false, detail: 'The worker has not read the queue lately. The log says why.' };
 
 /**
  * Starts a worker: it takes tasks from the queue and watches for cancellations. While the database cannot be reached, or is
  * not migrated yet, the worker waits for it and is not ready.
  */
-export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
+export async function startWorker(deps: WorkerDeps) {
   const { config, logger, metrics, store, databaseUrl } = deps;
   await using starting = new AsyncDisposableStack();
 
@@ -77,33 +70,29 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     runs: config.runConcurrency,
     jobs: Math.min(config.workerConcurrency, config.maxConcurrentImports),
   };
-  const queue = await startQueue({
-    queue: openTaskQueue(databaseUrl),
-    logger,
-    pools: [
-      {
-        table: 'runs',
-        handlers: {
-          run: createRunTask({
-            ...jobDeps,
-            dispatcher,
-            checks,
-            turns: createTurns(),
-            providerKeys: config.providerKeys,
-            secrets: spellingsOf(secretsOf(config).keys),
-          }),
-        },
-        concurrency: concurrency.runs,
-        resumable: true,
+  const queue = await startQueue(openTaskQueue(databaseUrl), logger, [
+    {
+      table: 'runs',
+      handlers: {
+        run: createRunTask({
+          ...jobDeps,
+          dispatcher,
+          checks,
+          turns: createTurns(),
+          providerKeys: config.providerKeys,
+          secrets: spellingsOf(secretsOf(config).keys),
+        }),
       },
-      {
-        table: 'jobs',
-        handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, reader }) },
-        concurrency: concurrency.jobs,
-        resumable: false,
-      },
-    ],
-  });
+      concurrency: concurrency.runs,
+      resumable: true,
+    },
+    {
+      table: 'jobs',
+      handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, reader }) },
+      concurrency: concurrency.jobs,
+      resumable: false,
+    },
+  ]);
   starting.defer(() => queue.stop(AbortSignal.abort()));
   starting.use(
     store.listen({
@@ -138,20 +127,14 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     };
   };
   const admin = deps.serveAdmin
-    ? await startHealthServer({
-        config,
-        logger,
-        metrics,
-        version: deps.version,
-        checkReadiness,
-        store,
-        queueSizes: () => store.queueSizes(),
-      })
+    ? await startHealthServer({ ...deps, checkReadiness, queueSizes: () => store.queueSizes() })
     : null;
   const running = starting.move();
   return {
+    /** `http://host:port` of its health and metrics endpoints; null if it serves none. */
     url: admin?.url ?? null,
-    stop: async (signal) => {
+    /** Drains: see `Running` of @svc/service. */
+    stop: async (signal: AbortSignal): Promise<void> => {
       draining = true;
       await queue.stop(signal);
       await running.disposeAsync();
@@ -160,15 +143,8 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   };
 }
 
-interface HealthServerOptions extends HealthDeps {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly version: string;
-}
-
 /** Serves a worker's own `/healthz`, `/readyz` and `/metrics`. */
-async function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
+async function startHealthServer(options: HealthDeps & WorkerDeps): Promise<HttpServer> {
   const { config, logger, metrics, version } = options;
   const { workerHost: host, workerPort: port, metricsKey, headersTimeoutMs } = config;
   const keys = openKeys(config, logger);
@@ -191,21 +167,13 @@ async function startHealthServer(options: HealthServerOptions): Promise<HttpServ
 }
 
 /** The requests of this process to model providers by minute, next to the metrics that count them. */
-function withHistory(metrics: Metrics): {
-  readonly metrics: Metrics;
-  readonly history: MinuteHistory;
-} {
+function withHistory(metrics: Metrics) {
   const history = new MinuteHistory();
-  return {
-    history,
-    metrics: {
-      ...metrics,
-      recordProviderRequest(done) {
-        metrics.recordProviderRequest(done);
-        history.add(done.outcome !== 'ok', Date.now());
-      },
-    },
+  const recordProviderRequest: Metrics['recordProviderRequest'] = (done) => {
+    metrics.recordProviderRequest(done);
+    history.add(done.outcome !== 'ok', Date.now());
   };
+  return { history, metrics: { ...metrics, recordProviderRequest } };
 }
 
 /**

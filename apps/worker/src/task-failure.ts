@@ -41,7 +41,6 @@ const TRANSIENT: ReadonlySet<string> = new Set<HubErrorCode | 'internal'>([
   'hub_bad_response',
 ]);
 
-/** Whether a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(errorCode(error));
 }
@@ -49,7 +48,6 @@ export function isTransient(error: unknown): boolean {
 /** An error as a job stores it, with its locations in `errors`. The API turns it into an error body. */
 export type JobFailure = JsonObject & { readonly code: string; readonly message: string };
 
-/** The error that ended a job, as the job stores it. */
 export function jobFailure(error: unknown): JobFailure {
   if (!isKnown(error)) {
     return { code: 'internal', message: 'Internal error.', errors: [] };

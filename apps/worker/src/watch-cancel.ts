@@ -10,30 +10,16 @@ export interface WatchCancelOptions {
   readonly metrics: Metrics;
 }
 
-/** A run or job that may be cancelled. Disposing of it ends the watch. */
-interface Watched extends Disposable {
-  /** Aborted with `runCancelled()` when the run or job is cancelled, has ended or was deleted. */
-  readonly signal: AbortSignal;
-}
-
-/** Watches everything that this process works on. */
-export interface CancelWatch {
-  watch(id: string): Watched;
-  /** This run or job was cancelled just now. */
-  notify(id: string): void;
-  /** Notifications may have been lost: query now. */
-  check(): void;
-  stop(): Promise<void>;
-}
+export type CancelWatch = ReturnType<typeof createCancelWatch>;
 
 /** Until the first query returns the setting. */
 const FIRST_INTERVAL_MS = 2_000;
 
 /**
- * Queries what was cancelled once per interval, for everything that is watched. The same query returns the interval,
- * so a change takes effect at the next check. Nothing is queried while nothing is watched.
+ * Watches everything that this process works on: queries what was cancelled once per interval. The same query returns the
+ * interval, so a change takes effect at the next check. Nothing is queried while nothing is watched.
  */
-export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions): CancelWatch {
+export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions) {
   const watched = new Map<string, AbortController>();
   const stopping = new AbortController();
   const notifier = createNotifier();
@@ -66,19 +52,23 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
   const running = run();
 
   return {
-    watch: (id) => {
+    /** Watches a run or job until it is disposed of. */
+    watch: (id: string): Disposable & { readonly signal: AbortSignal } => {
       const controller = new AbortController();
       watched.set(id, controller);
       // ends the wait without a limit, if nothing was watched before
       if (watched.size === 1) notifier.notify();
       return {
+        /** Aborted with `runCancelled()` when the run or job is cancelled, has ended or was deleted. */
         signal: controller.signal,
         [Symbol.dispose]: () => {
           if (watched.get(id) === controller) watched.delete(id);
         },
       };
     },
+    /** This run or job was cancelled just now. */
     notify: cancel,
+    /** Notifications may have been lost: query now. */
     check: () => {
       dueMs = 0;
       notifier.notify();

@@ -11,7 +11,7 @@ import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { happened, until } from '../../../tools/vitest/until.ts';
 import { startTestApi, type TestApiOptions } from '../../api/test/start-test-api.ts';
-import { type RunningWorker, startWorker } from '../src/start-worker.ts';
+import { startWorker } from '../src/start-worker.ts';
 import { createFakeHub } from './fake-hub.ts';
 
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export interface TestService extends AsyncDisposable {
   /** of the worker */
   readonly metrics: Metrics;
   readonly apiMetrics: Metrics;
-  readonly worker: RunningWorker;
+  readonly worker: Awaited<ReturnType<typeof startWorker>>;
   readonly stopApi: (signal: AbortSignal) => Promise<void>;
   /** what the worker logged so far */
   readonly workerLog: () => LogLine[];
@@ -94,7 +94,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     }),
   );
   const silent = { close: async () => {}, [Symbol.asyncDispose]: async () => {} };
-  const worker: RunningWorker =
+  const worker: TestService['worker'] =
     options.worker === false
       ? { url: null, stop: async () => {} }
       : await startWorker({

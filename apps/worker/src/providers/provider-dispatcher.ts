@@ -9,13 +9,7 @@ export interface ProviderDispatcherOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** Sends requests to providers over connections that stay open between them. */
-export interface ProviderDispatcher {
-  /** @throws ForbiddenDestination before anything is sent, to a proxy either */
-  request(options: Dispatcher.RequestOptions & { readonly origin: string }): Promise<Dispatcher.ResponseData>;
-  /** Closes the connections. */
-  destroy(): Promise<void>;
-}
+export type ProviderDispatcher = ReturnType<typeof createProviderDispatcher>;
 
 /** A run must not send to this destination. Nothing was sent. */
 export class ForbiddenDestination extends Error {
@@ -26,8 +20,8 @@ export class ForbiddenDestination extends Error {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Makes what sends requests to providers, through the proxies of the environment where these are set. Close it when the
- * worker stops.
+ * Makes what sends requests to providers over connections that stay open between them, through the proxies of the environment
+ * where these are set. Close it when the worker stops.
  *
  * It checks the address of each connection, so that a name cannot pass the check with one address and connect to another
  * (DNS rebinding). A proxy resolves names itself: in front of one, the host of the request is checked. Requests to a
@@ -35,7 +29,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  *
  * @throws Error for a proxy that is no address
  */
-export function createProviderDispatcher(options: ProviderDispatcherOptions): ProviderDispatcher {
+export function createProviderDispatcher(options: ProviderDispatcherOptions) {
   const allowed = options.allowedHosts === null ? null : new Set(options.allowedHosts);
   const connect = guardedConnector(
     {
@@ -47,14 +41,15 @@ export function createProviderDispatcher(options: ProviderDispatcherOptions): Pr
   );
   const agent = openProxies({ connect, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   return {
-    async request(request) {
+    /** @throws ForbiddenDestination before anything is sent, to a proxy either */
+    async request(request: Dispatcher.RequestOptions & { readonly origin: string }) {
       const url = new URL(request.origin);
       const host = bareHost(url.hostname);
       const isForbidden = isIP(host) !== 0 && isForbiddenAddress(host);
       if (isForbidden || !isAllowed(allowed, url)) throw new ForbiddenDestination();
       return await agent.request(request);
     },
-    destroy: () => agent.destroy(),
+    destroy: (): Promise<void> => agent.destroy(),
   };
 }
 

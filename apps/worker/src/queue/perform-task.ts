@@ -13,7 +13,7 @@ import { pause } from './wait.ts';
 export interface PerformDeps {
   readonly queue: TaskQueue;
   readonly logger: Logger;
-  readonly health: QueueHealth;
+  readonly health: ReturnType<typeof createQueueHealth>;
   /** Aborted when the worker takes no more tasks. */
   readonly stopping: AbortSignal;
   /** Aborted when the worker waits for nothing any more. */
@@ -100,7 +100,6 @@ function workerLost(): StoreError {
 
 /** A task that this worker holds. */
 export interface Task {
-  /** Id of the run or job. */
   readonly id: string;
   readonly kind: TaskKind;
   /** From 1; attempts that ended with a shutdown or without a database do not count. */
@@ -116,7 +115,6 @@ export type TaskEnd =
   | { readonly status: 'done' | 'cancelled' }
   | { readonly status: 'failed'; readonly code: string };
 
-/** The work of one kind of task. */
 export interface TaskHandler {
   /**
    * Does a task and ends its run or job. After a throw the task is released: without counting an attempt when the database
@@ -148,28 +146,21 @@ export class LeaseLostError extends Error {
 }
 
 /** Whether the queue can be reached, as its last query showed. */
-interface QueueHealth {
-  readonly isWorking: boolean;
-  /** How long every query has succeeded, in milliseconds; 0 after one that failed. */
-  reachableMs(): number;
-  succeeded(): void;
-  /** Logs the first failure of an outage. */
-  failed(error: unknown): void;
-}
-
-export function createQueueHealth(logger: Logger): QueueHealth {
+export function createQueueHealth(logger: Logger) {
   let isWorking = true;
   let reachableSinceMs: number | undefined;
   return {
-    get isWorking() {
+    get isWorking(): boolean {
       return isWorking && reachableSinceMs !== undefined;
     },
+    /** How long every query has succeeded, in milliseconds; 0 after one that failed. */
     reachableMs: () => (reachableSinceMs === undefined ? 0 : performance.now() - reachableSinceMs),
     succeeded: () => {
       isWorking = true;
       reachableSinceMs ??= performance.now();
     },
-    failed: (error) => {
+    /** Logs the first failure of an outage. */
+    failed: (error: unknown) => {
       if (isWorking) logger.log('queue.error', { error });
       isWorking = false;
       reachableSinceMs = undefined;

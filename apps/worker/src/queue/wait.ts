@@ -1,21 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Wakes one waiter. A notification that comes while none waits is kept for the next one. */
-interface Notifier {
-  notify(): void;
-  /** Resolves at the next notification, after `ms`, or when `signal` aborts. Never rejects. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-}
-
-export function createNotifier(): Notifier {
+export function createNotifier() {
   let isNotified = false;
   let wake: (() => void) | undefined;
   return {
-    notify: () => {
+    notify: (): void => {
       isNotified = true;
       wake?.();
     },
-    wait: async (ms, signal) => {
+    /** Resolves at the next notification, after `ms`, or when `signal` aborts. Never rejects. */
+    wait: async (ms: number, signal: AbortSignal): Promise<void> => {
       if (!isNotified && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>();
         const timer = setTimeout(resolve, ms);

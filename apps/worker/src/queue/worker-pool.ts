@@ -14,7 +14,6 @@ import { createNotifier, pause } from './wait.ts';
 interface PoolOptions {
   readonly table: TaskTable;
   readonly handlers: Readonly<Partial<Record<TaskKind, TaskHandler>>>;
-  /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
   /** Whether an interrupted task continues where it stopped, so that releasing it costs nothing. */
   readonly resumable: boolean;
@@ -45,7 +44,6 @@ class WorkerPool {
     this.#deps = deps;
   }
 
-  /** The tasks that it works on now. */
   get size(): number {
     return this.#held.size;
   }
@@ -120,26 +118,6 @@ class WorkerPool {
   }
 }
 
-interface QueueOptions {
-  readonly queue: TaskQueue;
-  readonly logger: Logger;
-  readonly pools: readonly PoolOptions[];
-}
-
-interface RunningQueue {
-  /** A task may have become due: look now. */
-  wake(): void;
-  /** Whether the last query of the queue succeeded. */
-  isWorking(): boolean;
-  /** The tasks that it works on now, in the order of the pools. */
-  sizes(): readonly number[];
-  /**
-   * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then
-   * released too.
-   */
-  stop(signal: AbortSignal): Promise<void>;
-}
-
 /** A quarter of the lease, so that two lost heartbeats do no harm. */
 const HEARTBEAT_MS = LEASE_MS / 4;
 
@@ -149,7 +127,7 @@ const HEARTBEAT_MS = LEASE_MS / 4;
  * Resolves after the first attempt to claim tasks. Where that fails, since the database is unavailable or not migrated yet,
  * the worker tries again until it succeeds or stops.
  */
-export async function startQueue({ queue, logger, pools: options }: QueueOptions): Promise<RunningQueue> {
+export async function startQueue(queue: TaskQueue, logger: Logger, options: readonly PoolOptions[]) {
   const health = createQueueHealth(logger);
   const stopping = new AbortController();
   const leaving = new AbortController();
@@ -174,12 +152,19 @@ export async function startQueue({ queue, logger, pools: options }: QueueOptions
   const heartbeats = sendHeartbeats();
 
   return {
+    /** A task may have become due: look now. */
     wake: () => {
       for (const pool of pools) pool.wake();
     },
+    /** Whether the last query of the queue succeeded. */
     isWorking: () => health.isWorking && !stopping.signal.aborted,
+    /** The tasks that it works on now, in the order of the pools. */
     sizes: () => pools.map(({ size }) => size),
-    async stop(signal) {
+    /**
+     * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then
+     * released too.
+     */
+    async stop(signal: AbortSignal): Promise<void> {
       stopping.abort();
       await Promise.all(serving);
       for (const pool of pools) if (pool.resumable) pool.release();

@@ -37,7 +37,6 @@ export interface JobTaskDeps {
 
 const MAX_WAIT_MS = 10 * 60 * 1000;
 
-/** The import of one kind of job. */
 export interface JobImport {
   /** The archive that the job reads, whose bytes its progress counts; null to count the bytes of the draft. */
   readonly archive: { readonly byteLength: number; readonly readBytes: number } | null;
@@ -118,7 +117,6 @@ function classifyFailure(
   return isTransient(error) ? 'retry' : 'failed';
 }
 
-/** Waits as long as a hub that rate limits asks for. */
 async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
   const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
   await pause(Math.min(askedMs, MAX_WAIT_MS), signal);
@@ -191,17 +189,10 @@ async function importIntoJob(
   }
 }
 
-/** Stores the progress of a job, at most twice per second. */
-interface ProgressReport {
-  update(progress: JobProgress): void;
-  /** Resolves when the last update is stored or has failed. */
-  flush(): Promise<void>;
-}
-
 const INTERVAL_MS = 500;
 
 /**
- * Makes a report with one write at a time, which skips outdated updates.
+ * Stores the progress of a job, at most twice per second: one write at a time, which skips outdated updates.
  *
  * @param onError receives the errors of writes; a job continues without stored progress
  */
@@ -209,7 +200,7 @@ export function reportProgress(
   jobs: Pick<JobStore, 'report'>,
   claim: JobClaim,
   onError: (error: unknown) => void,
-): ProgressReport {
+) {
   let latest: JobProgress | undefined;
   let writing: Promise<void> | undefined;
   let writtenAt = Number.NEGATIVE_INFINITY;
@@ -223,11 +214,12 @@ export function reportProgress(
   };
 
   return {
-    update: (progress) => {
+    update: (progress: JobProgress): void => {
       latest = progress;
       if (performance.now() - writtenAt >= INTERVAL_MS) writing ??= write();
     },
-    flush: async () => {
+    /** Resolves when the last update is stored or has failed. */
+    flush: async (): Promise<void> => {
       await writing;
       await write();
     },

@@ -153,11 +153,7 @@ async function spentBefore(
 /** The session, with each result counted and logged once it is stored. */
 function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
   return {
-    items: (signal) => session.items(signal),
-    scorers: session.scorers,
-    findAnswers: session.findAnswers,
-    readAsset: (file, signal) => session.readAsset(file, signal),
-    finish: (end) => session.finish(end),
+    ...session,
     saveResults: async (results) => {
       await session.saveResults(results);
       for (const result of results) observe(result);
