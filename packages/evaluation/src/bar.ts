@@ -28,7 +28,6 @@ export const BAR_SCHEMA = {
 /** A sealed bar, with its defaults and without absent members. */
 export type Bar = FromSchema<typeof BAR_SCHEMA>;
 
-/** The verdict on a run with a bar. */
 export interface BarVerdict {
   readonly outcome: 'met' | 'not_met' | 'undecided';
   readonly estimate: number | null;
@@ -40,7 +39,6 @@ export interface BarVerdict {
 
 const NUMBER_OR_NULL = { type: ['number', 'null'] } as const;
 
-/** A {@link BarVerdict} as the API has it. */
 export const BAR_VERDICT_SCHEMA = {
   type: 'object',
   properties: {
@@ -87,7 +85,6 @@ export function parseBar(value: JsonObject, config: RunConfig): Bar {
 const isShare = (value: JsonValue | undefined): boolean =>
   typeof value === 'number' && value >= 0 && value <= 1;
 
-/** Whether a value has the form of a sealed bar. */
 export function isBar(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const {
@@ -111,7 +108,6 @@ export function isBar(value: JsonValue): boolean {
   );
 }
 
-/** Whether a value has the form of a {@link BarVerdict}. */
 export function isBarVerdict(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const { outcome, estimate, ci, confidence, sealed_at: sealedAt, outputs_before: before, ...others } = value;

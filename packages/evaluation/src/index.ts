@@ -126,7 +126,6 @@ export {
   type ClusteredSpreads,
   type GroupScores,
   groupScores,
-  type ResultSums,
 } from './statistics/group-scores.ts';
 export { type Interval, normalQuantile, type Spread } from './statistics/intervals.ts';
 export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';

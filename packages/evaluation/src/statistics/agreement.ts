@@ -10,27 +10,13 @@ export interface AgreementCells {
   readonly false_fail: number;
 }
 
-/** How a judge agrees with a person. A number is null if it is about no outputs. */
-export interface Agreement {
-  readonly n: number;
-  readonly cells: AgreementCells;
-  /** Share of the outputs with equal verdicts. */
-  readonly agreement: number | null;
-  /** Cohen's kappa; null if chance agreement is 1. */
-  readonly kappa: number | null;
-  readonly kappa_ci95: Interval | null;
-  /** Share of the outputs passed by the judge that the person fails. */
-  readonly false_pass_rate: number | null;
-  readonly false_pass_rate_ci95: Interval | null;
-  /** Share of the outputs failed by the judge that the person passes. */
-  readonly false_fail_rate: number | null;
-  readonly false_fail_rate_ci95: Interval | null;
-  /** Share of the outputs that the person passes. */
-  readonly base_rate: number | null;
-}
+export type Agreement = ReturnType<typeof agreementOf>;
 
-/** The agreement of a judge with a person; intervals of shares are Wilson's. */
-export function agreementOf(cells: AgreementCells): Agreement {
+/**
+ * How a judge agrees with a person. A number is null if it is about no outputs, and kappa if chance agreement is 1; intervals
+ * of shares are Wilson's.
+ */
+export function agreementOf(cells: AgreementCells) {
   const { both_pass: bothPass, both_fail: bothFail, false_pass: falsePass, false_fail: falseFail } = cells;
   const n = bothPass + bothFail + falsePass + falseFail;
   const passed = bothPass + falsePass;
@@ -38,13 +24,18 @@ export function agreementOf(cells: AgreementCells): Agreement {
   const found = kappaOf(cells, n);
   return {
     ...{ n, cells },
+    /** Share of the outputs with equal verdicts. */
     agreement: shareOf(bothPass + bothFail, n),
+    /** Cohen's. */
     kappa: found?.kappa ?? null,
     kappa_ci95: found?.interval ?? null,
+    /** Share of the outputs passed by the judge that the person fails. */
     false_pass_rate: shareOf(falsePass, passed),
     false_pass_rate_ci95: intervalOf(falsePass, passed),
+    /** Share of the outputs failed by the judge that the person passes. */
     false_fail_rate: shareOf(falseFail, failed),
     false_fail_rate_ci95: intervalOf(falseFail, failed),
+    /** Share of the outputs that the person passes. */
     base_rate: shareOf(bothPass + falseFail, n),
   };
 }

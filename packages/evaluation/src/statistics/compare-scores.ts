@@ -28,22 +28,7 @@ export interface PairSums {
 }
 
 /** How two runs compare, as the API shows it. */
-export interface ComparedScores {
-  readonly paired: number;
-  readonly mean: number | null;
-  readonly other_mean: number | null;
-  /** Other minus this. */
-  readonly mean_difference: number | null;
-  readonly stderr: number | null;
-  readonly ci95: Interval | null;
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
-  /** McNemar's exact test over the pairs that have passed or failed in both runs; null without one. */
-  readonly p_value: number | null;
-  /** Set only if there are too few pairs, whatever the interval; else the interval says how the runs differ. */
-  readonly verdict?: 'undecided';
-}
+export type ComparedScores = ReturnType<typeof compareScores>;
 
 const SCALE: Interval = [-1, 1];
 
@@ -54,20 +39,23 @@ const SCALE: Interval = [-1, 1];
 const MIN_CLUSTERS = 3;
 
 /** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
-export function compareScores(sums: PairSums, confidence: number = CONFIDENCE): ComparedScores {
+export function compareScores(sums: PairSums, confidence: number = CONFIDENCE) {
   const { paired, decided, wins, losses, ties, meanDifference, spread } = sums;
   return {
     paired,
     mean: sums.mean,
     other_mean: sums.otherMean,
+    /** Other minus this. */
     mean_difference: meanDifference,
     stderr: standardError(spread),
     ci95: meanDifference === null ? null : meanInterval(meanDifference, spread, SCALE, confidence),
     wins,
     losses,
     ties,
+    /** Over the pairs that have passed or failed in both runs; null without one. */
     p_value: decided === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
-    ...(spread.clusters < MIN_CLUSTERS && { verdict: 'undecided' }),
+    // With enough pairs, the interval says how the runs differ.
+    ...(spread.clusters < MIN_CLUSTERS && { verdict: 'undecided' as const }),
   };
 }
 
@@ -108,7 +96,6 @@ function logFactorial(n: number): number {
   return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series;
 }
 
-/** What a gate says of a run. */
 export type Verdict = 'not_worse' | 'worse' | 'undecided';
 
 /**

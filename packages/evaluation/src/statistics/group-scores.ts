@@ -7,7 +7,6 @@ import {
   standardError,
 } from './intervals.ts';
 
-/** Counts of results. */
 interface Counts {
   readonly results: number;
   readonly ok: number;
@@ -16,54 +15,10 @@ interface Counts {
 }
 
 /** Counts and sums of the results of some items by one scorer. */
-export interface ResultSums extends Counts {
-  /** Results with a score, and the sum of their scores. */
-  readonly scored: number;
-  readonly scoreSum: number;
-  /** Scored results that passed, and scored results that failed: a score between 0 and 1 alone does neither. */
-  readonly passed: number;
-  readonly wrong: number;
-  /** Whether all scores are 0 or 1. */
-  readonly isBinary: boolean;
-  /** Items with a score. */
-  readonly scoredItems: number;
-  /** How the scores spread. */
-  readonly scoreSpread: Spread;
-  /** How passed results spread: among passed, failed and failed requests, and without failed requests. */
-  readonly dueSpread: Spread;
-  readonly scoredSpread: Spread;
-  readonly passCounts: readonly PassCount[];
-}
-
-/** What to keep in mind about scores. */
-interface ScoreWarning {
-  readonly code: 'few_items' | 'few_clusters';
-  readonly message: string;
-}
+type ResultSums = ReturnType<typeof addUp>;
 
 /** The scores of a run, or of a part of it, as the API shows them. */
-export interface GroupScores extends Counts {
-  /** Mean over all scored results. */
-  readonly mean: number | null;
-  readonly stderr: number | null;
-  readonly ci95: Interval | null;
-  readonly passed: number;
-  /** Scored results that have failed. */
-  readonly wrong: number;
-  /** Failed requests. */
-  readonly no_output: number;
-  /** Passed of passed, failed and failed requests. Null if there are scores, and none of them has passed or failed. */
-  readonly pass_rate: number | null;
-  readonly pass_rate_ci95: Interval | null;
-  /** Passed of passed and failed. */
-  readonly pass_rate_scored: number | null;
-  readonly pass_rate_scored_ci95: Interval | null;
-  /** By k from 1 to the repetitions. */
-  readonly pass_at_k: Readonly<Record<string, number>>;
-  /** Probability that all of k attempts pass, by k. */
-  readonly pass_hat_k: Readonly<Record<string, number>>;
-  readonly warnings: readonly ScoreWarning[];
-}
+export type GroupScores = ReturnType<typeof groupScores>;
 
 /** Fewer items or clusters say little, whatever their interval. */
 const FEW = 10;
@@ -77,25 +32,26 @@ const SCALE: Interval = [0, 1];
  * @param repetitions of the run
  * @param confidence of the intervals, whatever their names say
  */
-export function groupScores(
-  sums: ResultSums,
-  repetitions: number,
-  confidence: number = CONFIDENCE,
-): GroupScores {
+export function groupScores(sums: ResultSums, repetitions: number, confidence: number = CONFIDENCE) {
   const { results, ok, failed, unscored, scored, passed, wrong, scoreSpread } = sums;
   const decided = passed + wrong;
   const due = scored > 0 && decided === 0 ? 0 : decided + failed;
   const passCounts = due === 0 ? [] : sums.passCounts;
   const mean = scored === 0 ? null : sums.scoreSum / scored;
   return {
+    /** Over all scored results. */
     mean,
     stderr: standardError(scoreSpread),
     ci95: mean === null ? null : scoreInterval(mean, sums, confidence),
     passed,
+    /** Scored results that have failed. */
     wrong,
+    /** Failed requests. */
     no_output: failed,
+    /** Of passed, failed and failed requests. Null if there are scores, and none of them has passed or failed. */
     pass_rate: due === 0 ? null : passed / due,
     pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, sums.dueSpread, confidence),
+    /** Of passed and failed. */
     pass_rate_scored: decided === 0 ? null : passed / decided,
     pass_rate_scored_ci95:
       decided === 0 ? null : shareInterval(passed / decided, sums.scoredSpread, confidence),
@@ -119,14 +75,15 @@ function scoreInterval(
     : meanInterval(mean, scoreSpread, SCALE, confidence);
 }
 
-function warningsOf({ scoredItems: items, scoreSpread: { clusters } }: ResultSums): readonly ScoreWarning[] {
+/** What to keep in mind about scores. */
+function warningsOf({ scoredItems: items, scoreSpread: { clusters } }: ResultSums) {
   if (items < FEW) {
     const message = `${items === 0 ? 'No' : `Only ${items}`} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
-    return [{ code: 'few_items', message }];
+    return [{ code: 'few_items' as const, message }];
   }
   if (clusters >= FEW) return [];
   const message = `Only ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} of items: the scores say little.`;
-  return [{ code: 'few_clusters', message }];
+  return [{ code: 'few_clusters' as const, message }];
 }
 
 /** Items with equally many tries and passes. */
@@ -215,14 +172,16 @@ const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scoreSum'] as const;
  *
  * @param clustered how its results spread if items are clustered; undefined if each is on its own
  */
-export function addUp(rows: readonly AlikeItems[], clustered: ClusteredSpreads | undefined): ResultSums {
+export function addUp(rows: readonly AlikeItems[], clustered: ClusteredSpreads | undefined) {
   const sumOf = (of: (row: AlikeItems) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
   const sums = Object.fromEntries(COUNTS.map((name) => [name, sumOf((row) => row[name])])) as Readonly<
     Record<(typeof COUNTS)[number], number>
   >;
   return {
     ...sums,
+    /** Results with a score. */
     scored: sumOf(({ items, scored }) => items * scored),
+    // A score between 0 and 1 alone neither passes nor fails.
     passed: sumOf(({ items, passes }) => items * passes),
     wrong: sumOf(({ items, wrong }) => items * wrong),
     scoredItems: sumOf(({ items, scored }) => (scored > 0 ? items : 0)),
@@ -241,6 +200,7 @@ export function addUp(rows: readonly AlikeItems[], clustered: ClusteredSpreads |
               return { items, results, mean: passes / results, variance: 0 };
             }),
           ),
+          // Failed requests count too.
           dueSpread: spreadOf(
             rows.map(({ items, tries, passes }) => {
               return { items, results: tries, mean: passes / tries, variance: 0 };

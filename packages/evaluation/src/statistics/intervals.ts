@@ -1,4 +1,3 @@
-/** A confidence interval. */
 export type Interval = readonly [low: number, high: number];
 
 /**

@@ -6,19 +6,18 @@ export interface RunPrices {
   readonly judge: Price | null;
 }
 
-/** What a run, or a result, used. */
-interface Taken {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** What its judges charged. */
-  readonly judgeCost: number;
-}
-
-/** What a run costs: the tokens of the model, if it has a price, and its judges. Null if neither has a price. */
+/**
+ * What a run, or a result, costs: the tokens of the model, if it has a price, and what its judges charged. Null if neither
+ * has a price.
+ */
 export function runCost(
   { model, judge }: RunPrices,
-  { inputTokens, outputTokens, judgeCost }: Taken,
-): { readonly amount: number; readonly currency: string } | null {
+  {
+    inputTokens,
+    outputTokens,
+    judgeCost,
+  }: Readonly<Record<'inputTokens' | 'outputTokens' | 'judgeCost', number>>,
+) {
   const currency = model?.currency ?? judge?.currency;
   if (currency === undefined) return null;
   return { amount: roundCost(costOf(model, inputTokens, outputTokens) + judgeCost), currency };
@@ -29,7 +28,6 @@ export function readPrices(model: string | null, judge: string | null): RunPrice
   return { model: readPrice(model), judge: readPrice(judge) };
 }
 
-/** What tokens cost at a price. */
 export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
   if (price === null) return 0;
   return roundCost((inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6);
@@ -38,21 +36,9 @@ export function costOf(price: Price | null, inputTokens: number, outputTokens: n
 /** To 12 significant digits, without the noise of binary sums such as 0.30000000000000004. */
 export const roundCost = (amount: number): number => Number(amount.toPrecision(12));
 
-interface StatedPrice {
-  readonly input_per_million: number;
-  readonly output_per_million: number;
-  readonly currency?: unknown;
-}
-
-function isPrice(value: unknown): value is StatedPrice {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['input_per_million', 'output_per_million'].every((name) =>
-    Number.isFinite((value as Record<string, unknown>)[name]),
-  );
-}
-
 function readPrice(json: string | null): Price | null {
-  const price: unknown = json === null ? null : JSON.parse(json);
-  if (!isPrice(price)) return null;
-  return { ...price, currency: typeof price.currency === 'string' ? price.currency : 'USD' };
+  const price: Price = { currency: 'USD', ...(json === null ? null : JSON.parse(json)) };
+  const { input_per_million: input, output_per_million: output, currency } = price;
+  if (!Number.isFinite(input) || !Number.isFinite(output)) return null;
+  return { ...price, currency: typeof currency === 'string' ? currency : 'USD' };
 }
