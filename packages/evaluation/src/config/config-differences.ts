@@ -1,8 +1,6 @@
 import { canonicalJson, isJsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 
-/** A member in which two configurations differ. */
 export interface ConfigDifference {
-  /** JSON Pointer into the configuration. */
   readonly path: string;
   /** Absent if the configuration has no such member; the beginning of a long text, or of the JSON text of another long value. */
   readonly value?: JsonValue;

@@ -38,7 +38,6 @@ export class ConfigProblems {
     if (!this.#byLocation.has(path)) this.#byLocation.set(path, { message: `${path} ${predicate}.`, path });
   }
 
-  /** The error of a configuration that has problems. */
   toError(): RunError {
     const errors = [...this.#byLocation.values()];
     const others = errors.length - 1;

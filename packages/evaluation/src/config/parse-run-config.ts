@@ -113,22 +113,13 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   return config;
 }
 
-/** What a request adds to the scorers of a run. */
-export interface AddedScorers {
-  /** The configuration of the run with the new scorers. */
-  readonly config: RunConfig;
-  readonly names: readonly string[];
-  /** The name of another scorer that the configuration has; null without one. */
-  readonly taken: string | null;
-}
-
 /**
  * Parses scorers that are added to a run. Scorers that its configuration already has, in the same words, stay as they
  * are: such a request continues an earlier one.
  *
  * @throws RunError `invalid_request`
  */
-export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedScorers {
+export function parseAddedScorers(scorers: JsonValue, source: RunConfig) {
   const stated = parse({ provider: 'echo', scorers }, '', MAX_PARAM_TEXT_CHARS).scorers ?? [];
   const { scorers: first = [], added_scorers: before = [] } = source;
   const same = new Set([...first, ...before].map((one) => canonicalJson(one as unknown as JsonObject)));
@@ -141,6 +132,7 @@ export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedS
   return {
     config,
     names,
+    /** The name of another scorer that the configuration has; null without one. */
     taken:
       others.find(({ name }) => known.includes(name))?.name ??
       (names.length === 0 ? (known[0] ?? null) : null),
@@ -158,7 +150,9 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   if (problems.isFull) throw problems.toError();
   const config = normalizeConfig(value);
   const checked = checkSchema(config, problems);
-  for (const [model, at] of modelsOf(config)) checkModel(model, at, maxTextChars, problems);
+  const { provider } = config;
+  if (isJsonObject(provider)) checkModel(provider, ['provider'], maxTextChars, problems);
+  for (const [judge, at] of judgesAt(config)) checkModel(judge, at, maxTextChars, problems);
   checkPrompts(config, maxTextChars, problems);
   if (!problems.isEmpty) throw problems.toError();
   const parsed = checked as unknown as RunConfig;
@@ -169,12 +163,11 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   return parsed;
 }
 
-/** The models of a configuration, and where they are. */
-function* modelsOf(config: JsonObject): Generator<[JsonObject, Steps]> {
-  for (const name of ['provider', 'judge']) {
-    const model = config[name];
-    if (isJsonObject(model)) yield [model, [name]];
-  }
+const SCORERS = ['scorers', 'added_scorers'];
+
+/** The judges of a configuration, and where they are. */
+function* judgesAt(config: JsonObject): Generator<[JsonObject, Steps]> {
+  if (isJsonObject(config['judge'])) yield [config['judge'], ['judge']];
   for (const member of SCORERS) {
     const scorers = config[member];
     for (const [index, scorer] of (Array.isArray(scorers) ? scorers : []).entries()) {
@@ -184,29 +177,16 @@ function* modelsOf(config: JsonObject): Generator<[JsonObject, Steps]> {
   }
 }
 
-/** The members with scorers. */
-const SCORERS = ['scorers', 'added_scorers'] as const;
-
-/** Every judge, and where it is. */
-function judgesAt(config: RunConfig): [JudgeConfig, Steps][] {
-  const ofScorers = SCORERS.flatMap((member) =>
-    (config[member] ?? []).map(({ judge }, index) => [judge, [member, index, 'judge']] as const),
-  );
-  return [[config.judge, ['judge']] as const, ...ofScorers].flatMap(([judge, at]) =>
-    judge === undefined ? [] : [[judge, [...at]]],
-  );
-}
-
 /**
  * The cost of a run is one amount, which a limit can hold only if all prices are known.
  *
  * @throws RunError `invalid_request`
  */
 function checkPrices(config: RunConfig, problems: ConfigProblems): void {
-  const prices: [Price | undefined, Steps][] = [
-    [config.price, ['price']],
-    ...judgesAt(config).map(([{ price }, at]): [Price | undefined, Steps] => [price, [...at, 'price']]),
-  ];
+  const prices: [Price | undefined, Steps][] = [[config.price, ['price']]];
+  for (const [judge, at] of judgesAt(config as unknown as JsonObject)) {
+    prices.push([(judge as unknown as JudgeConfig).price, [...at, 'price']]);
+  }
   const stated = prices.flatMap(([price, at]) => (price === undefined ? [] : [{ ...price, at }]));
   const [first, ...others] = stated;
   for (const { currency, at } of others) {
@@ -259,7 +239,7 @@ function withoutNulls(config: JsonObject): JsonObject {
       .map(([name, value]) => {
         if (KEPT.has(name)) return [name, value];
         if (isJsonObject(value)) return [name, withoutNulls(value)];
-        const isScorers = ['scorers', 'added_scorers'].includes(name) && Array.isArray(value);
+        const isScorers = SCORERS.includes(name) && Array.isArray(value);
         return [name, isScorers ? value.map((one) => (isJsonObject(one) ? withoutNulls(one) : one)) : value];
       }),
   );

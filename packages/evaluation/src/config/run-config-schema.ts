@@ -15,14 +15,12 @@ export const CHECKER_SCHEMAS: ReadonlyMap<string, ConfigSchema> = new Map(
   ]),
 );
 
-/** The name of a checker without options. */
 export const CHECKER_NAME_SCHEMA: ConfigSchema = {
   type: 'string',
   enum: [...CHECKER_SCHEMAS.keys()],
   description: 'a checker without options',
 };
 
-/** A checker with options. */
 export const CHECKER_OPTIONS_SCHEMA: ConfigSchema = {
   description: 'a checker with options, which `type` selects',
   oneOf: [...CHECKER_SCHEMAS.values()],
@@ -35,6 +33,23 @@ export const CHECKER_SCHEMA: ConfigSchema = {
     'a checker as items have it, such as `numeric` or `{"type": "regex", "pattern": "^4"}`: for items without one, or with `checker_mode: override` for all',
   oneOf: [CHECKER_NAME_SCHEMA, CHECKER_OPTIONS_SCHEMA],
 };
+
+/** An object with these members alone. */
+const closed = <const Properties extends object, const Required extends readonly string[]>(
+  description: string,
+  properties: Properties,
+  ...required: Required
+) => ({ type: 'object', description, properties, required, additionalProperties: false }) as const;
+
+const integer = <const More extends { readonly default?: number }>(
+  minimum: number,
+  maximum: number,
+  description: string,
+  more?: More,
+) => ({ type: 'integer', minimum, maximum, ...(more as More), description }) as const;
+
+const amount = (maximum: number, description: string) =>
+  ({ type: 'number', minimum: 0, maximum, description }) as const;
 
 const baseUrl = {
   type: 'string',
@@ -106,17 +121,16 @@ const chatModel = {
 
 /** The source of the outputs: one schema per `type`. */
 export const PROVIDER_SCHEMAS = {
-  openai_compatible: {
-    type: 'object',
-    description: 'requests outputs from a model over the chat-completions protocol',
-    properties: { type: { type: 'string', const: 'openai_compatible' }, ...chatModel },
-    required: ['type', 'base_url', 'model'],
-    additionalProperties: false,
-  },
-  anthropic: {
-    type: 'object',
-    description: 'requests outputs from a model over the Anthropic Messages API',
-    properties: {
+  openai_compatible: closed(
+    'requests outputs from a model over the chat-completions protocol',
+    { type: { type: 'string', const: 'openai_compatible' }, ...chatModel },
+    'type',
+    'base_url',
+    'model',
+  ),
+  anthropic: closed(
+    'requests outputs from a model over the Anthropic Messages API',
+    {
       type: { type: 'string', const: 'anthropic' },
       base_url: baseUrl,
       model,
@@ -124,23 +138,19 @@ export const PROVIDER_SCHEMAS = {
       api_key_env: apiKeyEnv,
       extra_headers: extraHeaders,
     },
-    required: ['type', 'base_url', 'model'],
-    additionalProperties: false,
-  },
-  item_field: {
-    type: 'object',
-    description: 'uses outputs that the items contain',
-    properties: {
-      type: { type: 'string', const: 'item_field' },
-      pointer,
-    },
-    required: ['type', 'pointer'],
-    additionalProperties: false,
-  },
-  external: {
-    type: 'object',
-    description: 'waits for results that clients send; no worker processes the run',
-    properties: {
+    'type',
+    'base_url',
+    'model',
+  ),
+  item_field: closed(
+    'uses outputs that the items contain',
+    { type: { type: 'string', const: 'item_field' }, pointer },
+    'type',
+    'pointer',
+  ),
+  external: closed(
+    'waits for results that clients send; no worker processes the run',
+    {
       type: { type: 'string', const: 'external' },
       label: {
         type: 'string',
@@ -149,34 +159,20 @@ export const PROVIDER_SCHEMAS = {
         description: 'what makes the outputs, for people',
       },
     },
-    required: ['type'],
-    additionalProperties: false,
-  },
-  echo: {
-    type: 'object',
-    description: 'returns the last message, to try a dataset or a deployment',
-    properties: { type: { type: 'string', const: 'echo' } },
-    required: ['type'],
-    additionalProperties: false,
-  },
+    'type',
+  ),
+  echo: closed(
+    'returns the last message, to try a dataset or a deployment',
+    { type: { type: 'string', const: 'echo' } },
+    'type',
+  ),
 } as const satisfies Readonly<Record<string, ConfigSchema>>;
 
-export const PRICE_SCHEMA = {
-  type: 'object',
-  description: 'what the provider charges, for `cost`',
-  properties: {
-    input_per_million: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1e9,
-      description: 'for a million input tokens',
-    },
-    output_per_million: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1e9,
-      description: 'for a million output tokens',
-    },
+export const PRICE_SCHEMA = closed(
+  'what the provider charges, for `cost`',
+  {
+    input_per_million: amount(1e9, 'for a million input tokens'),
+    output_per_million: amount(1e9, 'for a million output tokens'),
     currency: {
       type: 'string',
       pattern: '^[A-Z]{3}$',
@@ -185,29 +181,21 @@ export const PRICE_SCHEMA = {
       description: 'ISO 4217 code',
     },
   },
-  required: ['input_per_million', 'output_per_million'],
-  additionalProperties: false,
-} as const satisfies ConfigSchema;
+  'input_per_million',
+  'output_per_million',
+);
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
-export const MAX_COST_SCHEMA = {
-  type: 'object',
-  description:
-    'limit of the cost of the run; requires `price`. No request starts that is expected to exceed it, and the run then ends as `stopped`',
-  properties: {
-    amount: { type: 'number', minimum: 0, maximum: 1e12, description: 'in the currency of `price`' },
-  },
-  required: ['amount'],
-  additionalProperties: false,
-} as const satisfies ConfigSchema;
+export const MAX_COST_SCHEMA = closed(
+  'limit of the cost of the run; requires `price`. No request starts that is expected to exceed it, and the run then ends as `stopped`',
+  { amount: amount(1e12, 'in the currency of `price`') },
+  'amount',
+);
 
-/** The model that judges. */
-export const JUDGE_SCHEMA = {
-  type: 'object',
-  description:
-    'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
-  properties: {
+export const JUDGE_SCHEMA = closed(
+  'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
+  {
     type: {
       type: 'string',
       enum: ['openai_compatible', 'anthropic'],
@@ -224,11 +212,10 @@ export const JUDGE_SCHEMA = {
     },
     price: { ...PRICE_SCHEMA, description: 'what the provider of the judge charges, for `cost`' },
   },
-  required: ['base_url', 'model'],
-  additionalProperties: false,
-} as const satisfies ConfigSchema;
+  'base_url',
+  'model',
+);
 
-/** A provider, which `type` selects. */
 export const PROVIDER_SCHEMA: ConfigSchema = {
   description: 'the source of the outputs, which `type` selects',
   oneOf: Object.values(PROVIDER_SCHEMAS),
@@ -246,12 +233,7 @@ export const SELECT_SCHEMA = {
   type: 'object',
   description: 'which items to run; its members apply in this order',
   properties: {
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 2_147_483_647,
-      description: 'the first items of the dataset',
-    },
+    limit: integer(1, 2_147_483_647, 'the first items of the dataset'),
     sections: { ...names, description: 'items of the sections with these names' },
     types: { ...names, description: 'items of these types' },
     tags: { ...names, description: 'items with at least one of these tags' },
@@ -262,25 +244,21 @@ export const SELECT_SCHEMA = {
       items: { type: ['string', 'integer'], maxLength: 65_535 },
       description: 'items with these ids',
     },
-    sample: {
-      type: 'object',
-      description: 'sample size; the seed makes the sample reproducible',
-      properties: {
+    sample: closed(
+      'sample size; the seed makes the sample reproducible',
+      {
         n: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
         seed: { type: ['integer', 'string'], maxLength: 256, default: 0 },
       },
-      required: ['n'],
-      additionalProperties: false,
-    },
+      'n',
+    ),
   },
   additionalProperties: false,
 } as const satisfies ConfigSchema;
 
-/** One of the scorers of a run. */
-export const SCORER_SCHEMA = {
-  type: 'object',
-  description: 'a score of each output: by a checker, by a judge, or as the items say',
-  properties: {
+export const SCORER_SCHEMA = closed(
+  'a score of each output: by a checker, by a judge, or as the items say',
+  {
     name: {
       type: 'string',
       pattern: '^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$',
@@ -290,9 +268,8 @@ export const SCORER_SCHEMA = {
     checker: CHECKER_SCHEMA,
     judge: JUDGE_SCHEMA,
   },
-  required: ['name'],
-  additionalProperties: false,
-} as const satisfies ConfigSchema;
+  'name',
+);
 
 export const SCORERS_SCHEMA = {
   type: 'array',
@@ -338,53 +315,28 @@ const members = {
     description:
       'JSON Pointer to the value that items share which depend on each other, such as `/meta/passage`: standard errors are clustered by it',
   },
-  repetitions: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 1,
-    description: 'how often each item is run',
-  },
-  concurrency: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 256,
-    default: 8,
-    description: 'how many items run at the same time',
-  },
-  max_retries: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 20,
+  repetitions: integer(1, 100, 'how often each item is run', { default: 1 }),
+  concurrency: integer(1, 256, 'how many items run at the same time', { default: 8 }),
+  max_retries: integer(0, 20, 'how often a request is sent again after 429, 5xx or a broken connection', {
     default: 5,
-    description: 'how often a request is sent again after 429, 5xx or a broken connection',
-  },
-  timeout_ms: {
-    type: 'integer',
-    minimum: 100,
-    maximum: 3_600_000,
-    default: 120_000,
-    description: 'how long one request may take, in milliseconds',
-  },
-  max_consecutive_failures: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 1_000_000,
-    default: 20,
-    description: 'this many items in a row without an answer end the run as `failed`',
-  },
-  requests_per_minute: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'requests to the models, evenly spaced; without it there is no limit',
-  },
+  }),
+  timeout_ms: integer(100, 3_600_000, 'how long one request may take, in milliseconds', { default: 120_000 }),
+  max_consecutive_failures: integer(
+    1,
+    1_000_000,
+    'this many items in a row without an answer end the run as `failed`',
+    { default: 20 },
+  ),
+  requests_per_minute: integer(
+    1,
+    1_000_000,
+    'requests to the models, evenly spaced; without it there is no limit',
+  ),
   price: PRICE_SCHEMA,
   max_cost: MAX_COST_SCHEMA,
-  reuse: {
-    type: 'object',
-    description: 'takes outputs of an earlier run where that asked the same, instead of asking again',
-    properties: {
+  reuse: closed(
+    'takes outputs of an earlier run where that asked the same, instead of asking again',
+    {
       run_id: {
         type: 'string',
         pattern: `^(latest|${UUID})$`,
@@ -393,9 +345,8 @@ const members = {
           'the earlier run; `latest` is the newest run of the dataset that has ended and asked the same model at the same origin',
       },
     },
-    required: ['run_id'],
-    additionalProperties: false,
-  },
+    'run_id',
+  ),
 } as const;
 
 const SCORER_SHAPE = {

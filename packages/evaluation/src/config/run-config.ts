@@ -16,16 +16,13 @@ type Providers = typeof PROVIDER_SCHEMAS;
 /** A schema's type does not know that the members of `params` are JSON. */
 type WithParams<Model> = Omit<Model, 'params'> & { readonly params: JsonObject };
 
-/** What a provider charges. */
 export type Price = FromSchema<typeof PRICE_SCHEMA>;
 
-/** The model that judges. */
 export type JudgeConfig = WithParams<FromSchema<typeof JUDGE_SCHEMA>>;
 
 /** A model and how it is asked. `base_url` has no trailing slash. */
 export type ModelConfig = Omit<JudgeConfig, 'type' | 'threshold' | 'price'>;
 
-/** The source of the outputs. */
 export type ProviderConfig =
   | WithParams<FromSchema<Providers['openai_compatible']>>
   | WithParams<FromSchema<Providers['anthropic']>>
@@ -65,7 +62,6 @@ interface ScorerConfig {
   readonly judge?: JudgeConfig;
 }
 
-/** How requests to a model are written. */
 export const wireFormatOf = ({ type }: Pick<JudgeConfig, 'type'>): WireFormat =>
   type === 'anthropic' ? 'anthropic_messages' : 'chat_completions';
 
@@ -79,7 +75,6 @@ export function modelOf({
 /** The name of the scorer of a configuration that names none. */
 export const MAIN_SCORER = 'main';
 
-/** The judges of a run. */
 export function judgesOf({
   judge,
   scorers = [],
@@ -114,16 +109,13 @@ function scorerPlan({ name, checker, judge }: ScorerConfig): ScorerPlan {
   };
 }
 
-/** The prompts of a run. */
 export function promptsOf(config: Pick<RunConfig, 'system_prompt' | 'prompt_template'>): RunPrompts {
   return { system: config.system_prompt ?? null, template: config.prompt_template ?? null };
 }
 
-/** What of an output a run scores. */
 export const reasoningOf = ({ reasoning = 'strip' }: Pick<RunConfig, 'reasoning'>): ReasoningMode =>
   reasoning;
 
-/** The checker of a run; null without one. */
 export function checkerOf(config: Pick<RunConfig, 'checker' | 'checker_mode'>): RunChecker | null {
   const { checker, checker_mode: mode = 'default' } = config;
   return checker === undefined ? null : { json: canonicalJson(checker), mode };
