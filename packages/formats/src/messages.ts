@@ -75,15 +75,16 @@ export function itemMessages(item: JsonObject): JsonObject[] {
   return messages;
 }
 
-/** The images of an item as data URIs or links, by name. */
-export function itemImages(item: JsonObject): {
-  readonly images: readonly string[];
-  readonly others: number;
-} {
+export function itemFiles(item: JsonObject): readonly JsonValue[] {
   const assets = memberOf(item, 'assets');
-  const entries = Array.isArray(assets) ? assets : Object.values(membersOf(assets));
+  return Array.isArray(assets) ? assets : Object.values(membersOf(assets));
+}
+
+/** The images of an item as data URIs or links; it counts its other files. */
+export function itemImages(item: JsonObject, place: Place): readonly string[] {
+  const files = itemFiles(item);
   const images: string[] = [];
-  for (const entry of entries) {
+  for (const entry of files) {
     const type = textOf(memberOf(entry, 'mime_type'));
     if (type === null || !type.startsWith('image/')) continue;
     const data = textOf(memberOf(entry, 'data'));
@@ -91,7 +92,8 @@ export function itemImages(item: JsonObject): {
     if (data !== null) images.push(`data:${type};base64,${data}`);
     else if (url !== null) images.push(url);
   }
-  return { images, others: entries.length - images.length };
+  place.lost('files that are not images', files.length - images.length);
+  return images;
 }
 
 /** The letter of a choice, as Inspect gives them. @param index from 0 */

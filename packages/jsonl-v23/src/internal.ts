@@ -155,7 +155,15 @@ export {
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
-export { choiceContent, choiceLabel, readChoices } from './mapping/choices.ts';
+export {
+  choiceContent,
+  choiceLabel,
+  choicesOf,
+  type LabelledChoice,
+  type LabelledChoices,
+  labelledChoices,
+  readChoices,
+} from './mapping/choices.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { ANSWER_KINDS, type ColumnUse, columnUses, mappedColumns, withUnmapped } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';

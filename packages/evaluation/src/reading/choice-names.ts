@@ -1,34 +1,17 @@
+import type { LabelledChoices } from '@svc/jsonl-v23/internal';
 import { checkerLimit } from '../check-limits.ts';
-import type { LabelledChoices } from '../item/labelled-choices.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
 import { occurrences } from './comparable-text.ts';
 import { LOOK_ALIKES } from './languages.ts';
 import type { Name } from './statement.ts';
-import { characterAt, type Grammar, grammarOf, isUnspaced, type Word } from './words.ts';
+import { characterAt, type Grammar, grammarOf, hasAny, isUnspaced, type Word } from './words.ts';
 
 /** No task has more; searching for them would take seconds. */
 const MAX_CHOICES = 1_000;
 /** A longer label is only found as a whole output. */
 const MAX_LABEL_CHARS = 64;
 
-/** A choice as it is searched for. */
-interface Sought {
-  readonly label: string;
-  readonly text: string;
-  readonly folded: string;
-}
-
-/** The labels and texts of an item's choices. */
-export interface ChoiceNames {
-  readonly sought: readonly Sought[];
-  /** Labels of one letter or a number, by their own spelling, and in lower case. */
-  readonly labels: ReadonlyMap<string, number>;
-  readonly anyCase: ReadonlyMap<string, number>;
-  /** Other labels, which are searched for like texts. */
-  readonly wordLabels: ReadonlyMap<string, number>;
-  /** By texts in lower case; the first of equal ones. */
-  readonly texts: ReadonlyMap<string, number>;
-}
+export type ChoiceNames = ReturnType<typeof choiceNames>;
 
 /** @throws RunError `checker_limit` for over 1,000 choices */
 export function limitChoices({ choices: { length } }: LabelledChoices): void {
@@ -38,12 +21,12 @@ export function limitChoices({ choices: { length } }: LabelledChoices): void {
 }
 
 /** @throws RunError `checker_limit` for over 1,000 choices */
-export function choiceNames(listed: LabelledChoices): ChoiceNames {
+export function choiceNames(listed: LabelledChoices) {
   limitChoices(listed);
   const { choices } = listed;
   const bare = choices.map(({ label }) => bareText(cleanText(label).text));
   const isBare = new Set(bare).size === bare.length;
-  const sought = choices.map(({ label, text }, index): Sought => {
+  const sought = choices.map(({ label, text }, index) => {
     const clean = bareEnd(cleanText(text).text.trim());
     return { label: (isBare && bare[index]) || label, text: clean, folded: foldCase(clean) };
   });
@@ -51,17 +34,21 @@ export function choiceNames(listed: LabelledChoices): ChoiceNames {
   const words = sought.map(({ label }, index) => (short[index] === null ? foldCase(label) : null));
   return {
     sought,
+    /** Labels of one letter or a number, by their own spelling, and in lower case. */
     labels: firstOf(short),
     anyCase: firstOf(short.map((label) => (label === null ? null : foldCase(label)))),
+    /** Other labels, which are searched for like texts. */
     wordLabels: firstOf(words),
-    texts: firstOf(sought.map(({ folded }) => folded)),
+    /** By texts in lower case; the first of equal ones. */
+    texts: firstOf(sought.map(({ folded }) => folded || null)),
   };
 }
 
-function firstOf(keys: readonly (string | null)[]): ReadonlyMap<string, number> {
+/** The index of the first of equal keys. */
+export function firstOf(keys: readonly (string | null)[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [index, key] of keys.entries()) {
-    if (key !== null && key !== '' && !found.has(key)) found.set(key, index);
+    if (key !== null && !found.has(key)) found.set(key, index);
   }
   return found;
 }
@@ -174,7 +161,7 @@ const previous = (text: string, at: number): string => {
 };
 
 /** Words that cannot follow the article `a`, so that it is a label before them. */
-const AFTER_LABEL = ['is', 'was', 'because'] as const;
+const AFTER_LABEL = ['is', 'was', 'because', 'wrong', 'no'] as const;
 const isEnd = (word: Word | undefined): boolean =>
   word === undefined || (word.isMark && !"'".includes(word.text));
 
@@ -248,8 +235,7 @@ function labelAt(
   const isWord = grammar.isLetterWord(written) || DIGIT.test(written);
   if (isSpeaker(words, index, names)) return null;
   if (!isWord || endsPhrase) return name;
-  const roles = rolesAt(index + 1);
-  const isSubject = AFTER_LABEL.some((role) => roles.has(role)) || roles.has('wrong') || roles.has('no');
+  const isSubject = hasAny(rolesAt(index + 1), ...AFTER_LABEL);
   return isSubject && !isPronoun(written, following?.text ?? '') ? name : null;
 }
 

@@ -2,7 +2,6 @@ import { toNfc } from './comparable-text.ts';
 
 /** A text without its markup, and where its characters stand in the original. */
 export interface CleanText {
-  /** The original in Unicode NFC. */
   readonly source: string;
   readonly text: string;
   /** The text in lower case, character by character. */

@@ -3,6 +3,7 @@
  */
 
 import { type Name, type Statement, skipFillers, type Unit } from './statement.ts';
+import { endOf, hasAny } from './words.ts';
 
 /** A place of a text that states an answer. */
 export interface Conclusion {
@@ -76,13 +77,12 @@ class ConclusionReader {
   /** "The answer is B", "Answer: B" */
   subject(index: number, takesPlural: boolean): Conclusion | null {
     const roles = this.#statement.rolesAt(index);
-    const isNoun = roles.has('answer') || roles.has('option');
+    const isNoun = hasAny(roles, 'answer', 'option');
     const isPlural = roles.has('plural');
     if (!(isNoun || (isPlural && takesPlural) || roles.has('correct')) || (isPlural && !takesPlural))
       return null;
     if (this.#isOther(index)) return null;
-    const after =
-      roles.get('answer') ?? roles.get('option') ?? roles.get('plural') ?? roles.get('correct') ?? 0;
+    const after = endOf(roles, 'answer', 'option', 'plural', 'correct') ?? 0;
     const sentenceEnd = this.#statement.sentenceEnd[index] ?? 0;
     const limit = Math.min(sentenceEnd, index + MAX_SUBJECT_UNITS);
     let lastVerb: number | null = null;
@@ -131,16 +131,10 @@ class ConclusionReader {
         return this.#conclusion(list.of, index, praise ?? picked ?? at, true);
       }
       if (roles.has('may')) isGuess = true;
-      const verb = roles.get('is');
-      if (verb !== undefined || isDash(unit)) hasVerb = true;
-      const end =
-        verb ??
-        roles.get('may') ??
-        roles.get('filler') ??
-        roles.get('option') ??
-        (isDash(unit) || isCloser(unit) ? at + 1 : undefined);
-      if (end === undefined) return null;
-      at = end;
+      if (roles.has('is') || isDash(unit)) hasVerb = true;
+      const end = endOf(roles, 'is', 'may', 'filler', 'option');
+      if (end === undefined && !isDash(unit) && !isCloser(unit)) return null;
+      at = end ?? at + 1;
     }
     return null;
   }
@@ -154,7 +148,7 @@ class ConclusionReader {
       if (said !== null) return this.#conclusion(said.of, index, said.end);
     }
     const isStart = this.#beginsClause(index);
-    const so = roles.get('so') ?? roles.get('rest');
+    const so = endOf(roles, 'so', 'rest');
     if (so !== undefined && isStart) {
       const said = this.#direct(index, so);
       if (said !== null) return said;
@@ -195,7 +189,6 @@ class ConclusionReader {
     return isVerbLast && this.#endsPhrase(skipFillers(this.#statement, at, ['is', 'pick']));
   }
 
-  /** The names of the list that a place states as the answer. */
   #readAt(from: number): { readonly of: ReadonlySet<number>; readonly end: number } | null {
     let at = from;
     for (let steps = 0; steps < MAX_SUBJECT_UNITS; steps += 1) {
@@ -204,19 +197,13 @@ class ConclusionReader {
       if (unit.name !== null) {
         if (this.#isDenied(at)) return null;
         const list = this.#list(at, false);
-        const isCondition = this.#statement.phraseEnd(list.end, 'if') !== undefined;
+        const isCondition = this.#statement.rolesAt(list.end).has('if');
         return isCondition ? null : list;
       }
       const weak = this.#weak.get(unit.text);
       if (weak !== undefined && this.#endsPhrase(at + 1)) return { of: new Set([weak]), end: at + 1 };
       const roles = this.#statement.rolesAt(at);
-      const end =
-        roles.get('filler') ??
-        roles.get('a') ??
-        roles.get('option') ??
-        roles.get('correct') ??
-        roles.get('is') ??
-        roles.get('answer');
+      const end = endOf(roles, 'filler', 'a', 'option', 'correct', 'is', 'answer');
       if (end !== undefined) at = end;
       else if (unit.isMark && '([{<>:=-–—→|/'.includes(unit.text)) at += 1;
       else return null;
@@ -239,7 +226,6 @@ class ConclusionReader {
     return only === null ? null : this.#conclusion(new Set([only.of]), index, end);
   }
 
-  /** A name and what is joined to it. */
   #list(from: number, isSubject: boolean): { readonly of: Set<number>; readonly end: number } {
     const of = new Set([this.#units[from]?.name?.of ?? 0]);
     let end = from + 1;
@@ -272,16 +258,9 @@ class ConclusionReader {
       if (unit === undefined || unit.name !== null) return at;
       const roles = this.#statement.rolesAt(at);
       const isSeparator = roles.has('join') || (unit.isMark && ',;/&+|-–)](['.includes(unit.text));
-      const isBetween =
-        at > from && (roles.has('filler') || roles.has('option') || roles.has('a') || roles.has('maybe'));
+      const isBetween = at > from && hasAny(roles, 'filler', 'option', 'a', 'maybe');
       if (!isSeparator && !isBetween) return from;
-      at =
-        roles.get('join') ??
-        roles.get('filler') ??
-        roles.get('option') ??
-        roles.get('a') ??
-        roles.get('maybe') ??
-        at + 1;
+      at = endOf(roles, 'join', 'filler', 'option', 'a', 'maybe') ?? at + 1;
     }
     return from;
   }
@@ -308,8 +287,7 @@ class ConclusionReader {
   #endsPhrase(at: number): boolean {
     const unit = this.#units[at];
     if (unit === undefined || (unit.isMark && unit.text !== "'" && unit.text !== '-')) return true;
-    const roles = this.#statement.rolesAt(at);
-    return (['because', 'so', 'but', 'no', 'that'] as const).some((role) => roles.has(role));
+    return hasAny(this.#statement.rolesAt(at), 'because', 'so', 'but', 'no', 'that');
   }
 
   /** Whether the verb's subject is the model: "many pick A" states nothing. */
@@ -333,7 +311,7 @@ class ConclusionReader {
     for (let at = index - 1; at >= Math.max(start, index - 3); at -= 1) {
       const roles = this.#statement.rolesAt(at);
       if (this.#units[at]?.name != null || this.#units[at]?.isMark) return false;
-      if (roles.has('other') || roles.has('wrong') || roles.has('no')) return true;
+      if (hasAny(roles, 'other', 'wrong', 'no')) return true;
     }
     return false;
   }
@@ -344,9 +322,18 @@ class ConclusionReader {
     if (index - start > 8) return false;
     for (let at = start; at < index; at += 1) {
       const roles = this.#statement.rolesAt(at);
-      const isLight = (
-        ['filler', 'a', 'correct', 'so', 'wait', 'join', 'but', 'answer', 'option'] as const
-      ).some((role) => roles.has(role));
+      const isLight = hasAny(
+        roles,
+        'filler',
+        'a',
+        'correct',
+        'so',
+        'wait',
+        'join',
+        'but',
+        'answer',
+        'option',
+      );
       if (!isLight && !this.#units[at]?.isMark) return false;
     }
     return true;
@@ -356,15 +343,8 @@ class ConclusionReader {
     const start = this.#statement.sentenceStart[index] ?? 0;
     if (index === start) return true;
     const before = this.#units[index - 1] as Unit;
-    const roles = this.#statement.rolesAt(index - 1);
-    return (
-      before.isMark ||
-      roles.has('join') ||
-      roles.has('but') ||
-      roles.has('so') ||
-      roles.has('wait') ||
-      before.isUnspaced
-    );
+    if (before.isMark || before.isUnspaced) return true;
+    return hasAny(this.#statement.rolesAt(index - 1), 'join', 'but', 'so', 'wait');
   }
 
   #overLines(from: number): number {

@@ -1,6 +1,6 @@
+import { labelledChoices } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { labelledChoices } from '../item/labelled-choices.ts';
 import { readChoice } from './read-choice.ts';
 import { readAnswerNumber, readNumber } from './read-number.ts';
 

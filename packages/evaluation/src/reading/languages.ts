@@ -4,62 +4,38 @@
  */
 
 /** What a word does in a sentence that states an answer. */
-export type Role =
-  /** Names the answer: "answer". */
-  | 'answer'
-  /** Names a choice: "option". It states an answer only with a verb. */
-  | 'option'
-  /** Several of them: "options". */
-  | 'plural'
-  /** A verb that takes a choice: "pick". */
-  | 'pick'
-  /** Joins a subject and what it is: "is". */
-  | 'is'
-  /** Such a verb of the past or of chance, which states no answer, but may deny one: "was", "can be". */
-  | 'was'
-  /** Makes a statement a guess: "could". */
-  | 'may'
-  /** Begins a conclusion: "therefore". */
-  | 'so'
-  /** Names what is left: "leaving". */
-  | 'rest'
-  /** Begins a statement without a subject: "it is", "I would say". */
-  | 'say'
-  /** Praises a choice: "correct". */
-  | 'correct'
-  /** Rejects the choice before it: "is wrong". */
-  | 'wrong'
-  /** Rejects the choice after it: "not". */
-  | 'no'
-  /** May stand between a word and what it names: "clearly". */
-  | 'filler'
-  /** The same, but an indefinite article: "A is an answer" states none. */
-  | 'a'
-  /** Joins names to a list: "and". */
-  | 'join'
-  /** Begins a reason, which names nothing: "because". */
-  | 'because'
-  /** Ends what is denied: "but". */
-  | 'but'
-  /** Begins a condition, which states nothing: "if". */
-  | 'if'
-  /** Begins a relative clause: "which". */
-  | 'that'
-  /** Begins a correction: "wait". */
-  | 'wait'
-  /** Begins a guess: "perhaps". */
-  | 'maybe'
-  /** Makes the subject another one than the answer: "other". */
-  | 'other'
-  /** Carries a letter that is no label: "vitamin". */
-  | 'carrier'
-  /** Who may pick a choice here: "I". */
-  | 'who'
-  /** Says of a choice what it says without a verb: the words for right and wrong of some languages. */
-  | 'verbless';
+export const ROLES = [
+  'answer', // names the answer: "answer"
+  'option', // names a choice: "option". It states an answer only with a verb
+  'plural', // several of them: "options"
+  'pick', // a verb that takes a choice: "pick"
+  'is', // joins a subject and what it is: "is"
+  'was', // such a verb of the past or of chance, which states no answer, but may deny one: "was", "can be"
+  'may', // makes a statement a guess: "could"
+  'so', // begins a conclusion: "therefore"
+  'say', // begins a statement without a subject: "it is", "I would say"
+  'correct', // praises a choice: "correct"
+  'wrong', // rejects the choice before it: "is wrong"
+  'no', // rejects the choice after it: "not"
+  'filler', // may stand between a word and what it names: "clearly"
+  'a', // the same, but an indefinite article: "A is an answer" states none
+  'join', // joins names to a list: "and"
+  'because', // begins a reason, which names nothing: "because"
+  'but', // ends what is denied: "but"
+  'if', // begins a condition, which states nothing: "if"
+  'that', // begins a relative clause: "which"
+  'wait', // begins a correction: "wait"
+  'maybe', // begins a guess: "perhaps"
+  'other', // makes the subject another one than the answer: "other"
+  'carrier', // carries a letter that is no label: "vitamin"
+  'who', // may pick a choice here: "I"
+  'rest', // names what is left: "leaving"
+] as const;
 
-/** The words of a language. */
-export interface Language extends Partial<Readonly<Record<Exclude<Role, 'verbless'>, string>>> {
+/** `verbless` says of a choice what it says without a verb: the words for right and wrong of some languages. */
+export type Role = (typeof ROLES)[number] | 'verbless';
+
+export interface Language extends Partial<Readonly<Record<(typeof ROLES)[number], string>>> {
   readonly code: string;
   /** Whether its script is Latin: its words count only where a text is in this language. */
   readonly isLatin?: boolean;
@@ -67,7 +43,6 @@ export interface Language extends Partial<Readonly<Record<Exclude<Role, 'verbles
   readonly isAlways?: boolean;
   /** Whether right and wrong need no verb. */
   readonly isVerbless?: boolean;
-  /** Letters that are words. */
   readonly letters?: string;
   /** What may follow an apostrophe after a label. */
   readonly suffixes?: string;

@@ -174,7 +174,6 @@ class Scanner {
     return times(top, rational(bottom.denominator, bottom.numerator));
   }
 
-  /** Digits with groups and decimals. */
   #digits(): Rational | null {
     const groups: string[] = [];
     const from = this.#at;

@@ -22,7 +22,6 @@ export function fromDecimal(digits: string): Rational {
   return rational(BigInt(`${whole}${fraction}` || '0'), 10n ** BigInt(fraction.length));
 }
 
-/** Whether two numbers differ by at most `limit`. */
 export function isWithin(a: Rational, b: Rational, limit: Rational): boolean {
   const distance = a.numerator * b.denominator - b.numerator * a.denominator;
   const size = distance < 0n ? -distance : distance;

@@ -1,5 +1,5 @@
+import { labelledChoices } from '@svc/jsonl-v23/internal';
 import { describe, expect, it } from 'vitest';
-import { labelledChoices } from '../item/labelled-choices.ts';
 import { readChoice } from './read-choice.ts';
 
 const COLOURS = ['red', 'green', 'blue', 'none'];

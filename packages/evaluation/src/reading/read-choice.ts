@@ -1,35 +1,31 @@
-import type { LabelledChoices } from '../item/labelled-choices.ts';
+import type { LabelledChoices } from '@svc/jsonl-v23/internal';
 import { bareText, type ChoiceNames, choiceNames, findLabels, findTexts, joinNames } from './choice-names.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
-import { type Conclusion, findConclusions } from './conclusions.ts';
+import { findConclusions } from './conclusions.ts';
 import { LOOK_ALIKES } from './languages.ts';
 import { quoted } from './quoted.ts';
 import { type Name, type Statement, toStatement } from './statement.ts';
-import { type Grammar, grammarOf, splitWords } from './words.ts';
+import { endOf, grammarOf, hasAny, splitWords } from './words.ts';
 
 /** Characters of an output, from its end, that are searched for a choice ... */
 const MAX_SEARCHED_CHARS = 100_000;
 /** ... and fewer if there are many choices. */
 const MAX_SEARCH_STEPS = 10_000_000;
 
-/** The choices that an output picks. */
 export interface ReadChoice {
   /** Indexes of the choices; empty if it picks none, or several where one is asked for. */
   readonly picked: ReadonlySet<number>;
-  /** The rule that decided. */
-  readonly rule: 'whole' | 'conclusion' | 'line' | 'text' | 'label' | null;
   /** The words that it found, from the output; null without any. */
   readonly words: string | null;
 }
 
-const NOTHING: ReadChoice = { picked: new Set(), rule: null, words: null };
+const NOTHING: ReadChoice = { picked: new Set(), words: null };
 
-/** What the rules look at. */
 interface Read {
   readonly clean: CleanText;
   readonly names: ChoiceNames;
   readonly statement: Statement;
-  readonly conclusions: () => readonly Conclusion[];
+  readonly weak: ReadonlyMap<string, number>;
   readonly isSeveral: boolean;
 }
 
@@ -39,13 +35,7 @@ type Rule = (
 ) => { readonly of: ReadonlySet<number>; readonly from: number; readonly to: number } | null;
 
 /** The rules, in their order. The first that names a choice decides. */
-const RULES: readonly (readonly [NonNullable<ReadChoice['rule']>, Rule])[] = [
-  ['whole', wholeText],
-  ['conclusion', lastConclusion],
-  ['line', labelOfLine],
-  ['text', textsNamed],
-  ['label', labelsAlone],
-];
+const RULES: readonly Rule[] = [wholeText, lastConclusion, labelOfLine, textsNamed, labelsAlone];
 
 /**
  * Reads which choice an output picks, as docs/scoring.md describes. A rule that names two different choices ends the
@@ -61,25 +51,18 @@ export function readChoice(output: string, listed: LabelledChoices, isSeveral: b
   );
   const clean = cleanText(output.slice(-maxChars).toWellFormed());
   const exact = wholeName(clean.text, names);
-  if (exact !== undefined) return { picked: new Set([exact]), rule: 'whole', words: quoted(clean.source) };
+  if (exact !== undefined) return { picked: new Set([exact]), words: quoted(clean.source) };
   const words = splitWords(clean.folded);
-  const weak = weakTexts(names, grammarOf(words));
+  const weak = weakTexts(names);
   const texts = findTexts(clean, names, new Set(weak.values()));
   const labels = findLabels(clean, words, names, texts);
   const statement = toStatement(words, joinNames(texts, labels, clean), clean.text);
-  let conclusions: readonly Conclusion[] | undefined;
-  const read: Read = {
-    ...{ clean, names, statement, isSeveral },
-    conclusions: () => {
-      conclusions ??= findConclusions(statement, { takesPlural: isSeveral, weak });
-      return conclusions;
-    },
-  };
-  for (const [rule, apply] of RULES) {
-    const found = apply(read);
+  const read: Read = { clean, names, statement, weak, isSeveral };
+  for (const rule of RULES) {
+    const found = rule(read);
     if (found === null) continue;
-    if (found.of.size > 1 && !isSeveral) return { ...NOTHING, rule };
-    return { picked: found.of, rule, words: wordsBetween(read, found.from, found.to) };
+    if (found.of.size > 1 && !isSeveral) return NOTHING;
+    return { picked: found.of, words: wordsBetween(read, found.from, found.to) };
   }
   return NOTHING;
 }
@@ -90,19 +73,19 @@ function wordsBetween({ clean, statement: { units } }: Read, from: number, to: n
   return quoted(clean.source, start, (clean.at[last] ?? clean.source.length) + 1);
 }
 
+const WEAK = ['filler', 'a', 'is', 'was', 'join', 'because', 'but', 'if', 'that', 'so', 'may'] as const;
+
 /** Texts of choices that are words of every text, such as "is". They pick a choice only where an answer is stated. */
-function weakTexts({ sought }: ChoiceNames, grammar: Grammar): ReadonlyMap<string, number> {
+function weakTexts({ sought }: ChoiceNames): ReadonlyMap<string, number> {
   const weak = new Map<string, number>();
   for (const [index, { folded }] of sought.entries()) {
     const [word, ...others] = splitWords(folded);
     if (word === undefined || others.length > 0 || weak.has(folded) || word.isUnspaced) continue;
     const roles = grammarOf([word]).rolesAt(0);
-    const isWeak = (
-      ['filler', 'a', 'is', 'was', 'join', 'because', 'but', 'if', 'that', 'so', 'may'] as const
-    ).some((role) => roles.has(role));
+    const isWeak = hasAny(roles, ...WEAK);
     if (isWeak || (roles.has('no') && folded !== 'no')) weak.set(folded, index);
   }
-  return grammar === undefined ? new Map() : weak;
+  return weak;
 }
 
 /** The choice that a text is, by its label or text, whatever its case and punctuation. */
@@ -138,7 +121,7 @@ function wholeText({
   for (let index = 0; index < units.length; ) {
     const unit = units[index];
     const isJoin = isSeveral && rolesAt(index).has('join');
-    const noun = rolesAt(index).get('option') ?? rolesAt(index).get('answer');
+    const noun = endOf(rolesAt(index), 'option', 'answer');
     if (unit?.name === null && noun !== undefined && index === 0 && noun < units.length) {
       index = noun;
       continue;
@@ -162,7 +145,7 @@ function labelsWithoutGap(text: string, { labels }: ChoiceNames): Set<number> | 
 
 /** 2. The last conclusion; guesses add to it, and several praised choices count together where several are asked for. */
 function lastConclusion(read: Read): ReturnType<Rule> {
-  const all = read.conclusions();
+  const all = findConclusions(read.statement, { takesPlural: read.isSeveral, weak: read.weak });
   const last = all.at(-1);
   if (last === undefined) return gapless(read);
   const of = new Set(last.of);
@@ -186,9 +169,7 @@ function gapless({ statement: { units, rolesAt }, clean, names, isSeveral }: Rea
     const isStated =
       before?.isMark === true
         ? ':={('.includes(before.text)
-        : (['is', 'answer', 'pick', 'option', 'plural'] as const).some((role) =>
-            rolesAt(index - 1).has(role),
-          );
+        : hasAny(rolesAt(index - 1), 'is', 'answer', 'pick', 'option', 'plural');
     if (run !== null && isStated) return { of: run, from: index - 1, to: index + 1 };
   }
   return null;
@@ -256,13 +237,13 @@ function textsNamed(read: Read): ReturnType<Rule> {
 
 /** 5. Exactly one label stands alone in the text. */
 function labelsAlone(read: Read): ReturnType<Rule> {
-  const { units, phraseEnd } = read.statement;
+  const { units, rolesAt } = read.statement;
   return named(
     read,
     (name, index) =>
       name.isLabel &&
       name.isOwnCase &&
-      !(index > 0 && phraseEnd(index - 1, 'carrier') !== undefined && !units[index - 1]?.isMark),
+      !(index > 0 && rolesAt(index - 1).has('carrier') && !units[index - 1]?.isMark),
   );
 }
 

@@ -6,19 +6,15 @@ import { type DecimalSign, findQuantities, type Quantity } from './quantities.ts
 import { quoted } from './quoted.ts';
 import { fromDecimal, powerOfTen, type Rational, rational, times } from './rational.ts';
 import { type Name, type Statement, skipFillers, toStatement, type Unit } from './statement.ts';
-import { splitWords, type Word } from './words.ts';
+import { hasAny, splitWords, type Word } from './words.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
 /** Characters of an answer: one number, or a solution that ends with `####` and one. */
 const MAX_NUMBER_CHARS = 10_000;
 
-/** The number that an output states. */
-export interface ReadNumber {
+interface ReadNumber {
   readonly value: Rational;
-  /** The rule that found it. */
-  readonly rule: 'value' | 'boxed' | 'marked' | 'conclusion' | 'last';
-  /** The words that it stands in, from the output. */
   readonly words: string;
 }
 
@@ -31,7 +27,7 @@ export interface ReadNumber {
  */
 export function readNumber(output: JsonValue, decimal: DecimalSign): ReadNumber | undefined {
   const value = numberOf(output);
-  if (value !== undefined) return { value, rule: 'value', words: quoted(canonicalJson(output)) };
+  if (value !== undefined) return { value, words: quoted(canonicalJson(output)) };
   if (typeof output !== 'string') return undefined;
   return readText(output.slice(-MAX_SEARCHED_CHARS).toWellFormed().normalize('NFC'), decimal);
 }
@@ -75,9 +71,7 @@ function readText(text: string, decimal: DecimalSign): ReadNumber | undefined {
   if (box !== undefined) {
     const inside = text.slice(box.from, box.to);
     const only = onlyNumber(inside, decimal, true);
-    if (only !== undefined) {
-      return { value: only.value, rule: 'boxed', words: quoted(text, box.start, box.to + 1) };
-    }
+    if (only !== undefined) return { value: only.value, words: quoted(text, box.start, box.to + 1) };
     if (inside.trim() !== '') return readPlain(text.slice(box.to + 1), decimal);
   }
   return readPlain(text, decimal);
@@ -118,7 +112,7 @@ function afterMark(text: string, decimal: DecimalSign): ReadNumber | undefined {
   if (mark < 0 || text[mark + 4] === '#') return undefined;
   const line = text.slice(mark + 4).split('\n', 1)[0] ?? '';
   const only = line.length > MAX_NUMBER_CHARS ? undefined : onlyNumber(line, decimal, true);
-  return only === undefined ? undefined : { value: only.value, rule: 'marked', words: quoted(`####${line}`) };
+  return only === undefined ? undefined : { value: only.value, words: quoted(`####${line}`) };
 }
 
 /** Codes of currencies, and marks, that may stand before the only number of a text, ... */
@@ -126,7 +120,6 @@ const BEFORE = new Set('usd|eur|gbp|inr|rs|us|aud|cad|hk|nt|r|$|€|£|¥|₹|�
 /** ... and marks that may stand after it, with the words of its unit: at most six. */
 const AFTER = new Set(".|!|;|,|°|%|$|€|£|¥|₹|₩|₽|)|}|]|~|/|^|·|'|-|{|。".split('|'));
 const MAX_UNIT_WORDS = 6;
-/** Characters around the only number of a text. */
 const MAX_AROUND_CHARS = 200;
 
 /** The number of a text that says nothing else, except what it is equal to if `isOutput`. */
@@ -171,21 +164,20 @@ function readSentences(text: string, decimal: DecimalSign): ReadNumber | undefin
   const clean = cleanText(text);
   const statement = toStatement(splitWords(clean.folded), namesOf(quantities, clean), clean.text);
   const stated = lastStated(statement, quantities);
-  if (stated !== undefined) return found(stated, 'conclusion');
+  if (stated !== undefined) return found(stated);
   for (let at = statement.units.length - 1; at >= 0; at -= 1) {
     const name = statement.units[at]?.name;
     if (name == null || quantities[name.of]?.isInName || statement.isDenied[at] === 1) continue;
-    return isUnclear(statement, quantities, at) ? undefined : found(at, 'last');
+    return isUnclear(statement, quantities, at) ? undefined : found(at);
   }
   return undefined;
 
-  function found(at: number, rule: ReadNumber['rule']): ReadNumber | undefined {
+  function found(at: number): ReadNumber | undefined {
     const value = valueAt(statement, quantities, at);
-    return value === null ? undefined : { value, rule, words: wordsAround(statement, clean, at) };
+    return value === null ? undefined : { value, words: wordsAround(statement, clean, at) };
   }
 }
 
-/** The numbers as names of a clean text. */
 function namesOf(quantities: readonly Quantity[], clean: CleanText): Name[] {
   const names: Name[] = [];
   let at = 0;
@@ -204,7 +196,7 @@ function lastStated(statement: Statement, quantities: readonly Quantity[]): numb
   const { units, rolesAt, sentenceStart, isHypothetical } = statement;
   for (let index = units.length - 1; index >= 0; index -= 1) {
     const roles = rolesAt(index);
-    if (isHypothetical[index] === 1 || !(roles.has('answer') || roles.has('so'))) continue;
+    if (isHypothetical[index] === 1 || !hasAny(roles, 'answer', 'so')) continue;
     if (roles.has('answer')) {
       const verb = verbAfter(statement, roles.get('answer') ?? index + 1, index);
       const at =
@@ -236,10 +228,10 @@ function isUnclear(statement: Statement, quantities: readonly Quantity[], at: nu
 
 /** The number right after a verb in a sentence without "answer": "so the total is 55 of 60". */
 function numberAfterVerb(statement: Statement, from: number, index: number): number | undefined {
-  const { units, phraseEnd, sentenceEnd, isDenied } = statement;
+  const { units, rolesAt, sentenceEnd, isDenied } = statement;
   const limit = Math.min(sentenceEnd[index] ?? 0, from + 40);
   for (let at = from; at < limit; at += 1) {
-    const verb = phraseEnd(at, 'is');
+    const verb = rolesAt(at).get('is');
     if (verb === undefined) continue;
     const next = skipFillers(statement, verb);
     const goesOn = units.slice(next, limit).some(({ text }) => text === '=');
@@ -249,11 +241,11 @@ function numberAfterVerb(statement: Statement, from: number, index: number): num
 }
 
 /** The index after the verb of a subject: "the answer to question 3 is", "Answer:"; null without one. */
-function verbAfter({ units, phraseEnd, sentenceEnd }: Statement, from: number, index: number): number | null {
+function verbAfter({ units, rolesAt, sentenceEnd }: Statement, from: number, index: number): number | null {
   const limit = Math.min(sentenceEnd[index] ?? 0, from + 12);
   for (let at = from; at < limit; at += 1) {
     const unit = units[at] as Unit;
-    const verb = phraseEnd(at, 'is');
+    const verb = rolesAt(at).get('is');
     if (verb !== undefined) return verb;
     if (unit.isMark && (':=→'.includes(unit.text) || (at === from && '>—–-'.includes(unit.text))))
       return at + 1;
@@ -265,7 +257,7 @@ function isOtherAnswer({ units, rolesAt }: Statement, index: number): boolean {
   if (units[index - 1]?.text === '/') return true;
   for (let at = index - 1; at >= Math.max(0, index - 2); at -= 1) {
     if (units[at]?.isMark || units[at]?.name != null) return false;
-    if (rolesAt(at).has('other') || rolesAt(at).has('wrong')) return true;
+    if (hasAny(rolesAt(at), 'other', 'wrong')) return true;
   }
   return false;
 }

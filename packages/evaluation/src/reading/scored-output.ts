@@ -4,21 +4,13 @@ import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 /** What of an output is scored: what follows its reasoning, or all of it. */
 export type ReasoningMode = 'strip' | 'score';
 
-/** What of an output is scored, and what is not. */
-export interface ScoredOutput {
-  readonly scored: JsonValue;
-  /** The reasoning in front of it; null without any. */
-  readonly reasoning: string | null;
-  /** Whether the output ends before its reasoning does, or with it. */
-  readonly isOnlyReasoning: boolean;
-}
-
-/** Takes the part of an output that is scored. Only texts have reasoning. */
-export function scoredOutput(output: JsonValue, mode: ReasoningMode): ScoredOutput {
+/** Takes the part of an output that is scored, apart from the reasoning in front of it. Only texts have reasoning. */
+export function scoredOutput(output: JsonValue, mode: ReasoningMode) {
   if (typeof output !== 'string' || mode === 'score') {
     return { scored: output, reasoning: null, isOnlyReasoning: false };
   }
   const { text, reasoning } = splitReasoning(output);
+  // The output may end before its reasoning does, or with it.
   return { scored: text, reasoning, isOnlyReasoning: reasoning !== null && text === '' };
 }
 

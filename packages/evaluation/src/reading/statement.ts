@@ -1,11 +1,10 @@
 import type { Role } from './languages.ts';
-import { type Grammar, grammarOf, type Roles, type Word } from './words.ts';
+import { endOf, grammarOf, hasAny, type Roles, type Word } from './words.ts';
 
 /** A place of a text that names something: a choice, or a number. */
 export interface Name {
   readonly start: number;
   readonly end: number;
-  /** Index of what it names. */
   readonly of: number;
   /** Whether it is only a label of a choice. */
   readonly isLabel: boolean;
@@ -17,7 +16,6 @@ export interface Name {
 
 /** A word, a mark, or a name of a text. */
 export interface Unit extends Pick<Word, 'start' | 'end' | 'text' | 'isMark' | 'isUnspaced'> {
-  /** Null for words and marks. */
   readonly name: Name | null;
 }
 
@@ -25,14 +23,10 @@ export interface Unit extends Pick<Word, 'start' | 'end' | 'text' | 'isMark' | '
 export interface Statement {
   readonly units: readonly Unit[];
   rolesAt(index: number): Roles;
-  /** Index after the phrase with this role that begins here; undefined without one. */
-  phraseEnd(index: number, role: Role): number | undefined;
-  readonly grammar: Grammar;
   /** Index of the first unit of the sentence of a unit, ... */
   readonly sentenceStart: Uint32Array;
   /** ... and the index after its last one. */
   readonly sentenceEnd: Uint32Array;
-  /** Whether a name is denied, by its unit. */
   readonly isDenied: Uint8Array;
   /** Whether a unit belongs to a question or a condition, which state nothing. */
   readonly isHypothetical: Uint8Array;
@@ -54,8 +48,7 @@ export function toStatement(words: readonly Word[], names: readonly Name[], text
     known[index] ??= grammar.rolesAt(index);
     return known[index];
   };
-  const phraseEnd = (index: number, role: Role): number | undefined => rolesAt(index).get(role);
-  const parts = { units, rolesAt, phraseEnd, grammar, ...sentencesOf(units, text) };
+  const parts = { units, rolesAt, ...sentencesOf(units, text) };
   return { ...parts, ...meaningOf(parts) };
 }
 
@@ -95,7 +88,7 @@ function endsSentence({ text: mark, end, isMark }: Unit, text: string): boolean 
 function meaningOf(
   statement: Omit<Statement, 'isDenied' | 'isHypothetical'>,
 ): Pick<Statement, 'isDenied' | 'isHypothetical'> {
-  const { units, phraseEnd, rolesAt, sentenceEnd } = statement;
+  const { units, rolesAt, sentenceEnd } = statement;
   const isDenied = new Uint8Array(units.length);
   const isHypothetical = new Uint8Array(units.length);
   let isDenying = false;
@@ -123,12 +116,12 @@ function meaningOf(
       const after = roles.get('no') ?? index + 1;
       stop();
       isDenying = true;
-      isRelative = [index - 1, index - 2].some((at) => at >= 0 && phraseEnd(at, 'that') !== undefined);
+      isRelative = [index - 1, index - 2].some((at) => at >= 0 && rolesAt(at).has('that'));
       index = Math.max(index, after - 1);
     } else if (unit.text === ',' || roles.has('join')) {
       if (!(hasDenied && continuesList(statement, roles.get('join') ?? index + 1))) stop();
       if (unit.text === ',') isIf = false;
-    } else if (roles.has('but') || roles.has('because') || roles.has('so')) stop();
+    } else if (hasAny(roles, 'but', 'because', 'so')) stop();
     else if (isRelative && roles.has('is')) stop();
     if (unit.name === null && roles.has('if')) isIf = true;
     if (unit.name === null && roles.has('wrong') && isHeading(statement, index)) isDenying = true;
@@ -137,34 +130,33 @@ function meaningOf(
 }
 
 /** Whether "excluded" follows "is": it rejects what precedes it. */
-function isParticiple(statement: Pick<Statement, 'phraseEnd' | 'units' | 'rolesAt'>, index: number): boolean {
-  const { phraseEnd, units } = statement;
-  const end = phraseEnd(index, 'wrong');
+function isParticiple(statement: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
+  const { rolesAt, units } = statement;
+  const end = rolesAt(index).get('wrong');
   if (end === undefined || units[skipFillers(statement, end)]?.name != null) return false;
   const before = [index - 1, index - 2].filter((at) => at >= 0 && !units[at]?.isMark);
-  return before.some((at) => phraseEnd(at, 'is') !== undefined || phraseEnd(at, 'was') !== undefined);
+  return before.some((at) => rolesAt(at).has('is') || rolesAt(at).has('was'));
 }
 
 /** Whether a rejection is the heading of a list: "Incorrect options: A, B". */
 function isHeading(
-  { units, phraseEnd, sentenceStart }: Omit<Statement, 'isDenied' | 'isHypothetical'>,
+  { units, rolesAt, sentenceStart }: Omit<Statement, 'isDenied' | 'isHypothetical'>,
   index: number,
 ): boolean {
   if (index > (sentenceStart[index] ?? 0) + 2) return false;
-  const after = phraseEnd(index, 'wrong') ?? index + 1;
-  const end = phraseEnd(after, 'plural') ?? phraseEnd(after, 'option') ?? phraseEnd(after, 'answer') ?? after;
+  const after = rolesAt(index).get('wrong') ?? index + 1;
+  const end = endOf(rolesAt(after), 'plural', 'option', 'answer') ?? after;
   return units[end]?.text === ':';
 }
 
 /** Whether a list goes on with a name here, and not a new statement about it. */
-function continuesList(statement: Pick<Statement, 'units' | 'phraseEnd' | 'rolesAt'>, from: number): boolean {
+function continuesList(statement: Pick<Statement, 'units' | 'rolesAt'>, from: number): boolean {
   const at = skipFillers(statement, from);
   const { units, rolesAt } = statement;
   if (units[at]?.name == null) return false;
   const after = units[at + 1];
   if (after === undefined || after.name !== null || after.isMark) return after?.text !== ':';
-  const roles = rolesAt(at + 1);
-  return roles.has('join') || roles.has('because') || roles.has('but') || roles.has('so');
+  return hasAny(rolesAt(at + 1), 'join', 'because', 'but', 'so');
 }
 
 /** The index after words that may stand before a name. */
@@ -177,10 +169,7 @@ export function skipFillers(
   for (let steps = 0; steps < MAX_LOOK_AHEAD; steps += 1) {
     const unit = units[at];
     if (unit === undefined || unit.name !== null) return at;
-    const roles = rolesAt(at);
-    const end = (['filler', 'a', 'option', 'correct', 'join', ...more] as const)
-      .map((role) => roles.get(role))
-      .find((one) => one !== undefined);
+    const end = endOf(rolesAt(at), 'filler', 'a', 'option', 'correct', 'join', ...more);
     if (end !== undefined) at = end;
     else if (unit.isMark && '([{<"|'.includes(unit.text)) at += 1;
     else return at;
@@ -220,8 +209,8 @@ function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
     const praised = roles.get('correct');
     if (praised !== undefined && roles.has('verbless')) return isDeniedAtEnd(rolesAt, praised);
     if (praised !== undefined && hasVerb) return false;
-    const verb = roles.get('is') ?? roles.get('was') ?? roles.get('may');
-    const end = verb ?? roles.get('filler') ?? roles.get('a') ?? roles.get('join') ?? roles.get('option');
+    const verb = endOf(roles, 'is', 'was', 'may');
+    const end = verb ?? endOf(roles, 'filler', 'a', 'join', 'option');
     if (verb !== undefined || (unit.isMark && ':=-–—'.includes(unit.text))) hasVerb = true;
     if (end !== undefined) at = end;
     else if (roles.size === 0 && !unit.isMark && at <= nounEnd && (hasNoun || at === index + 1)) {
@@ -238,10 +227,8 @@ function isDeniedAtEnd(rolesAt: Statement['rolesAt'], from: number): boolean {
   let at = from;
   for (let steps = 0; steps < MAX_NOUN_WORDS * 2; steps += 1) {
     const roles = rolesAt(at);
-    if (roles.has('wrong') || roles.has('no')) return true;
-    const end = (['answer', 'option', 'is', 'filler', 'a'] as const)
-      .map((role) => roles.get(role))
-      .find((one) => one !== undefined);
+    if (hasAny(roles, 'wrong', 'no')) return true;
+    const end = endOf(roles, 'answer', 'option', 'is', 'filler', 'a');
     if (end === undefined) return false;
     at = end;
   }
@@ -253,18 +240,9 @@ function followsVerb({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
   for (let at = index - 1; at >= Math.max(0, index - 4); at -= 1) {
     const unit = units[at] as Unit;
     const roles = rolesAt(at);
-    if (roles.has('is') || roles.has('pick') || roles.has('say') || unit.text === ':' || unit.text === '=')
-      return true;
+    if (hasAny(roles, 'is', 'pick', 'say') || unit.text === ':' || unit.text === '=') return true;
     if (unit.name !== null) return false;
-    if (
-      !(
-        roles.has('filler') ||
-        roles.has('a') ||
-        roles.has('option') ||
-        (unit.isMark && '([{<'.includes(unit.text))
-      )
-    )
-      return false;
+    if (!hasAny(roles, 'filler', 'a', 'option') && !(unit.isMark && '([{<'.includes(unit.text))) return false;
   }
   return false;
 }

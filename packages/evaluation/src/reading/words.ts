@@ -1,5 +1,5 @@
 import { foldCase } from './clean-text.ts';
-import { LANGUAGES, type Language, type Role } from './languages.ts';
+import { LANGUAGES, type Language, ROLES, type Role } from './languages.ts';
 
 /** A word or a mark of a text. */
 export interface Word {
@@ -95,19 +95,6 @@ function lettersEnd(text: string, at: number): number {
   }
 }
 
-/** A phrase of a language. */
-interface Phrase {
-  readonly words: readonly string[];
-  readonly roles: readonly Role[];
-  readonly language: Language;
-}
-
-const ROLES = Object.keys({
-  ...{ answer: 0, option: 0, plural: 0, pick: 0, is: 0, was: 0, may: 0, so: 0, say: 0, correct: 0, wrong: 0 },
-  ...{ no: 0, filler: 0, a: 0, join: 0, because: 0, but: 0, if: 0, that: 0, wait: 0, maybe: 0, other: 0 },
-  ...{ carrier: 0, who: 0, rest: 0 },
-} satisfies Record<Exclude<Role, 'verbless'>, number>) as Exclude<Role, 'verbless'>[];
-
 /** Every phrase, with all of its roles. */
 function phrasesOf(language: Language): [string, Role[]][] {
   const found = new Map<string, Role[]>();
@@ -132,11 +119,10 @@ const UNSPACED_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The phrases by their first words. */
-const PHRASES: ReadonlyMap<string, readonly Phrase[]> = phrasesByWord();
+const PHRASES = phrasesByWord();
 
-function phrasesByWord(): Map<string, Phrase[]> {
-  const phrases = new Map<string, Phrase[]>();
+function phrasesByWord() {
+  const phrases = new Map<string, { words: string[]; roles: Role[]; language: Language }[]>();
   for (const language of LANGUAGES) {
     for (const [phrase, roles] of phrasesOf(language)) {
       const words = [...wordsOf(phrase, UNSPACED_WORDS)].map(({ text }) => text);
@@ -152,29 +138,31 @@ export type Roles = ReadonlyMap<Role, number>;
 
 const NONE: Roles = new Map();
 
-/** What the words of a text do in it. */
-export interface Grammar {
-  rolesAt(index: number): Roles;
-  /** Whether a letter is a word of the text's languages. */
-  isLetterWord(letter: string): boolean;
-  /** Whether an ending after an apostrophe belongs to one of them. */
-  isSuffix(word: string): boolean;
+export const hasAny = (roles: Roles, ...wanted: readonly Role[]): boolean =>
+  wanted.some((role) => roles.has(role));
+
+/** The index after the phrase with the first of some roles that words have; undefined if they have none. */
+export function endOf(roles: Roles, ...wanted: readonly Role[]): number | undefined {
+  const role = wanted.find((one) => roles.has(one));
+  return role === undefined ? undefined : roles.get(role);
 }
 
+export type Grammar = ReturnType<typeof grammarOf>;
+
 /**
- * The grammar of a text: of English, of the languages in other scripts, and of the one in Latin script that has most of
- * its words.
+ * What the words of a text do in it: by the grammar of English, of the languages in other scripts, and of the one in Latin
+ * script that has most of its words.
  *
  * @param words of the text, or what stands in their place
  */
-export function grammarOf(words: readonly { readonly text: string }[]): Grammar {
+export function grammarOf(words: readonly { readonly text: string }[]) {
   const { counting, main } = languagesOf(words);
   const languages = new Set(counting);
   const letters = new Set(main.flatMap((one) => one.letters?.split('|') ?? []));
   const suffixes = new Set([...languages].flatMap((one) => one.suffixes?.split('|') ?? []));
   const counts = (role: Role, language: Language): boolean => role === 'answer' || languages.has(language);
   return {
-    rolesAt(index) {
+    rolesAt(index: number): Roles {
       const phrases = PHRASES.get(words[index]?.text ?? '');
       if (phrases === undefined) return NONE;
       const found = new Map<Role, number>();
@@ -191,8 +179,10 @@ export function grammarOf(words: readonly { readonly text: string }[]): Grammar 
       }
       return found;
     },
-    isLetterWord: (letter) => letters.has(letter.toLowerCase()),
-    isSuffix: (word) => suffixes.has(word),
+    /** Whether a letter is a word of the text's languages. */
+    isLetterWord: (letter: string) => letters.has(letter.toLowerCase()),
+    /** Whether an ending after an apostrophe belongs to one of them. */
+    isSuffix: (word: string) => suffixes.has(word),
   };
 }
 

@@ -1,3 +1,4 @@
+import { labelledChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
@@ -9,32 +10,8 @@ import type { SourceRun } from './tool-source.ts';
 export const plainText = (value: JsonValue): string =>
   typeof value === 'string' ? value : canonicalJson(value);
 
-/** One choice of an item, with its own label or a letter, as runs show it. */
-interface LabelledChoice {
-  readonly label: string;
-  readonly text: string;
-}
-
-/** The choices of an item as runs show them: their own labels, if all have one and they differ, else A to Z, AA and so on. */
-function labelledChoices(item: JsonObject): readonly LabelledChoice[] {
-  const values = elementsOf(memberOf(item['inputs'] ?? null, 'choices'));
-  const own = values.map((value) => {
-    const label = memberOf(value, 'label');
-    return label === null || typeof label === 'object' ? '' : plainText(label).trim();
-  });
-  const hasOwn = own.every((label) => label !== '') && new Set(own).size === own.length;
-  return values.map((value, index) => ({
-    label: hasOwn ? (own[index] ?? '') : letter(index),
-    text: plainText(memberOf(value, 'text') ?? value),
-  }));
-}
-
-const letter = (index: number): string =>
-  (index < 26 ? '' : letter(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
-
-/** The choices of an item, each with its label. */
 export const letteredChoices = (item: JsonObject): string[] =>
-  labelledChoices(item).map(({ label, text }) => `${label}. ${text}`);
+  labelledChoices(item).choices.map(({ label, text }) => `${label}. ${text}`);
 
 /** The choices of an item as Inspect takes them: their texts, and the letters that the answer of the item means. */
 export function inspectChoices(item: JsonObject): {
@@ -43,7 +20,7 @@ export function inspectChoices(item: JsonObject): {
   readonly letters: readonly (string | null)[];
 } {
   const { answer = null } = item;
-  const choices = labelledChoices(item);
+  const { choices } = labelledChoices(item);
   const letters = (Array.isArray(answer) ? answer : [answer])
     .filter((one) => one !== null)
     .map((one) => {
@@ -58,27 +35,34 @@ export function inspectChoices(item: JsonObject): {
   return { choices: choices.map(({ text }) => text), letters };
 }
 
+/** Messages with another content of what the user says last, or of a message of the user if the last one is another's. */
+function withQuestion(
+  messages: readonly JsonObject[],
+  change: (content: JsonValue) => JsonValue,
+): readonly JsonObject[] {
+  const last = messages.at(-1);
+  const isQuestion = last !== undefined && (last['role'] ?? 'user') === 'user';
+  const question = isQuestion ? last : {};
+  const content = change(question['content'] ?? '');
+  return [...(isQuestion ? messages.slice(0, -1) : messages), { ...question, role: 'user', content }];
+}
+
 /** What is asked with an item, as a run asks it: its choices follow what the user says last. */
 export function askedMessages(item: JsonObject): readonly JsonObject[] {
   const messages = itemMessages(item);
   const choices = letteredChoices(item).join('\n');
   if (choices === '') return messages;
-  const last = messages.at(-1);
-  const isQuestion = last !== undefined && (last['role'] ?? 'user') === 'user';
-  const { content = '' } = isQuestion ? last : {};
-  const others = isQuestion ? messages.slice(0, -1) : messages;
-  const question = { ...(isQuestion ? last : {}), role: 'user' };
-  if (!Array.isArray(content)) {
-    const text = textOf(content) ?? '';
-    return [...others, { ...question, content: text === '' ? choices : `${text}\n\n${choices}` }];
-  }
-  const end = content.at(-1);
-  const text = memberOf(end, 'type') === 'text' ? textOf(memberOf(end, 'text')) : null;
-  const parts =
-    text === null
+  return withQuestion(messages, (content) => {
+    if (!Array.isArray(content)) {
+      const text = textOf(content) ?? '';
+      return text === '' ? choices : `${text}\n\n${choices}`;
+    }
+    const end = content.at(-1);
+    const text = memberOf(end, 'type') === 'text' ? textOf(memberOf(end, 'text')) : null;
+    return text === null
       ? [...content, { type: 'text', text: choices }]
       : [...content.slice(0, -1), { type: 'text', text: `${text}\n\n${choices}` }];
-  return [...others, { ...question, content: parts }];
+  });
 }
 
 /** The names under which members that a format does not write are counted; others count under their own. */
@@ -86,7 +70,6 @@ const COUNTED_AS: ReadonlyMap<string, string> = new Map([
   ['answer', 'answers'],
   ['checker', 'checkers'],
 ]);
-/** Inputs that are asked. */
 const ASKED: ReadonlySet<string> = new Set(['prompt', 'system_prompt', 'messages', 'choices']);
 
 /** Counts the members of an item and of its inputs that a format does not write. @param written names of members */
@@ -111,13 +94,10 @@ export function withImages(
   partOf: (image: string) => JsonObject,
 ): readonly JsonObject[] {
   if (images.length === 0) return messages;
-  const last = messages.at(-1);
-  const isQuestion = last !== undefined && (last['role'] ?? 'user') === 'user';
-  const question = isQuestion ? last : {};
-  const { content = '' } = question;
-  const text = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
-  const parts = [...text, ...elementsOf(content), ...images.map(partOf)];
-  return [...(isQuestion ? messages.slice(0, -1) : messages), { ...question, role: 'user', content: parts }];
+  return withQuestion(messages, (content) => {
+    const text = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+    return [...text, ...elementsOf(content), ...images.map(partOf)];
+  });
 }
 
 /** The model of a run, or the name of its provider. */
@@ -150,15 +130,14 @@ export function namedScores(
   return [...all.filter(isMain), ...all.filter((one) => !isMain(one))];
 }
 
-/** Tokens by the names that providers give them; 0 if unknown. */
-export function tokensOf(usage: JsonValue): {
-  readonly input: number;
-  readonly output: number;
-  readonly total: number;
-} {
+/** Tokens, by the names that most providers give them; 0 if unknown. */
+export function tokensOf(
+  usage: JsonValue,
+): Readonly<Record<'input_tokens' | 'output_tokens' | 'total_tokens', number>> {
   const first = (...names: string[]): number =>
     names.map((name) => numberOf(memberOf(usage, name))).find((one) => one !== null) ?? 0;
   const input = first('input_tokens', 'prompt_tokens');
   const output = first('output_tokens', 'completion_tokens');
-  return { input, output, total: first('total_tokens') || input + output };
+  const total = first('total_tokens') || input + output;
+  return { input_tokens: input, output_tokens: output, total_tokens: total };
 }

@@ -38,11 +38,9 @@ export interface ToolSource {
   readonly run: SourceRun | null;
 }
 
-/** What a writer is given. */
 export interface WriteContext {
   /** Counts what has no place in the format. */
   readonly lost: LostCounter;
-  /** The model of requests. */
   readonly model: string;
 }
 
@@ -52,7 +50,6 @@ export interface WrittenFile {
   readonly text: AsyncIterable<string> | Iterable<string>;
 }
 
-/** The items as JSON Lines. */
 export async function* itemLines(
   { items }: ToolSource,
   { lost }: WriteContext,

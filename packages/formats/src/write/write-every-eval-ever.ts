@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import { contentText, itemImages, itemMessages } from '../messages.ts';
+import { contentText, itemFiles, itemMessages } from '../messages.ts';
 import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import {
   countUnwritten,
@@ -37,11 +37,7 @@ interface Sums {
 }
 
 /** A run, as its records name it. */
-interface Identity {
-  readonly evaluationId: string;
-  readonly modelId: string;
-  readonly path: string;
-}
+type Identity = ReturnType<typeof identify>;
 
 /**
  * A run as records of Every Eval Ever: a line for each score with a verdict, then the record of the run, which has their
@@ -75,7 +71,7 @@ export async function* everyEvalEver(source: ToolSource, context: WriteContext):
   };
 }
 
-function identify({ name, versionHash, run }: ToolSource, { model }: WriteContext): Identity {
+function identify({ name, versionHash, run }: ToolSource, { model }: WriteContext) {
   const [, owner = 'unknown', bare = model] = /^([^/]+)\/(.+)$/.exec(model) ?? [];
   const developer = portable(owner, 'unknown');
   const modelName = portable(bare, 'unknown');
@@ -105,8 +101,7 @@ async function* sampleLines(
   const main = mainScorerOf(source.run);
   for await (const sample of samplesOf(source)) {
     const place = context.lost.at({ file: sample.section });
-    const { images, others } = itemImages(sample.item);
-    place.lost('files of items', images.length + others);
+    place.lost('files of items', itemFiles(sample.item).length);
     countUnwritten(sample.item, ['id', 'type', 'answer', 'meta'], place);
     if (isFilled(sample.item['meta'])) place.lost('meta');
     const facts = itemFacts(sample);
@@ -146,12 +141,7 @@ const noSums = (): Sums => ({
 });
 
 /** What all lines of an item say. */
-interface ItemFacts {
-  readonly line: JsonObject;
-  readonly metadata: JsonObject;
-}
-
-function itemFacts({ item, itemHash, section, orderIndex }: SourceItem): ItemFacts {
+function itemFacts({ item, itemHash, section, orderIndex }: SourceItem) {
   const messages = itemMessages(item);
   const [only] = messages;
   const raw =
@@ -181,7 +171,7 @@ function sampleHash(raw: string, reference: readonly string[]): string {
 }
 
 function toLine(
-  { line, metadata }: ItemFacts,
+  { line, metadata }: ReturnType<typeof itemFacts>,
   { evaluationId, modelId }: Identity,
   result: ExportResult,
   {
@@ -196,7 +186,6 @@ function toLine(
     ...{ explanation: said['explanation'] ?? null, scored_by: said['scored_by'] ?? result.scored_by ?? null },
     ...{ finish_reason: result.finish_reason ?? null, repetition: String(result.repetition) },
   };
-  const { input, output: written, total } = tokensOf(usage);
   const message = isJsonObject(error) ? textOf(error['message']) : null;
   return {
     ...{ schema_version: SCHEMA_VERSION, evaluation_id: evaluationId, model_id: modelId },
@@ -207,9 +196,7 @@ function toLine(
     },
     // The explanation says in words what of the output was read.
     ...{ answer_attribution: [], evaluation: { score, is_correct: passed } },
-    ...(isFilled(usage)
-      ? { token_usage: { input_tokens: input, output_tokens: written, total_tokens: total } }
-      : {}),
+    ...(isFilled(usage) ? { token_usage: tokensOf(usage) } : {}),
     ...(typeof latency === 'number' ? { performance: { latency_ms: latency } } : {}),
     ...(message === null ? {} : { error: message }),
     metadata: { ...metadata, ...filled(texts) },

@@ -23,7 +23,6 @@ import {
   type WrittenFile,
 } from './tool-source.ts';
 
-/** A dataset as JSON Lines of Inspect's samples. */
 export function inspectSamples(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const ids = new SampleIds();
   return itemLines(source, context, (item, place) => toSample(item, ids.next(item.item), place));
@@ -66,7 +65,6 @@ function sampleText({ scores = null, ...sample }: JsonObject): string {
   return `{"scores":{${ordered.join(',')}},${canonicalJson(sample).slice(1)}`;
 }
 
-/** A log as one JSON document. */
 export async function* inspectDocument(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const metrics = new Metrics();
   const { status } = endOf(source, metrics);
@@ -81,8 +79,7 @@ export async function* inspectDocument(source: ToolSource, context: WriteContext
 }
 
 function toSample({ item, itemHash }: SourceItem, id: JsonValue, place: Place): JsonObject {
-  const { images, others } = itemImages(item);
-  place.lost('files that are not images', others);
+  const images = itemImages(item, place);
   if (item['checker'] !== undefined) place.lost('checkers');
   if (isFilled(item['criteria'])) place.lost('criteria');
   const said = itemMessages(item).map(({ role = 'user', content = '' }): JsonObject => ({ role, content }));
@@ -156,11 +153,11 @@ function resultOf(result: ExportResult, scores: ReturnType<typeof namedScores>, 
           ? []
           : [{ message, stop_reason: reason === 'length' ? 'max_tokens' : (reason ?? 'stop') }],
       completion: text ?? '',
-      usage: usageOf(usage),
+      usage: tokensOf(usage),
       time: seconds === null ? null : seconds / 1000,
     }),
     scores: scoresOf(scores),
-    ...(isFilled(usage) ? { model_usage: { [model]: usageOf(usage) } } : {}),
+    ...(isFilled(usage) ? { model_usage: { [model]: tokensOf(usage) } } : {}),
     ...(result.status === 'failed' ? { error: failure } : {}),
   };
 }
@@ -174,23 +171,12 @@ function scoresOf(scores: ReturnType<typeof namedScores>): JsonObject {
   return found;
 }
 
-function usageOf(usage: JsonValue): JsonObject {
-  const { input, output, total } = tokensOf(usage);
-  return { input_tokens: input, output_tokens: output, total_tokens: total };
-}
-
 function evalOf(source: ToolSource): JsonObject {
   const { name, versionHash, itemCount, run } = source;
   const id = run?.id ?? '';
   return {
-    ...{
-      eval_id: id,
-      run_id: id,
-      task_id: id,
-      task: name,
-      task_version: 0,
-      created: run?.startedAt ?? EPOCH,
-    },
+    ...{ eval_id: id, run_id: id, task_id: id, task: name, task_version: 0 },
+    created: run?.startedAt ?? EPOCH,
     ...{ task_attribs: {}, task_args: {}, model: modelOf(run), model_args: {}, config: {}, packages: {} },
     dataset: { name, samples: itemCount, shuffled: false },
     metadata: { dataset_version_hash: versionHash },

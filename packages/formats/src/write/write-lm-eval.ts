@@ -1,7 +1,7 @@
 import { splitNames } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Place } from '../lost.ts';
-import { itemImages, itemMessages, OWN_ITEM } from '../messages.ts';
+import { itemFiles, itemMessages, OWN_ITEM } from '../messages.ts';
 import { isFilled, textOf } from '../read-json.ts';
 import { letteredChoices, plainText } from './item-texts.ts';
 import {
@@ -28,8 +28,7 @@ export async function* lmEvalTask(source: ToolSource, context: WriteContext): As
 }
 
 function toRow({ item, itemHash, section }: SourceItem, place: Place): JsonObject {
-  const { images, others } = itemImages(item);
-  place.lost('files of items', images.length + others);
+  place.lost('files of items', itemFiles(item).length);
   if (item['checker'] !== undefined) place.lost('checkers');
   if (isFilled(item['criteria'])) place.lost('criteria');
   const messages = itemMessages(item);

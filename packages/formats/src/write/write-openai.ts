@@ -58,10 +58,8 @@ async function* requestLines(source: ToolSource, context: WriteContext): AsyncGe
 
 function toRequest(source: SourceItem, number: number, { lost, model }: WriteContext): JsonObject {
   const { item, itemHash, section } = source;
-  const { images, others } = itemImages(item);
   const place = lost.at({ file: section });
-  place.lost('files that are not images', others);
-  const messages = withImages(askedMessages(item), images, (url) => {
+  const messages = withImages(askedMessages(item), itemImages(item, place), (url) => {
     return { type: 'image_url', image_url: { url } };
   });
   // The request keeps the hash of the item, from which its dataset has the id.
@@ -112,6 +110,6 @@ export async function* batchResponses(
 }
 
 function usageOf(usage: JsonValue): JsonObject {
-  const { input, output, total } = tokensOf(usage);
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
+  const { input_tokens: input, output_tokens: output, total_tokens } = tokensOf(usage);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens };
 }

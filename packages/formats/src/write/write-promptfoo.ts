@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
-import { itemImages, OWN_ITEM } from '../messages.ts';
+import { itemFiles, OWN_ITEM } from '../messages.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, textOf } from '../read-json.ts';
 import { assertionsOf } from '../tools/promptfoo-assertions.ts';
 import { askedMessages, letteredChoices, modelOf, tokensOf } from './item-texts.ts';
@@ -17,14 +17,12 @@ export function literal(text: string): string {
     .replace(/^[fph](?=(?:ile|ackage|ttps?):\/\/)/, (first) => `{{ "${first}" }}`);
 }
 
-/** A dataset as tests in JSON Lines. */
 export function promptfooTests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   return itemLines(source, context, toTest);
 }
 
 function toTest({ item, itemHash }: SourceItem, place: Place): JsonObject {
-  const { images, others } = itemImages(item);
-  place.lost('files of items', images.length + others);
+  place.lost('files of items', itemFiles(item).length);
   const inputs = membersOf(item['inputs']);
   const messages = elementsOf(inputs['messages']);
   const choices = letteredChoices(item);
@@ -106,7 +104,7 @@ function toResult(
   const namedScores = Object.fromEntries(
     Object.entries(membersOf(result.scores)).map(([name, one]) => [name, memberOf(one, 'score')] as const),
   );
-  const tokens = tokensOf(usage);
+  const { input_tokens: input, output_tokens: written } = tokensOf(usage);
   const message = textOf(memberOf(error, 'message'));
   return {
     ...{
@@ -122,9 +120,7 @@ function toResult(
     response: filled({
       output,
       error: failed ? message : null,
-      tokenUsage: isFilled(usage)
-        ? { prompt: tokens.input, completion: tokens.output, total: tokens.input + tokens.output }
-        : null,
+      tokenUsage: isFilled(usage) ? { prompt: input, completion: written, total: input + written } : null,
       finishReason: result.finish_reason ?? null,
     }),
     ...{ error: failed ? (message ?? 'failed') : null, failureReason: failed ? 2 : passed === false ? 1 : 0 },

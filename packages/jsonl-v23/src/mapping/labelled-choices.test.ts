@@ -1,7 +1,7 @@
-import type { Item } from '@svc/jsonl-v23';
-import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { labelledChoices, letter } from './labelled-choices.ts';
+import type { Item } from '../item/item.ts';
+import type { JsonValue } from '../json/json-value.ts';
+import { labelledChoices, letter } from './choices.ts';
 
 const labels = (choices: JsonValue) =>
   labelledChoices({ inputs: { choices } } as Item).choices.map((one) => `${one.label}=${one.text}`);
