@@ -399,8 +399,8 @@ describe('reasoning', () => {
     const judge: Judge = {
       provider: {
         usesMessages: true,
-        complete: async ({ messages }) => {
-          asked.push(messages.map(({ content }) => content).join('\n'));
+        complete: async ({ conversationJson }) => {
+          asked.push(new TextDecoder().decode(conversationJson));
           return { output: '{"score": 1}', usage: null, finishReason: null, attempts: null };
         },
       },

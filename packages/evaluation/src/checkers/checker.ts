@@ -3,9 +3,7 @@ import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json'
 import type { JsonText } from '../item/canonical-text.ts';
 import { RunError } from '../run-error.ts';
 
-/** The input of a checker. */
 export interface CheckRequest {
-  /** The provider's output. */
   readonly output: JsonValue;
   /** On a thread: only the answer and the choices of the item. */
   readonly item: Item;
@@ -33,13 +31,6 @@ interface Unscored {
   readonly judgeUsage?: null;
 }
 
-/**
- * Scores one output.
- *
- * @throws RunError `checker_invalid` for invalid options, `checker_limit` if the check would take too long
- */
-export type Checker = (request: CheckRequest) => CheckOutcome;
-
 /** An output that is right or wrong: score 1 or 0. */
 export function passedOrNot(passed: boolean, explanation: string | null = null): CheckOutcome {
   return { status: 'ok', score: passed ? 1 : 0, passed, explanation };
@@ -53,7 +44,6 @@ export const UNREADABLE = {
   reasoning: 'Only reasoning, no answer',
 } as const;
 
-/** An output that cannot be scored. */
 export function unscored(explanation: string): Unscored {
   return { status: 'unscored', score: null, passed: null, explanation };
 }
@@ -64,19 +54,18 @@ export function referenceAnswer(item: Item): JsonValue | undefined {
   return answer === null || answer === '' ? undefined : answer;
 }
 
-/** The outcome for an item without a reference answer. */
-export const NO_ANSWER: Unscored = unscored('The item has no answer to compare with');
+/** What a checker finds in an item whose outputs it cannot score, whatever they are. */
+export class Unscorable {
+  readonly reason: UnscorableReason;
+  readonly explanation: string;
 
-/**
- * A boolean option of a checker; `fallback` if it is absent or null.
- *
- * @throws RunError `checker_invalid`
- */
-export function booleanOption(options: JsonObject, name: string, fallback: boolean): boolean {
-  const value = getMember(options, name) ?? fallback;
-  if (typeof value === 'boolean') return value;
-  throw new RunError('checker_invalid', `checker.${name} must be true or false.`);
+  constructor(reason: UnscorableReason, explanation: string) {
+    this.reason = reason;
+    this.explanation = explanation;
+  }
 }
+
+export const NO_ANSWER: Unscorable = new Unscorable('no_answer', 'The item has no answer to compare with');
 
 /**
  * A string option of a checker; undefined if it is absent or null.
@@ -92,7 +81,6 @@ export function stringOption(options: JsonObject, name: string): string | undefi
 /** A JSON Schema for OpenAPI 3.1. `x-rule` says a `pattern` in words, for errors. */
 export type ConfigSchema = Readonly<Record<string, unknown>>;
 
-/** The schema of an option of a checker. */
 export interface OptionSchema extends ConfigSchema {
   readonly type: readonly ['boolean' | 'number' | 'string', 'null'];
   readonly description: string;
@@ -120,26 +108,70 @@ export interface CheckerDocs {
   readonly passes: string;
   /** A case in a few words: `“Paris” is right, “It is Paris” is not`. */
   readonly example: string;
-  /** JSON Schemas of its options, by name, made with {@link option}. The checker itself validates them. */
+  /** JSON Schemas of its options, by name. The checker itself validates them. */
   readonly options: Readonly<Record<string, OptionSchema>>;
 }
 
-/** A checker, declared once: its file has this, and `CHECKERS` a row. */
-export interface CheckerDeclaration extends CheckerDocs {
-  readonly check: Checker;
+/** What the file of a checker says of it. */
+interface Declared<Expected, Options extends Readonly<Record<string, Option<unknown>>>>
+  extends Omit<CheckerDocs, 'options'> {
+  readonly options: Options;
   /** Whether it takes a few steps per character, so that short outputs are checked on the calling thread. */
   readonly isCheap: boolean;
-  /**
-   * Why `check` would leave every output of an item unscored, or `invalid_pattern` if it would fail; null if outputs can
-   * be scored.
-   *
-   * @throws RunError if `check` throws for every output
-   */
-  unscorableReason(item: Item, options: JsonObject, once: DecideOnce): UnscorableReason | null;
+  /** What outputs are compared with, or why none of them can be scored. */
+  readonly expected: (item: Item, options: Values<Options>) => Expected | Unscorable;
+  /** @throws RunError `checker_limit` if the check would take too long */
+  readonly compare: (output: JsonValue, expected: Expected, options: Values<Options>) => CheckOutcome;
 }
 
-/** The schema of an option, which may be null. */
-export function option(
+type Values<Options extends Readonly<Record<string, Option<unknown>>>> = {
+  readonly [Name in keyof Options]: ReturnType<Options[Name]['read']>;
+};
+
+/** A checker, declared once: its file has this, and `CHECKERS` a row. */
+export function checker<Expected, Options extends Readonly<Record<string, Option<unknown>>>>({
+  expected,
+  compare,
+  options: declared,
+  ...docs
+}: Declared<Expected, Options>) {
+  const entries = Object.entries(declared);
+  const readOptions = (options: JsonObject) =>
+    Object.fromEntries(entries.map(([name, { read }]) => [name, read(options, name)])) as Values<Options>;
+  return {
+    ...docs,
+    options: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    /** @throws RunError `checker_invalid` */
+    readOptions,
+    /** Scores one output. @throws RunError `checker_invalid`, `checker_limit` */
+    check({ output, item, options: stated }: CheckRequest): CheckOutcome {
+      const options = readOptions(stated);
+      const found = expected(item, options);
+      return found instanceof Unscorable ? unscored(found.explanation) : compare(output, found, options);
+    },
+    /**
+     * Why `check` would leave every output of an item unscored, or `invalid_pattern` if it would fail; null if outputs can
+     * be scored.
+     *
+     * @throws RunError if `check` throws for every output
+     */
+    unscorableReason(item: Item, options: JsonObject, _once: DecideOnce): UnscorableReason | null {
+      const found = expected(item, readOptions(options));
+      return found instanceof Unscorable ? found.reason : null;
+    },
+  };
+}
+
+export type CheckerDeclaration = ReturnType<typeof checker>;
+
+/** An option of a checker, which may be null. */
+export interface Option<Value> {
+  readonly schema: OptionSchema;
+  /** @throws RunError `checker_invalid` */
+  readonly read: (options: JsonObject, name: string) => Value;
+}
+
+export function optionSchema(
   type: OptionSchema['type'][0],
   description: string,
   more: ConfigSchema = {},
@@ -147,7 +179,32 @@ export function option(
   return { type: [type, 'null'], description, ...more };
 }
 
-/** The option `ignore_case` of checkers that compare texts. */
-export const IGNORE_CASE: OptionSchema = option('boolean', 'whether letters of either case are equal', {
-  default: false,
+export const flag = (description: string, fallback: boolean): Option<boolean> => ({
+  schema: optionSchema('boolean', description, { default: fallback }),
+  read(options, name) {
+    const value = getMember(options, name) ?? fallback;
+    if (typeof value === 'boolean') return value;
+    throw new RunError('checker_invalid', `checker.${name} must be true or false.`);
+  },
 });
+
+export const text = (description: string): Option<string | undefined> => ({
+  schema: optionSchema('string', description),
+  read: stringOption,
+});
+
+/** @param values the first one by default */
+export const oneOf = <const Value extends string>(
+  values: readonly [Value, ...Value[]],
+  description: string,
+): Option<Value> => ({
+  schema: optionSchema('string', description, { enum: [...values, null], default: values[0] }),
+  read(options, name) {
+    const stated = stringOption(options, name) ?? values[0];
+    const found = values.find((value) => value === stated);
+    if (found !== undefined) return found;
+    throw new RunError('checker_invalid', `checker.${name} must be one of ${values.join(', ')}.`);
+  },
+});
+
+export const IGNORE_CASE = flag('whether letters of either case are equal', false);

@@ -1,4 +1,4 @@
-import { type CheckerDeclaration, type CheckerDocs, option } from './checker.ts';
+import { type CheckerDeclaration, type CheckerDocs, optionSchema } from './checker.ts';
 import { CHOICE } from './choice.ts';
 import { EXACT_MATCH } from './exact-match.ts';
 import { INCLUDES } from './includes.ts';
@@ -12,7 +12,7 @@ export const JUDGE: CheckerDocs = {
   name: 'judge',
   passes: 'the judge of the run says so; its score is stored',
   example: 'another model decides, such as whether a summary is faithful',
-  options: { judge_prompt: option('string', 'where `meta.judge_prompt` is absent') },
+  options: { judge_prompt: optionSchema('string', 'where `meta.judge_prompt` is absent') },
 };
 
 /** The checkers, in the order in which they are shown. A new one is a file and a row. */

@@ -1,24 +1,7 @@
-import type { Item } from '@svc/jsonl-v23';
-import {
-  canonicalJson,
-  ExactNumber,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23/json';
+import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { canonicalJson, ExactNumber, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
-import { RunError } from '../run-error.ts';
-import {
-  type Checker,
-  type CheckerDeclaration,
-  NO_ANSWER,
-  option,
-  passedOrNot,
-  referenceAnswer,
-  stringOption,
-} from './checker.ts';
+import { checker, NO_ANSWER, oneOf, passedOrNot, referenceAnswer } from './checker.ts';
 
 /** Calls of the answer times calls of the output: each pair may be compared. */
 const MAX_PAIRS = 250_000;
@@ -26,11 +9,6 @@ const MAX_PAIRS = 250_000;
 const MAX_NAMED_CALLS = 3;
 const MAX_NAMED_CHARS = 120;
 
-const ORDERS = ['any', 'strict'] as const;
-const ARGUMENTS = ['equal', 'subset', 'ignore'] as const;
-const EXTRAS = ['fail', 'allow'] as const;
-
-/** A call of a tool. */
 interface ToolCall {
   /** Null if an element of an output is no call. */
   readonly name: string | null;
@@ -40,55 +18,6 @@ interface ToolCall {
 
 /** Whether a call of an output is one that the answer asks for. */
 type IsMeant = (expected: ToolCall, given: ToolCall) => boolean;
-
-/**
- * `tool_calls`: the output calls the tools that the answer lists as `{name, arguments}`, whatever their ids. An output
- * without calls has none; an empty list as the answer asks for that.
- * Options: `order` (`any`; `strict`: in the order of the answer), `arguments` (`equal`: the same JSON value by its canonical
- * text; `subset`: members that the answer names have to be there, at any depth; `ignore`), `extra` (`fail`; `allow`: further
- * calls do not count, with `strict` between the others too).
- */
-const toolCalls: Checker = ({ output, item, options }) => {
-  const isStrict = oneOf(options, 'order', ORDERS) === 'strict';
-  const isMeant = MEANT[oneOf(options, 'arguments', ARGUMENTS)];
-  const allowsExtra = oneOf(options, 'extra', EXTRAS) === 'allow';
-  const expected = answerCalls(item);
-  if (expected === undefined) return NO_ANSWER;
-  const given = callsOf(output) ?? [];
-  if (expected.length * given.length > MAX_PAIRS) {
-    throw checkerLimit(
-      `The answer and the output have too many calls (${expected.length} and ${given.length}) to compare each with each.`,
-    );
-  }
-  const { missing, extra } = unmatched(expected, given, isMeant);
-  const problems = [
-    ...(missing.length === 0 ? [] : [`Missing ${named(missing)}`]),
-    ...(extra.length === 0 || allowsExtra ? [] : [`Extra ${named(extra)}`]),
-  ];
-  if (problems.length > 0) return passedOrNot(false, problems.join('. '));
-  if (isStrict && !isSubsequence(expected, given, isMeant)) {
-    return passedOrNot(false, `Another order: ${named(given)}`);
-  }
-  return passedOrNot(true, given.length === 0 ? 'No calls' : `Called ${named(given)}`);
-};
-
-/** @throws RunError `checker_invalid` */
-function oneOf<Value extends string>(
-  options: JsonObject,
-  name: string,
-  values: readonly [Value, ...Value[]],
-): Value {
-  const stated = stringOption(options, name) ?? values[0];
-  const found = values.find((value) => value === stated);
-  if (found !== undefined) return found;
-  throw new RunError('checker_invalid', `checker.${name} must be one of ${values.join(', ')}.`);
-}
-
-/** The calls that the answer of an item lists; undefined if it is no list of calls. */
-function answerCalls(item: Item): readonly ToolCall[] | undefined {
-  const calls = callsOf(referenceAnswer(item));
-  return calls?.every(({ name }) => name !== null) ? calls : undefined;
-}
 
 /** The calls of a list, or of the `tool_calls` of an output; undefined for any other value. */
 function callsOf(value: JsonValue | undefined): readonly ToolCall[] | undefined {
@@ -110,17 +39,13 @@ function callOf(value: JsonValue): ToolCall {
 
 function argumentsOf(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
-  if (value.trim() === '') return {};
-  try {
-    return parseJson(value);
-  } catch {
-    return value;
-  }
+  const parsed = value.trim() === '' ? {} : tryParseJson(value);
+  return parsed === undefined ? value : parsed;
 }
 
 const isSameTool: IsMeant = (expected, given) => expected.name === given.name;
 
-const MEANT: Readonly<Record<(typeof ARGUMENTS)[number], IsMeant>> = {
+const MEANT: Readonly<Record<'equal' | 'subset' | 'ignore', IsMeant>> = {
   equal: (expected, given) => isSameTool(expected, given) && isEqual(expected.args, given.args),
   subset: (expected, given) => isSameTool(expected, given) && contains(given.args, expected.args),
   ignore: isSameTool,
@@ -194,20 +119,45 @@ function named(calls: readonly ToolCall[]): string {
   return `${texts.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-const choiceOf = (values: readonly string[], description: string) =>
-  option('string', description, { enum: [...values, null], default: values[0] });
-
-export const TOOL_CALLS: CheckerDeclaration = {
+/**
+ * An output without calls has none; an empty list as the answer asks for that. With `subset`, members that the answer names
+ * have to be there, at any depth.
+ */
+export const TOOL_CALLS = checker({
   name: 'tool_calls',
   passes: 'the output calls the tools that the answer lists as `{name, arguments}`; ids do not count',
   example:
     'a call of get with {"city": "Paris"} is right for [{"name": "get", "arguments": {"city": "Paris"}}]',
   options: {
-    order: choiceOf(ORDERS, 'whether the order of the answer counts'),
-    arguments: choiceOf(ARGUMENTS, 'how arguments are compared; `subset`: those that the answer names'),
-    extra: choiceOf(EXTRAS, 'whether further calls fail'),
+    order: oneOf(['any', 'strict'], 'whether the order of the answer counts'),
+    arguments: oneOf(
+      ['equal', 'subset', 'ignore'],
+      'how arguments are compared; `subset`: those that the answer names',
+    ),
+    extra: oneOf(['fail', 'allow'], 'whether further calls fail'),
   },
-  check: toolCalls,
   isCheap: false,
-  unscorableReason: (item) => (answerCalls(item) === undefined ? 'no_answer' : null),
-};
+  expected(item) {
+    const calls = callsOf(referenceAnswer(item));
+    return calls?.every(({ name }) => name !== null) ? calls : NO_ANSWER;
+  },
+  compare(output, expected, { order, arguments: how, extra: others }) {
+    const isMeant = MEANT[how];
+    const given = callsOf(output) ?? [];
+    if (expected.length * given.length > MAX_PAIRS) {
+      throw checkerLimit(
+        `The answer and the output have too many calls (${expected.length} and ${given.length}) to compare each with each.`,
+      );
+    }
+    const { missing, extra } = unmatched(expected, given, isMeant);
+    const problems = [
+      ...(missing.length === 0 ? [] : [`Missing ${named(missing)}`]),
+      ...(extra.length === 0 || others === 'allow' ? [] : [`Extra ${named(extra)}`]),
+    ];
+    if (problems.length > 0) return passedOrNot(false, problems.join('. '));
+    if (order === 'strict' && !isSubsequence(expected, given, isMeant)) {
+      return passedOrNot(false, `Another order: ${named(given)}`);
+    }
+    return passedOrNot(true, given.length === 0 ? 'No calls' : `Called ${named(given)}`);
+  },
+});

@@ -1,7 +1,7 @@
 import { isForbiddenAddress } from '@svc/hub-client/egress';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { booleanOption, stringOption } from '../checkers/checker.ts';
-import { CHECKER_DOCS, CHECKERS } from '../checkers/checkers.ts';
+import { stringOption } from '../checkers/checker.ts';
+import { CHECKER_DOCS, CHECKERS, JUDGE } from '../checkers/checkers.ts';
 import { templateProblem } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import { type ConfigProblems, membersOf, type Steps } from './config-problems.ts';
@@ -10,7 +10,6 @@ import { MAIN_SCORER } from './run-config.ts';
 /** Members of the request body that the service sets. */
 const RESERVED_PARAMS: ReadonlySet<string> = new Set(['model', 'messages', 'stream', 'stream_options', 'n']);
 
-/** Headers that a run may set. */
 const HEADER_NAME = /^(?:anthropic|openai|x)-[a-z0-9-]{1,100}$/i;
 /** Visible ASCII with single blanks. */
 const HEADER_VALUE = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
@@ -126,7 +125,6 @@ export function checkPrompts(config: JsonObject, maxTextChars: number, problems:
   checkScorers(config, problems);
 }
 
-/** Checks several scorers: unique names, and a checker or a judge each. */
 function checkScorers(config: JsonObject, problems: ConfigProblems): void {
   const { scorers = null } = config;
   for (const name of scorers === null ? [] : ['checker', 'judge']) {
@@ -163,18 +161,9 @@ function checkChecker(checker: JsonValue, steps: (string | number)[], problems: 
   }
   if (!isJsonObject(checker)) return;
   try {
-    for (const [name, { type: types }] of Object.entries(declared.options)) {
-      if (types[0] === 'boolean') booleanOption(checker, name, false);
-      if (types[0] === 'string') stringOption(checker, name);
-    }
     // A pattern is compiled by the workers, on a thread.
-    if (declared.name !== 'regex') {
-      CHECKERS.get(declared.name)?.check({
-        output: '1',
-        item: { answer: '1', inputs: { choices: ['1'] } },
-        options: checker,
-      });
-    }
+    if (declared === JUDGE) stringOption(checker, 'judge_prompt');
+    else CHECKERS.get(declared.name)?.readOptions(checker);
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     problems.add(`is invalid: ${error.message.replace(/\.$/, '')}`, steps);
