@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { RunError } from './run-error.ts';
 
 /** Characters of the output and of the reference answer together. */
@@ -8,26 +8,17 @@ export const MAX_CHECK_VALUES: number = 250_000;
 /** Characters of the output times the number of texts to find in it. */
 export const MAX_SEARCH_STEPS = 100_000_000;
 
-/** The error of a check that would exceed a limit. */
 export function checkerLimit(message: string): RunError {
   return new RunError('checker_limit', message);
 }
 
-/** The values of a check. */
-interface CheckedValues {
-  readonly output: JsonValue;
-  readonly answer: JsonValue | undefined;
-  readonly choices: JsonValue | undefined;
-  readonly options: JsonObject;
-}
-
 /**
- * Measures the values of a check.
+ * Measures the values of a check: output, answer, choices and options.
  *
  * @returns approximate number of characters of their JSON text
  * @throws RunError `checker_limit` if they are too large for any checker
  */
-export function measureCheck({ output, answer, choices, options }: CheckedValues): number {
+export function measureCheck(checked: readonly (JsonValue | undefined)[]): number {
   let chars = 0;
   let values = 0;
   const count = (value: JsonValue): void => {
@@ -52,6 +43,6 @@ export function measureCheck({ output, answer, choices, options }: CheckedValues
       );
     }
   };
-  for (const value of [output, answer, choices, options]) if (value !== undefined) count(value);
+  for (const value of checked) if (value !== undefined) count(value);
   return chars;
 }

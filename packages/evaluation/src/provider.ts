@@ -1,4 +1,3 @@
-import type { Item } from '@svc/jsonl-v23';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import { JsonText } from './item/canonical-text.ts';
@@ -13,16 +12,9 @@ export interface ChatMessage extends JsonObject {
 /** How a conversation and its answer are written: as chat completions, or as Anthropic messages. */
 export type WireFormat = 'chat_completions' | 'anthropic_messages';
 
-/** The input of a provider. */
 export interface ProviderRequest {
-  readonly item: Item;
-  /** The conversation to continue; empty for a provider that does not use messages. */
-  readonly messages: readonly ChatMessage[];
-  /**
-   * The conversation of a large item: the members of a request body that hold it, as the JSON text of an object in
-   * UTF-8; `item` and `messages` are empty then.
-   */
-  readonly conversationJson?: Uint8Array | undefined;
+  /** The conversation to continue: the members of a request body that hold it, as the JSON text of an object in UTF-8. */
+  readonly conversationJson: Uint8Array;
   /** Files whose marks the conversation contains. */
   readonly files?: MarkedFiles | undefined;
   /** Characters that the caller needs of a text output, from its end. Default: all. */
@@ -34,7 +26,6 @@ export type OutputSource =
   | { readonly from: 'last_message' }
   | { readonly from: 'pointer'; readonly pointer: string };
 
-/** The output of a provider. */
 export interface Completion {
   /** Usually a string. */
   readonly output: JsonValue | JsonText;
@@ -56,7 +47,7 @@ export interface Completion {
 export interface Provider {
   /** Whether it needs `messages`. If not, an item may lack a prompt. */
   readonly usesMessages: boolean;
-  /** Set by a provider that sends no requests: a thread takes the output from a large item. */
+  /** Set by a provider that sends no requests: the output is taken from the item. */
   readonly outputSource?: OutputSource | undefined;
   /** How a conversation is written for it. Default: `chat_completions`. */
   readonly wireFormat?: WireFormat | undefined;

@@ -15,7 +15,6 @@ import type { RunResult } from './run-session.ts';
 import { type PackedValue, packValue, unpackSmall, unpackValue } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 
-/** What redacting needs: threads read large texts. */
 export interface RedactDeps {
   readonly secrets: KnownSecrets;
   readonly checks: Pick<CheckRunner, 'run'>;

@@ -1,23 +1,15 @@
 import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult } from './run-session.ts';
 
-/** What is known of a result before it is scored. */
-export type Facts = Omit<
-  RunResult,
-  | 'status'
-  | 'score'
-  | 'passed'
-  | 'explanation'
-  | 'error'
-  | 'judgeUsage'
-  | 'judgeCost'
-  | 'cause'
-  | 'endsRun'
-  | 'scoredBy'
-  | 'scores'
->;
+/** What a result without a score has in place of it. */
+const WITHOUT_SCORE = {
+  ...{ score: null, passed: null, explanation: null, scoredBy: null, scores: null },
+  ...{ judgeUsage: null, judgeCost: null },
+} as const;
 
-/** A result before anything of it is known. */
+/** What is known of a result before it is scored. */
+export type Facts = Omit<RunResult, keyof typeof WITHOUT_SCORE | 'status' | 'error' | 'cause' | 'endsRun'>;
+
 export function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
   return {
     ...{ section, sectionOrderIndex, orderIndex, repetition },
@@ -44,15 +36,7 @@ export function failed(facts: Facts, error: unknown, signal: AbortSignal): RunRe
 }
 
 export function failedWith(facts: Facts, error: RunFailure): RunResult {
-  const outcome = {
-    status: 'failed',
-    score: null,
-    passed: null,
-    explanation: null,
-    scoredBy: null,
-    scores: null,
-  } as const;
-  return { ...facts, ...outcome, judgeUsage: null, judgeCost: null, error };
+  return { ...facts, ...WITHOUT_SCORE, status: 'failed', error };
 }
 
 /** An error as a result or a run stores it. The message says nothing about internal errors. */

@@ -26,10 +26,8 @@ export type RunErrorCode =
   | 'budget_spent'
   | 'internal';
 
-/** One problem of a run configuration. */
 export interface RunConfigProblem {
   readonly message: string;
-  /** JSON Pointer of the member in the request body. */
   readonly path: string;
 }
 

@@ -1,15 +1,12 @@
-import { markFiles, type ReadFile } from './assets/marked-files.ts';
-import { withChecker } from './item/large-item.ts';
+import { markFiles } from './assets/marked-files.ts';
 import type { RunPrompts } from './item/prompt-template.ts';
 import { type PreparedItem, prepareItem } from './prepare-item.ts';
 import type { Completion, Provider } from './provider.ts';
 import { failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { EarlierAnswer, RunFailure, RunItem, RunResult } from './run-session.ts';
-import { type Scorers, scoreAll, scoreOutput } from './score-output.ts';
-import type { CheckRunner } from './threads/check-runner.ts';
+import { type ScoreOutputDeps, type Scorers, scoreAll, scoreOutput } from './score-output.ts';
 
-/** A monotonic clock. */
 export interface RunClock {
   nowMs(): number;
 }
@@ -17,16 +14,13 @@ export interface RunClock {
 /** Finds the response that an earlier run got to a request with this hash; null if it has no answer. */
 export type FindAnswer = (requestHash: Uint8Array, signal: AbortSignal) => Promise<EarlierAnswer | null>;
 
-export interface RunItemDeps {
+export interface RunItemDeps extends ScoreOutputDeps {
   readonly provider: Provider;
-  readonly checks: CheckRunner;
   /** Absent if every item is asked. */
   readonly findAnswer?: FindAnswer | undefined;
-  readonly readFile: ReadFile;
   readonly clock: RunClock;
 }
 
-/** What a run states for all of its items. */
 export interface RunItemOptions {
   readonly prompts: RunPrompts;
   readonly scorers: Scorers;
@@ -53,10 +47,10 @@ export async function runItem(
     return due === null ? failedWith(nothing, NO_OUTPUT) : await scoreOutput(deps, item, stored, due, signal);
   }
   if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
-  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  const marked = markFiles(item.parts, item.linkedFiles, deps.readFile);
   const startMs = deps.clock.nowMs();
   // A provider that looks into the item itself sees the stored texts.
-  const parts = withChecker(deps.provider.usesMessages ? marked.parts : item.parts, scorers.main.checker);
+  const parts = deps.provider.usesMessages ? marked.parts : item.parts;
   const { asked, ...known } = await prepareItem(deps, parts, marked.files, prompts, signal);
   let completed: Awaited<ReturnType<typeof complete>>;
   try {

@@ -1,5 +1,5 @@
 import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { JsonText } from './item/canonical-text.ts';
 import type { RunError } from './run-error.ts';
 
@@ -22,36 +22,22 @@ export interface RunItem {
 }
 
 /** What is known of one repetition of an item: another run has stored it, or a client sends it. */
-export interface StoredOutput {
-  readonly repetition: number;
-  readonly itemId: JsonValue;
-  readonly output: JsonValue | JsonText;
-  readonly reasoning: string | JsonText | null;
+export interface StoredOutput
+  extends Omit<EarlierAnswer, 'usage'>,
+    Pick<RunResult, 'repetition' | 'itemId' | 'omittedAssets' | 'traceId'> {
   /** Why there is no output; null if there is one. */
   readonly failure: RunFailure | null;
-  readonly finishReason: string | null;
-  readonly latencyMs: number | null;
   /** Null if another run counted it. */
   readonly usage: JsonObject | null;
-  readonly omittedAssets: readonly string[] | null;
-  readonly traceId: string | null;
-  /** Keys that were replaced in it. */
-  readonly redacted: number;
   /** Names of scorers that have scored it already. Default: none. */
   readonly scoredBy?: readonly string[];
 }
 
-/** The response that an earlier run got to the same request. */
-export interface EarlierAnswer {
-  readonly output: JsonValue | JsonText;
-  readonly reasoning: string | JsonText | null;
-  readonly finishReason: string | null;
-  readonly latencyMs: number | null;
-  /** What the answer took when it was made. */
-  readonly usage: JsonObject | JsonText | null;
-  /** Keys that were replaced in it. */
-  readonly redacted: number;
-}
+/** The response that an earlier run got to the same request; `usage` is what it took when it was made. */
+export type EarlierAnswer = Pick<
+  RunResult,
+  'output' | 'reasoning' | 'finishReason' | 'latencyMs' | 'usage' | 'redacted'
+>;
 
 /** Status of one repetition: scored, done but not scored, or not done. */
 export type RunResultStatus = RunResult['status'];
@@ -65,7 +51,6 @@ export interface RunFailure {
   readonly provider_message?: string;
 }
 
-/** The result of one repetition of one item. */
 export interface RunResult extends ResultValues<JsonText> {
   /** The cause behind the error `internal`, if it is neither the item nor its provider; for the log, not stored. */
   readonly cause?: unknown;
@@ -77,7 +62,6 @@ export interface RunResult extends ResultValues<JsonText> {
   readonly cost?: number;
 }
 
-/** How a run ended. */
 export type RunEnd =
   | { readonly status: 'completed' | 'cancelled' }
   | { readonly status: 'failed' | 'stopped'; readonly error: RunFailure };
@@ -109,6 +93,5 @@ export interface RunSession {
    * before the next.
    */
   saveResults(results: readonly RunResult[]): Promise<void>;
-  /** Ends the run, once. */
   finish(end: RunEnd): Promise<void>;
 }

@@ -9,7 +9,6 @@ import {
   MAX_INLINE_TEXT_CHARS,
   type RunChecker,
   readItem,
-  readLargeItem,
   withChecker,
 } from './item/large-item.ts';
 import { tokenCounts } from './provider.ts';
@@ -23,14 +22,11 @@ import { packValue } from './scoring/packed-value.ts';
 import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import { costOf } from './statistics/run-cost.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
-import type { Scored } from './threads/thread-task.ts';
 
-/** What scores outputs. */
 export interface Scorer {
   readonly name: string;
   readonly checker: RunChecker | null;
   readonly judge: Judge | null;
-  /** What of an output it scores. */
   readonly reasoning: ReasoningMode;
 }
 
@@ -42,7 +38,6 @@ export interface Scorers {
   readonly areNamed: boolean;
 }
 
-/** What scores an output. */
 export interface ScoreOutputDeps {
   readonly checks: CheckRunner;
   readonly readFile: ReadFile;
@@ -63,7 +58,7 @@ export async function scoreOutput(
   const facts = { ...nothingOf(item, stored.repetition), ...factsOf(stored) };
   if (stored.failure !== null) return failedWith(facts, stored.failure);
   if (item.parts === null) return failedWith(facts, item.failure ?? UNREADABLE);
-  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  const marked = markFiles(item.parts, item.linkedFiles, deps.readFile);
   return await scoreAll(deps, marked, facts, scorers, signal);
 }
 
@@ -85,10 +80,7 @@ export async function scoreAll(
     endsRun ??= scored.endsRun;
     judgeUsage = addUsage(judgeUsage, scored.judgeUsage);
     judgeCost = addCost(judgeCost, scored.judgeCost);
-    omittedAssets =
-      scored.omittedAssets === null
-        ? omittedAssets
-        : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
+    omittedAssets = allOmitted(omittedAssets, scored.omittedAssets ?? []);
   }
   return { ...result, scores, judgeUsage, judgeCost, omittedAssets, ...(endsRun && { endsRun }) };
 }
@@ -98,7 +90,6 @@ function scoreOf({ score, passed, explanation, scoredBy, error }: RunResult): Sc
   return error === null ? said : { ...said, error: { code: error.code, message: error.message } };
 }
 
-/** The tokens of several judges together. */
 export function addUsage(
   first: RunResult['judgeUsage'],
   second: RunResult['judgeUsage'],
@@ -111,7 +102,6 @@ export function addUsage(
   };
 }
 
-/** What several judges charged together. */
 const addCost = (first: number | null, second: number | null): number | null =>
   first === null ? second : first + (second ?? 0);
 
@@ -160,7 +150,9 @@ async function score(
             signal,
           )
         : planCheck({ judge: asked, reasoning, thoughts, output, item: readItem(parts) });
-    if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
+    if ('question' in plan) {
+      known = { ...facts, omittedAssets: allOmitted(facts.omittedAssets, plan.question.omittedAssets) };
+    }
     const performed = await performCheck(plan, { judge, checks: deps.checks, files: marked.files }, signal);
     const { judgeUsage = null, ...outcome } = performed;
     const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
@@ -173,21 +165,17 @@ async function score(
   }
 }
 
-/** Adds the assets that the judge was not sent. */
-function withOmitted(facts: Facts, names: readonly string[]): Facts {
-  if (names.length === 0) return facts;
-  return { ...facts, omittedAssets: [...new Set([...(facts.omittedAssets ?? []), ...names])] };
-}
+const allOmitted = (known: Facts['omittedAssets'], more: readonly string[]): Facts['omittedAssets'] =>
+  more.length === 0 ? known : [...new Set([...(known ?? []), ...more])];
 
 /**
  * Runs the check, or asks the judge.
  *
- * @param plan a question about a large item is JSON text, see `ProviderRequest`
  * @throws RunError `checker_invalid` for invalid options of the checker, `checker_limit` if the check would take too
  * much time or memory; the signal's reason when it is aborted
  */
 export async function performCheck(
-  plan: CheckPlan | Scored,
+  plan: CheckPlan,
   deps: {
     readonly judge: Judge | null;
     readonly checks: CheckRunner;
@@ -198,26 +186,20 @@ export async function performCheck(
 ): Promise<CheckOutcome> {
   if ('outcome' in plan) return plan.outcome;
   if ('task' in plan) return await deps.checks.run(plan.task, signal);
-  return await askJudge(deps.judge, plan.question.messages, deps.files, signal);
+  return await askJudge(deps.judge, plan.question, deps.files, signal);
 }
 
 function isLongText(output: JsonValue | JsonText): boolean {
   return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
 }
 
-/** What a stored configuration says of scoring. */
-export interface StoredScoring {
-  readonly plans: readonly ScorerPlan[];
-  readonly reasoning: ReasoningMode;
-  /** Whether clients sent the results. */
-  readonly isExternal: boolean;
-}
+export type StoredScoring = NonNullable<ReturnType<typeof storedScoring>>;
 
 /** Scorers of each kind. */
 const MAX_SCORERS = 16;
 
-/** Reads it without checking the rest; null for a configuration of another tool. */
-export function storedScoring(config: JsonObject): StoredScoring | null {
+/** What a stored configuration says of scoring, without checking the rest; null for a configuration of another tool. */
+export function storedScoring(config: JsonObject) {
   const { provider = null, judge, reasoning, scorers = [], added_scorers: added = [] } = config;
   const isObject = (value: JsonValue | undefined): boolean => value === undefined || isJsonObject(value);
   const areScorers = [scorers, added].every(
@@ -228,14 +210,15 @@ export function storedScoring(config: JsonObject): StoredScoring | null {
   );
   const type = isJsonObject(provider) ? provider['type'] : undefined;
   if (!areScorers || !isObject(judge) || typeof type !== 'string') return null;
+  const plans: readonly ScorerPlan[] = scorersOf(config as unknown as RunConfig);
   return {
-    plans: scorersOf(config as unknown as RunConfig),
-    reasoning: reasoning === 'score' ? 'score' : 'strip',
+    plans,
+    reasoning: reasoning === 'score' ? ('score' as const) : ('strip' as const),
+    /** Whether clients sent the results. */
     isExternal: type === 'external',
   };
 }
 
-/** A stored output, and what it is scored with. */
 interface StoredCheck {
   readonly parts: ItemParts;
   readonly output: JsonValue;
@@ -256,8 +239,7 @@ export function recheckOutput(
   { checker, judge }: Pick<ScorerPlan, 'checker' | 'judge'>,
 ): ScorerScore | null {
   try {
-    const checked = withChecker(parts, checker);
-    const item = isLargeItem(checked) ? readLargeItem(checked) : readItem(checked);
+    const item = readItem(withChecker(parts, checker));
     let plan: CheckPlan;
     try {
       const beside = judge === null ? null : thoughts;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { labelledChoices } from '@svc/jsonl-v23/internal';
 import { describe, expect, it } from 'vitest';
-import { labelledChoices } from '../src/item/labelled-choices.ts';
 import { LANGUAGES } from '../src/reading/languages.ts';
 import { showRational } from '../src/reading/rational.ts';
 import { readChoice } from '../src/reading/read-choice.ts';

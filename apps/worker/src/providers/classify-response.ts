@@ -97,14 +97,12 @@ export interface PaidAnswer {
   readonly usage: Completion['usage'];
 }
 
-/** A response with its whole body. */
 export interface ReceivedResponse {
   readonly statusCode: number;
   readonly headers: ResponseHeaders;
   readonly body: Uint8Array;
 }
 
-/** An attempt without a completion. */
 export interface FailedAttempt {
   /** Null without a response. */
   readonly statusCode: number | null;
@@ -115,7 +113,6 @@ export interface FailedAttempt {
   readonly retry?: { readonly headers: ResponseHeaders };
 }
 
-/** An attempt with a completion. */
 interface CompletedAttempt {
   readonly statusCode: number;
   readonly completion: Omit<Completion, 'attempts'>;

@@ -14,16 +14,13 @@ describe('createProviders', () => {
   const logger = { log: () => undefined };
   const deps = { dispatcher, checks, turns: createTurns(), providerKeys: {}, logger, metrics };
 
-  it('creates the provider of each type', async () => {
+  it('takes the outputs of a provider that sends no requests from the items', () => {
     const echo = createProviders(parseRunConfig({ provider: 'echo' }), deps);
-    expect(
-      await echo.provider.complete({ item: {}, messages: [{ role: 'user', content: 'x' }] }, signal),
-    ).toMatchObject({ output: 'x' });
+    expect(echo.provider).toMatchObject({ usesMessages: true, outputSource: { from: 'last_message' } });
     expect(echo.judges.size).toBe(0);
     const field = createProviders(parseRunConfig({ provider: 'item_field', pointer: '/o' }), deps);
-    expect(await field.provider.complete({ item: { o: 5 }, messages: [] }, signal)).toMatchObject({
-      output: 5,
-    });
+    const outputSource = { from: 'pointer', pointer: '/o' };
+    expect(field.provider).toMatchObject({ usesMessages: false, outputSource });
   });
 
   it('creates a judge, and a missing key ends the run at the first request', async () => {
@@ -33,7 +30,7 @@ describe('createProviders', () => {
       deps,
     );
     for (const provider of [made.provider, made.judges.get('main')]) {
-      await expect(provider?.complete({ item: {}, messages: [] }, signal)).rejects.toMatchObject({
+      await expect(provider?.complete({ conversationJson: new Uint8Array() }, signal)).rejects.toMatchObject({
         code: 'provider_key_missing',
         endsRun: true,
       });

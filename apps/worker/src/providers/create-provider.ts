@@ -1,18 +1,13 @@
 import {
   type CheckRunner,
-  fieldMissing,
-  isIndex,
   type JudgeConfig,
-  lastMessageText,
   type Provider,
   type ProviderConfig,
-  pointerSteps,
   type RunConfig,
   RunError,
   scorersOf,
   wireFormatOf,
 } from '@svc/evaluation';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { Logger, Metrics, ProviderKeys } from '@svc/service';
 import type { Turns } from '@svc/service/flows';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
@@ -22,7 +17,6 @@ import { createRequestPacer } from './request-timing.ts';
 export interface ProviderDeps {
   /** From `createProviderDispatcher`, one per process. */
   readonly dispatcher: ProviderDispatcher;
-  /** The check threads of the process. */
   readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;
   /** The turns of the process: one for each response. */
@@ -31,14 +25,11 @@ export interface ProviderDeps {
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
 }
 
-export interface RunProviders {
-  readonly provider: Provider;
-  /** The judges, by the names of their scorers. */
-  readonly judges: ReadonlyMap<string, Provider>;
-}
-
-/** The providers of a run: one for the outputs, and the judge model if the run has one. They share its rate limit. */
-export function createProviders(config: RunConfig, deps: ProviderDeps): RunProviders {
+/**
+ * The providers of a run: one for the outputs, and its judge models, by the names of their scorers. They share its rate
+ * limit.
+ */
+export function createProviders(config: RunConfig, deps: ProviderDeps) {
   const shared: Shared = {
     ...deps,
     maxRetries: config.max_retries,
@@ -56,7 +47,6 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
   };
 }
 
-/** What the providers of a run share. */
 type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'keys'>;
 
 function createProvider(
@@ -64,12 +54,13 @@ function createProvider(
   { providerKeys, ...shared }: Shared,
 ): Provider {
   switch (provider.type) {
+    // To try a dataset or a deployment without a model.
     case 'echo':
-      return createEchoProvider();
+      return sendsNothing(true, { from: 'last_message' });
     case 'external':
-      return createExternalProvider();
+      return sendsNothing(false);
     case 'item_field':
-      return createItemFieldProvider(provider.pointer);
+      return sendsNothing(false, { from: 'pointer', pointer: provider.pointer });
     case 'openai_compatible':
     case 'anthropic':
       return createModelProvider({
@@ -108,48 +99,13 @@ export function providerKey(
   return found.key.reveal();
 }
 
-/** A provider that returns the text of the last message, to try a dataset or a deployment without a model. */
-export function createEchoProvider(): Provider {
+/** A provider that sends no requests: its outputs are taken from the items, or come from outside and are only scored again. */
+function sendsNothing(usesMessages: boolean, outputSource?: Provider['outputSource']): Provider {
   return {
-    usesMessages: true,
-    outputSource: { from: 'last_message' },
-    async complete({ messages }) {
-      return { output: lastMessageText(messages), usage: null, finishReason: null, attempts: null };
-    },
-  };
-}
-
-/** The provider of a run whose outputs came from outside: a worker only scores them again. */
-function createExternalProvider(): Provider {
-  return {
-    usesMessages: false,
+    usesMessages,
+    outputSource,
     complete: async () => {
       throw new RunError('invalid_request', 'The run has no provider: clients send its results.');
     },
   };
-}
-
-/**
- * A provider that takes its outputs from the items, to score outputs from other tools. An item without a value at the
- * pointer fails with `field_missing`; null is an output.
- *
- * @param pointer JSON Pointer (RFC 6901) into the item
- */
-export function createItemFieldProvider(pointer: string): Provider {
-  const steps = pointerSteps(pointer);
-  return {
-    usesMessages: false,
-    outputSource: { from: 'pointer', pointer },
-    async complete({ item }) {
-      let value: JsonValue | undefined = item;
-      for (const step of steps) value = value === undefined ? undefined : memberOf(value, step);
-      if (value === undefined) throw fieldMissing(pointer);
-      return { output: value, usage: null, finishReason: null, attempts: null };
-    },
-  };
-}
-
-function memberOf(value: JsonValue, step: string): JsonValue | undefined {
-  if (Array.isArray(value)) return isIndex(step) ? value[Number(step)] : undefined;
-  return isJsonObject(value) ? getMember(value, step) : undefined;
 }

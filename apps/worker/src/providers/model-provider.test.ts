@@ -3,6 +3,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import {
   type ChatMessage,
   type CheckRunner,
+  conversationOf,
   createCheckRunner,
   JsonText,
   type ProviderRequest,
@@ -68,8 +69,9 @@ function ask(
   signal = new AbortController().signal,
   request: Partial<ProviderRequest> = {},
 ) {
+  const { wireFormat = 'chat_completions' } = options;
   const provider = createModelProvider({
-    wireFormat: 'chat_completions',
+    wireFormat,
     pacer: { turn: async () => 0 },
     turns: createTurns(),
     metrics: createMetrics({ version: 'test', collectProcessMetrics: false }),
@@ -87,7 +89,7 @@ function ask(
     random: () => 1,
     ...options,
   });
-  return provider.complete({ item: {}, messages, ...request }, signal);
+  return provider.complete({ ...conversationOf(messages, wireFormat), ...request }, signal);
 }
 
 describe('a request', () => {
@@ -113,7 +115,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('contains the messages of a large item unchanged', async () => {
+  it('contains the conversation unchanged', async () => {
     handlers = [reply(200, completion({ content: 'A' }))];
     const conversationJson = new TextEncoder().encode('{"messages":[{"content":"é","role":"user"}]}');
     await ask({ params: { seed: 1, messages: [] } }, undefined, { conversationJson });
@@ -180,7 +182,7 @@ describe('the wire formats', () => {
     const extra_headers = { 'OpenAI-Organization': 'org-1' };
     const query = { 'api-version': '2024-10-21' };
     const azure = { auth: 'api-key', extra_headers, query } as const;
-    expect(await ask(azure, undefined, { messages: chat })).toEqual({
+    expect(await ask(azure, undefined, conversationOf(chat, 'chat_completions'))).toEqual({
       output: 'Hello!',
       reasoning: null,
       usage: body.usage,
@@ -213,7 +215,7 @@ describe('the wire formats', () => {
     handlers = [reply(200, JSON.stringify(body))];
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const anthropic = { wireFormat: 'anthropic_messages', base_url } as const;
-    expect(await ask(anthropic, undefined, { messages: chat })).toEqual({
+    expect(await ask(anthropic, undefined, conversationOf(chat, 'anthropic_messages'))).toEqual({
       output: 'Hi! My name is Claude.',
       reasoning: 'Hm.',
       usage: body.usage,

@@ -34,11 +34,9 @@ export interface ModelProviderOptions extends ModelConfig {
   /** Limit of one attempt, from its start to the last byte of the response. */
   readonly timeoutMs: number;
   readonly dispatcher: Pick<ProviderDispatcher, 'request'>;
-  /** Spaces the attempts. */
   readonly pacer: RequestPacer;
   /** One for each response. Responses that arrive together are read one after the other. */
   readonly turns: Turns;
-  /** Reads large responses. */
   readonly checks: CheckRunner;
   readonly logger: Pick<Logger, 'log'>;
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
@@ -78,10 +76,8 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     const unknown = isGoodStatus(response.statusCode) ? UNKNOWN : null;
     if ('error' in response) return { ...response, paid: unknown };
     try {
-      const read = { format: wireFormat, maxOutputChars };
       const { errorText, usage, tokens, ...content } = await readProviderResponse(
-        response.body,
-        read,
+        { kind: 'response', body: response.body, format: wireFormat, maxOutputChars },
         checks,
         signal,
       );
@@ -162,25 +158,15 @@ function outcomeOf(result: Attempt): Parameters<Metrics['recordProviderRequest']
 
 const MAX_CODE_POINTS = 500;
 
-/** Texts that a message must not repeat. */
-interface HiddenTexts {
-  readonly keys: KnownSecrets;
-  readonly headers: KnownSecrets;
-}
-
 /** A message is no output: here, shorter keys are hidden too. */
 const MIN_HIDDEN_CHARS = 4;
 
-/** The keys of the process, and the values of the headers that the author of the run adds. */
-export function hiddenTexts({
+/** What a message must not repeat: the keys of the process, and the values of the headers that the author of the run adds. */
+export const hiddenTexts = ({
   keys,
   extra_headers = {},
-}: Pick<ModelConfig, 'extra_headers'> & { readonly keys: readonly string[] }): HiddenTexts {
-  return {
-    keys: spellingsOf(keys, MIN_HIDDEN_CHARS),
-    headers: spellingsOf(Object.values(extra_headers), MIN_HIDDEN_CHARS),
-  };
-}
+}: Pick<ModelProviderOptions, 'extra_headers' | 'keys'>): KnownSecrets =>
+  spellingsOf([...keys, ...Object.values(extra_headers)], MIN_HIDDEN_CHARS);
 
 /** Beginnings of keys in messages, which may be short, or masked with asterisks. */
 const KEYS =
@@ -195,14 +181,13 @@ const USER_INFO = /:\/\/[^\s/?#@"']{1,512}@/g;
  *
  * @returns null if nothing is left
  */
-export function shownMessage(text: string, { keys, headers }: HiddenTexts): string | null {
+export function shownMessage(text: string, hidden: KnownSecrets): string | null {
   const readable = text
     .toWellFormed()
     .replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' ')
     // Characters that are not seen could also hide a secret from what follows.
     .replace(/[\p{Cc}\p{Cf}]/gu, '');
-  const known = replaceSecrets(replaceSecrets(readable, keys), headers);
-  const formed = redactNamedSecrets(redactSecretForms(known))
+  const formed = redactNamedSecrets(redactSecretForms(replaceSecrets(readable, hidden)))
     .replace(KEYS, REDACTED)
     .replace(WEB_TOKENS, REDACTED)
     .replace(SCHEMES, `$1 ${REDACTED}`)

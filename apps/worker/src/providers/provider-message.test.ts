@@ -12,8 +12,8 @@ const noThreads: CheckRunner = {
 /** What a result shows of the body of an error. */
 async function shown(body: unknown): Promise<string | null> {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const options = { format: 'chat_completions', maxOutputChars: null } as const;
-  const { errorText } = await readProviderResponse(bytes, options, noThreads, new AbortController().signal);
+  const task = { kind: 'response', body: bytes, format: 'chat_completions', maxOutputChars: null } as const;
+  const { errorText } = await readProviderResponse(task, noThreads, new AbortController().signal);
   return errorText === null ? null : shownMessage(errorText, hidden);
 }
 

@@ -7,7 +7,7 @@ it('spaces requests evenly, also after a pause', async () => {
   let nowMs = 0;
   const waits: number[] = [];
   const wait = async (delayMs: number): Promise<void> => void waits.push(delayMs);
-  const pacer = createRequestPacer(60, { nowMs: () => nowMs, wait });
+  const pacer = createRequestPacer(60, () => nowMs, wait);
   expect(await Promise.all([1, 2, 3].map(() => pacer.turn(signal)))).toEqual([0, 1_000, 2_000]);
   nowMs = 100_000;
   expect(await Promise.all([1, 2].map(() => pacer.turn(signal)))).toEqual([0, 1_000]);

@@ -1,37 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseRetryAfter } from '@svc/hub-client/egress';
 
-/** Spaces the requests of one run. */
-export interface RequestPacer {
-  /**
-   * Waits for the turn of one request.
-   *
-   * @returns how long it waited, in milliseconds
-   * @throws the signal's reason when it is aborted
-   */
-  turn(signal: AbortSignal): Promise<number>;
-}
-
-interface PacerDeps {
-  /** A monotonic clock. Default: `performance.now`. */
-  readonly nowMs?: () => number;
-  /** Waits; rejects when the signal is aborted. Default: a timer. */
-  readonly wait?: (delayMs: number, signal: AbortSignal) => Promise<unknown>;
-}
+export type RequestPacer = ReturnType<typeof createRequestPacer>;
 
 /**
- * Makes a pacer whose turns are evenly spaced: none is made up for, so that there is no burst after a pause.
+ * Makes a pacer of the requests of one run, whose turns are evenly spaced: none is made up for, so that there is no burst
+ * after a pause.
  *
  * @param perMinute null for no limit
+ * @param nowMs a monotonic clock
+ * @param wait rejects when the signal is aborted
  */
-export function createRequestPacer(perMinute: number | null, deps: PacerDeps = {}): RequestPacer {
-  if (perMinute === null) return { turn: async () => 0 };
-  const { nowMs = () => performance.now() } = deps;
-  const { wait = (delayMs, signal) => sleep(delayMs, undefined, { signal }) } = deps;
-  const intervalMs = 60_000 / perMinute;
+export function createRequestPacer(
+  perMinute: number | null,
+  nowMs: () => number = () => performance.now(),
+  wait = (delayMs: number, signal: AbortSignal): Promise<unknown> => sleep(delayMs, undefined, { signal }),
+) {
+  const intervalMs = perMinute === null ? 0 : 60_000 / perMinute;
   let nextMs = Number.NEGATIVE_INFINITY;
   return {
-    async turn(signal) {
+    /**
+     * Waits for the turn of one request.
+     *
+     * @returns how long it waited, in milliseconds
+     * @throws the signal's reason when it is aborted
+     */
+    async turn(signal: AbortSignal): Promise<number> {
       signal.throwIfAborted();
       const startMs = nowMs();
       const turnMs = Math.max(startMs, nextMs);

@@ -1,4 +1,4 @@
-import { type RequestBody, RunError } from '@svc/evaluation';
+import { type RequestBody, RunError, type RunErrorCode } from '@svc/evaluation';
 import { ProxyError } from '@svc/hub-client/egress';
 import type { FailedAttempt, ReceivedResponse } from './classify-response.ts';
 import { ForbiddenDestination, type ProviderDispatcher } from './provider-dispatcher.ts';
@@ -80,17 +80,11 @@ const TLS_CODE =
 export function connectionError(cause: unknown): Omit<FailedAttempt, 'statusCode'> {
   // The error code of the system.
   const reason = errorCode(cause);
-  const ended = (
-    code: 'provider_forbidden' | 'provider_not_found',
-    message: string,
-  ): ReturnType<typeof connectionError> => ({
+  const ended = (code: RunErrorCode, message: string) => ({
     error: new RunError(code, message, { endsRun: true, cause }),
     reason,
   });
-  const transient = (
-    code: 'provider_timeout' | 'provider_unavailable',
-    message: string,
-  ): ReturnType<typeof connectionError> => ({
+  const transient = (code: RunErrorCode, message: string) => ({
     error: new RunError(code, message, { cause }),
     reason,
     retry: { headers: {} },

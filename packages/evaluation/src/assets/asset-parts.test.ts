@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildMessages } from '../item/build-messages.ts';
-import { wireConversation } from '../item/wire-conversation.ts';
+import { type Conversation, conversationOf } from '../item/wire-conversation.ts';
 import { judgeQuestion } from '../scoring/judge-question.ts';
 import { assetParts } from './asset-parts.ts';
 import { markFiles, splitAtMarks } from './marked-files.ts';
@@ -11,6 +11,7 @@ const embedded = (mime_type: string, more: object = {}) => ({
   data: 'AAAA',
   ...more,
 });
+const parsed = ({ conversationJson }: Conversation) => JSON.parse(new TextDecoder().decode(conversationJson));
 const ASSETS = {
   photo: embedded('Image/PNG'),
   drawing: embedded('image/svg+xml'),
@@ -49,7 +50,7 @@ describe('assetParts', () => {
     expect(omitted).toEqual(['drawing', 'voice', 'song', 'video', 'elsewhere', 'script', 'nothing']);
     const item = { inputs: { prompt: 'look' }, assets: ASSETS };
     const messages = buildMessages(item, undefined, 'anthropic_messages');
-    expect(wireConversation(messages, 'anthropic_messages')).toEqual({
+    expect(parsed(conversationOf(messages, 'anthropic_messages'))).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'look' }, ...parts] }],
     });
   });
@@ -58,9 +59,9 @@ describe('assetParts', () => {
     const item = { assets: [embedded('video/mp4'), embedded('image/gif')], inputs: { prompt: 'p' } };
     const { parts, omitted } = assetParts(item, 'chat_completions');
     expect(omitted).toEqual(['0']);
-    const { messages, omittedAssets } = judgeQuestion({ output: 'o', item, options: {} }, null);
-    expect(omittedAssets).toEqual(['0']);
-    const [, question] = messages;
+    const asked = judgeQuestion({ output: 'o', item, options: {} }, null);
+    expect(asked.omittedAssets).toEqual(['0']);
+    const [, question] = parsed(asked).messages;
     expect(question?.content).toEqual([{ type: 'text', text: expect.stringContaining('Task') }, ...parts]);
   });
 });

@@ -3,21 +3,15 @@ import { assetEntries, type LocatedAsset, mimeTypeForPath } from '@svc/jsonl-v23
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
 
-/** The assets of an item as parts of a message. */
-export interface AssetParts {
-  readonly parts: readonly JsonObject[];
-  /** Names of the assets that the provider's API has no part for; an entry of a list is named by its index. */
-  readonly omitted: readonly string[];
-}
-
 /**
  * The assets of an item as parts of a message, in their order. An embedded file is sent; of any other, its URL, where the
- * API takes one, and only the provider fetches it.
+ * API takes one, and only the provider fetches it. Names of the assets that the API has no part for are `omitted`; an entry
+ * of a list is named by its index.
  *
  * - chat completions: images; WAV and MP3 audio, and PDF documents, if they are embedded
  * - Anthropic messages: images of the types that it takes, and PDF documents
  */
-export function assetParts(item: Item, format: WireFormat): AssetParts {
+export function assetParts(item: Item, format: WireFormat) {
   const parts: JsonObject[] = [];
   const omitted: string[] = [];
   for (const asset of assetEntries(item)) {
@@ -47,7 +41,6 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
   'audio/x-wav': 'wav',
 };
 const PDF = 'application/pdf';
-/** The embedded images that Anthropic takes. */
 const ANTHROPIC_IMAGES: ReadonlySet<string> = new Set(['image/gif', 'image/jpeg', 'image/png', 'image/webp']);
 
 function chatPart({ mimeType, data, url, fileName }: Content): JsonObject | null {

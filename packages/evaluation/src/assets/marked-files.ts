@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { filesOfPart, type ItemParts, type LinkedFile, layoutPart } from '@svc/jsonl-v23/internal';
 
-/** Reads the content of a file in pieces. */
 export type ReadFile = (file: LinkedFile, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 /** Files whose base64 text a request contains. They are read while it is sent; until then, marks stand for them. */
@@ -12,11 +11,11 @@ export interface MarkedFiles {
   readonly read: ReadFile;
 }
 
-/** Writes the mark of each file in place of its content. */
+/** Writes the mark of each file in place of its content. @param read by default, the files must not be read */
 export function markFiles(
   { payload, answer, assets, checker }: ItemParts,
-  files: readonly LinkedFile[],
-  read: ReadFile,
+  files: readonly LinkedFile[] = [],
+  read: ReadFile = neverRead,
 ): { readonly parts: ItemParts; readonly files: MarkedFiles | undefined } {
   if (files.length === 0) return { parts: { payload, answer, assets, checker }, files: undefined };
   const mark = `file${randomBytes(16).toString('hex')}n`;
@@ -30,17 +29,6 @@ export function markFiles(
     parts: { payload, answer, assets: marked(assets, 'assets'), checker: marked(checker, 'checker') },
     files: { mark, files, read },
   };
-}
-
-/** Writes the marks without reading the files of the item. */
-export function withMarks({
-  parts,
-  linkedFiles = [],
-}: {
-  readonly parts: ItemParts;
-  readonly linkedFiles?: readonly LinkedFile[] | undefined;
-}): ReturnType<typeof markFiles> {
-  return markFiles(parts, linkedFiles, neverRead);
 }
 
 const neverRead = (): never => {

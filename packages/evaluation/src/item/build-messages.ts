@@ -1,10 +1,9 @@
 import type { Item } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, labelledChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { assetParts } from '../assets/asset-parts.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
 import { RunError } from '../run-error.ts';
-import { labelledChoices } from './labelled-choices.ts';
 import {
   type FilledTemplate,
   fillTemplate,
@@ -12,8 +11,6 @@ import {
   type RunPrompts,
   templateText,
 } from './prompt-template.ts';
-
-type Part = JsonObject;
 
 /** Prompts of a run, filled in for one item. */
 interface ItemPrompts {
@@ -49,7 +46,8 @@ export function buildMessages(
   prompts: ItemPrompts = NO_PROMPTS,
   format: WireFormat = 'chat_completions',
 ): ChatMessage[] {
-  const inputs = asObject(getMember(item, 'inputs'));
+  const stated = getMember(item, 'inputs');
+  const inputs = isJsonObject(stated) ? stated : {};
   const messages = itemMessages(inputs).filter((message) => prompts.system === null || !isSystem(message));
   const lines = labelledChoices(item).choices.map(({ label, text }) => `${label}. ${text}`);
   const choices = lines.length === 0 ? undefined : lines.join('\n');
@@ -59,11 +57,22 @@ export function buildMessages(
   if (typeof prompt === 'string' && messages.at(-1)?.content !== prompt) {
     messages.push({ role: 'user', content: prompt });
   }
-  if (template !== null) fillQuestion(messages, template, choices);
+  if (template !== null) {
+    changeQuestion(messages, (content) => {
+      const asked = content === undefined ? undefined : textIn(content);
+      const text = templateText(template, { prompt: asked, choices });
+      const others = Array.isArray(content)
+        ? content.filter((part) => isJsonObject(part) && part['type'] !== 'text')
+        : [];
+      return others.length === 0 ? text : [{ type: 'text', text }, ...others];
+    });
+  }
 
   const rest = template !== null && placesChoices(template) ? undefined : choices;
   const { parts } = assetParts(item, format);
-  if (rest !== undefined || parts.length > 0) appendToQuestion(messages, rest ?? '', parts);
+  if (rest !== undefined || parts.length > 0) {
+    changeQuestion(messages, (content = '') => withParts(content, rest ?? '', parts));
+  }
   if (messages.length === 0) {
     throw new RunError('item_without_prompt', 'The item must have `inputs.prompt` or `inputs.messages`.');
   }
@@ -79,18 +88,14 @@ export function buildMessages(
 
 const NO_PROMPTS: ItemPrompts = { system: null, template: null };
 
-/** Replaces the text of the last user message by the template's text, or adds that as a user message. */
-function fillQuestion(messages: ChatMessage[], template: FilledTemplate, choices: string | undefined): void {
+/** Changes the content of the last user message, or makes that of a new one if the conversation does not end with one. */
+function changeQuestion(
+  messages: ChatMessage[],
+  change: (content: JsonValue | undefined) => JsonValue,
+): void {
   const last = messages.at(-1);
-  const question = last !== undefined && last.role === 'user' ? last : undefined;
-  const prompt = question === undefined ? undefined : lastMessageText([question]);
-  const text = templateText(template, { prompt, choices });
-  const others = Array.isArray(question?.content)
-    ? question.content.filter((part) => isJsonObject(part) && part['type'] !== 'text')
-    : [];
-  const content = others.length === 0 ? text : [{ type: 'text', text }, ...others];
-  if (question === undefined) messages.push({ role: 'user', content });
-  else messages[messages.length - 1] = { ...question, content };
+  if (last?.role === 'user') messages[messages.length - 1] = { ...last, content: change(last.content) };
+  else messages.push({ role: 'user', content: change(undefined) });
 }
 
 function itemMessages(inputs: JsonObject): ChatMessage[] {
@@ -109,47 +114,31 @@ function itemMessages(inputs: JsonObject): ChatMessage[] {
   return messages;
 }
 
-/** Adds choices and assets to the last user message, or to a new one if the conversation does not end with one. */
-function appendToQuestion(messages: ChatMessage[], choices: string, assets: readonly Part[]): void {
-  const last = messages.at(-1);
-  const isQuestion = last !== undefined && last.role === 'user';
-  const content = isQuestion ? last.content : '';
-  const parts: Part[] = Array.isArray(content) ? content.filter(isJsonObject) : textParts(content);
-
+/** Content with choices after its text, and then assets. */
+function withParts(content: JsonValue, choices: string, assets: readonly JsonObject[]): JsonValue {
+  const text = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+  const parts: JsonObject[] = Array.isArray(content) ? content.filter(isJsonObject) : text;
   if (choices !== '') {
-    const text = parts.at(-1);
-    const existing = text !== undefined && text['type'] === 'text' ? text['text'] : undefined;
+    const last = parts.at(-1);
+    const existing = last !== undefined && last['type'] === 'text' ? last['text'] : undefined;
     if (typeof existing === 'string')
-      parts[parts.length - 1] = { ...text, type: 'text', text: `${existing}\n\n${choices}` };
+      parts[parts.length - 1] = { ...last, type: 'text', text: `${existing}\n\n${choices}` };
     else parts.push({ type: 'text', text: choices });
   }
   parts.push(...assets);
-
   const only = parts.length === 1 && !Array.isArray(content) ? parts[0]?.['text'] : undefined;
-  const question: ChatMessage = {
-    ...(isQuestion ? last : {}),
-    role: 'user',
-    content: typeof only === 'string' ? only : parts,
-  };
-  if (isQuestion) messages[messages.length - 1] = question;
-  else messages.push(question);
-}
-
-function textParts(content: unknown): Part[] {
-  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+  return typeof only === 'string' ? only : parts;
 }
 
 function isSystem(message: ChatMessage): boolean {
   return message.role === 'system' || message.role === 'developer';
 }
 
-function asObject(value: unknown): JsonObject {
-  return isJsonObject(value as JsonObject) ? (value as JsonObject) : {};
-}
-
 /** The text of the last message of a conversation, which is the output of the `echo` provider. */
-export function lastMessageText(messages: readonly ChatMessage[]): string {
-  const content: JsonValue = messages.at(-1)?.content ?? null;
+export const lastMessageText = (messages: readonly ChatMessage[]): string =>
+  textIn(messages.at(-1)?.content ?? null);
+
+function textIn(content: JsonValue): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   const texts = content.map((part) => (isJsonObject(part) ? part['text'] : undefined));

@@ -7,7 +7,6 @@ export function readCanonicalText(text: string): JsonValue {
   return parseJson(text, { maxDepth: Number.POSITIVE_INFINITY });
 }
 
-/** The position of a value in a text. */
 export interface TextRange {
   readonly start: number;
   /** Index after its last character. */

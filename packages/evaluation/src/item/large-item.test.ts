@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { planCheck } from '../scoring/plan-check.ts';
 import { buildMessages } from './build-messages.ts';
 import { isIndex, pointerSteps, textAt } from './canonical-text.ts';
-import { itemIdText, readLargeItem } from './large-item.ts';
+import { itemIdText, readItem } from './large-item.ts';
 
 function stored({ answer, checker, assets, ...payload }: Item): ItemParts {
   const text = (value: JsonValue | undefined): string | null =>
@@ -73,7 +73,7 @@ describe('textAt', () => {
   });
 });
 
-describe('readLargeItem', () => {
+describe('readItem', () => {
   const inputs = fc.record(
     {
       prompt: fc.string({ unit: 'binary' }),
@@ -109,13 +109,15 @@ describe('readLargeItem', () => {
     }
   };
   const withoutNonce = (plan: unknown): string =>
-    JSON.stringify(plan)?.replaceAll(/(?<=mark |<<< [A-Za-z ]{1,30} )[0-9a-f]{16}/g, '') ?? '';
+    JSON.stringify(plan, (_, value) =>
+      value instanceof Uint8Array ? new TextDecoder().decode(value) : value,
+    )?.replaceAll(/(?<=mark |<<< [A-Za-z ]{1,30} )[0-9a-f]{16}/g, '') ?? '';
 
   it('leads to the same messages and check as the whole item', () => {
     fc.assert(
       fc.property(anyItem, jsonValue, (given, output) => {
         const item = parseJson(canonicalJson(given as Item)) as Item;
-        const read = readLargeItem(stored(item));
+        const read = readItem(stored(item));
         expect(outcomeOf(() => buildMessages(read))).toEqual(outcomeOf(() => buildMessages(item)));
         for (const judge of [null, { defaultPrompts: 'default' }]) {
           const plan = (of: Item): string =>
@@ -134,12 +136,12 @@ describe('readLargeItem', () => {
     const dense = `[${'0,'.repeat(2_000_000)}0]`;
     const payload = `{"id":1,"inputs":{"dense":${dense},"prompt":"p"},"meta":{"dense":${dense},"judge_prompt":"j"}}`;
     const parts = { payload, answer: null, checker: null, assets: null };
-    expect(readLargeItem(parts)).toEqual({ id: 1, inputs: { prompt: 'p' }, meta: { judge_prompt: 'j' } });
+    expect(readItem(parts)).toEqual({ id: 1, inputs: { prompt: 'p' }, meta: { judge_prompt: 'j' } });
   });
 
   it.each(['messages', 'choices'])('rejects too many values in %s', (key) => {
     const payload = `{"inputs":{"${key}":[${'0,'.repeat(250_000)}0]}}`;
-    expect(() => readLargeItem({ payload, answer: null, checker: null, assets: null })).toThrow(
+    expect(() => readItem({ payload, answer: null, checker: null, assets: null })).toThrow(
       expect.objectContaining({ code: 'item_too_large' }),
     );
   });

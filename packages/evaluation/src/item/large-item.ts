@@ -1,4 +1,4 @@
-import { type Item, joinItem } from '@svc/jsonl-v23';
+import type { Item } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
@@ -23,19 +23,13 @@ export function isLargeItem({ payload, answer, checker, assets }: ItemParts): bo
   return payload.length + others > MAX_INLINE_TEXT_CHARS;
 }
 
-/** Reads a whole item, if it is not large. */
-export function readItem(parts: ItemParts): Item {
-  // Stored items have been validated.
-  return readCanonicalText(joinItem(parts)) as Item;
-}
-
 /**
  * Reads what a run needs of an item: `id`, `type`, `answer`, `checker`, `assets`, `criteria`, the prompts, messages and
  * choices of `inputs`, and `meta.judge_prompt`. It skips the rest.
  *
  * @throws RunError `item_too_large` if that is more than 250,000 values, before any of them is parsed
  */
-export function readLargeItem({ payload, ...parts }: ItemParts): Item {
+export function readItem({ payload, ...parts }: ItemParts): Item {
   const values: { key: string; into: JsonObject; text: string; range: TextRange }[] = [];
   const item: Item = {};
   for (const key of ['answer', 'assets', 'checker'] as const) {
@@ -67,7 +61,6 @@ export function readLargeItem({ payload, ...parts }: ItemParts): Item {
   return item;
 }
 
-/** The JSON text of an item's id; null without one. */
 export function itemIdText({ payload }: ItemParts): string | null {
   const range = findMembers(payload, 0, new Set(['id'])).get('id');
   return range === undefined ? null : payload.slice(range.start, range.end);

@@ -10,13 +10,9 @@ export interface RunPrompts {
   readonly template: string | null;
 }
 
-/** A prompt template with the values of one item in the place of its fields. */
-export interface FilledTemplate {
-  /** The template's texts and values in order, except `{prompt}` and `{choices}`. */
-  readonly pieces: readonly (string | { readonly field: 'prompt' | 'choices' })[];
-}
+/** The texts of a template and the values of one item in order; `{prompt}` and `{choices}` are not filled in yet. */
+export type FilledTemplate = readonly (string | { readonly field: 'prompt' | 'choices' })[];
 
-/** Characters of a prompt that a template makes. */
 const MAX_PROMPT_CHARS = 16 * 1024 * 1024;
 
 /** `{{`, `}}`, `{field}`, or a brace that is none of them. */
@@ -44,7 +40,7 @@ export function templateProblem(template: string): string | undefined {
  * @throws RunError `field_missing` if the item lacks a value; `item_too_large` if the prompt would be too long
  */
 export function fillTemplate(template: string, parts: ItemParts): FilledTemplate {
-  const pieces: (string | { readonly field: 'prompt' | 'choices' })[] = [];
+  const pieces: FilledTemplate[number][] = [];
   const values = new Map<string, string>();
   let chars = template.length;
   let end = 0;
@@ -62,7 +58,7 @@ export function fillTemplate(template: string, parts: ItemParts): FilledTemplate
     }
   }
   pieces.push(template.slice(end));
-  return { pieces };
+  return pieces;
 }
 
 /**
@@ -71,7 +67,7 @@ export function fillTemplate(template: string, parts: ItemParts): FilledTemplate
  * @throws RunError `field_missing` for `{prompt}` or `{choices}` without a value; `item_too_large`
  */
 export function templateText(
-  { pieces }: FilledTemplate,
+  pieces: FilledTemplate,
   values: Readonly<Record<'prompt' | 'choices', string | undefined>>,
 ): string {
   let text = '';
@@ -84,9 +80,8 @@ export function templateText(
   return text;
 }
 
-/** Whether a template places the choices itself. */
-export function placesChoices({ pieces }: FilledTemplate): boolean {
-  return pieces.some((piece) => typeof piece !== 'string' && piece.field === 'choices');
+export function placesChoices(template: FilledTemplate): boolean {
+  return template.some((piece) => typeof piece !== 'string' && piece.field === 'choices');
 }
 
 function fieldValue(field: string, parts: ItemParts): string {

@@ -1,15 +1,5 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
-/** An error in the body of a response, whatever the status of the response. */
-export interface ResponseFailure {
-  /** The status that the error states, 400 to 599; null if it states none. */
-  readonly statusCode: number | null;
-  /** Its code, if it is a documented one; null otherwise. */
-  readonly code: string | null;
-  /** The error of the first choice; null if it has none. */
-  readonly ofChoice: JsonValue;
-}
-
 /** Error codes that providers document, and the status that each of them comes with. */
 const KNOWN_ERROR_CODES: ReadonlyMap<string, number> = new Map([
   ['account_deactivated', 401],
@@ -38,7 +28,6 @@ const KNOWN_ERROR_CODES: ReadonlyMap<string, number> = new Map([
   ['unsupported_value', 400],
 ]);
 
-/** Members in which an error states a status. */
 const STATUS_MEMBERS = ['code', 'status', 'status_code', 'http_status'];
 
 /**
@@ -47,7 +36,7 @@ const STATUS_MEMBERS = ['code', 'status', 'status_code', 'http_status'];
  *
  * @returns null without an error
  */
-export function failureOf(body: JsonObject): ResponseFailure | null {
+export function failureOf(body: JsonObject): ReturnType<typeof describe> | null {
   const choices = getMember(body, 'choices');
   const first = Array.isArray(choices) ? choices[0] : undefined;
   const choice = isJsonObject(first) ? first : {};
@@ -81,7 +70,11 @@ function isFilled(error: JsonValue): boolean {
   return Boolean(error);
 }
 
-function describe(error: JsonValue): ResponseFailure {
+/**
+ * What an error states: its status, 400 to 599, and its code, if it is a documented one; null for neither. `ofChoice` is the
+ * error itself, if the first choice has it.
+ */
+function describe(error: JsonValue) {
   const members = isJsonObject(error) ? error : { code: error };
   const names = [getMember(members, 'code'), getMember(members, 'type')];
   const code =
@@ -90,7 +83,7 @@ function describe(error: JsonValue): ResponseFailure {
     (status) => status !== null,
   );
   const named = code === null ? null : (KNOWN_ERROR_CODES.get(code) ?? null);
-  return { statusCode: stated ?? named, code, ofChoice: null };
+  return { statusCode: stated ?? named, code, ofChoice: null as JsonValue };
 }
 
 function statusOf(value: JsonValue | undefined): number | null {

@@ -8,8 +8,8 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import { type TokenCounts, tokenCounts, type WireFormat } from '../provider.ts';
-import { failureOf, type ResponseFailure } from './read-failure.ts';
+import { tokenCounts, type WireFormat } from '../provider.ts';
+import { failureOf } from './read-failure.ts';
 
 /** Reasons to stop in the terms of chat completions; others keep their name. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
@@ -54,7 +54,6 @@ function toCall(block: JsonObject): JsonObject {
 
 /** Characters that are read of a message; the service shows far fewer. */
 const MAX_CHARS = 20_000;
-/** Problems that are read of a list. */
 const MAX_PROBLEMS = 10;
 
 /**
@@ -104,20 +103,6 @@ function cutAtSpace(text: string): string {
   return text.slice(0, Math.max(0, end));
 }
 
-/** The body of a response. */
-export interface ResponseBody {
-  /** Null if the body is not a completion in the format of the provider, or holds an error. */
-  readonly completion: ReadCompletion | null;
-  /** The error that the body holds; null without one. */
-  readonly failure: Pick<ResponseFailure, 'statusCode' | 'code'> | null;
-  /** What the provider says about an error, as it was sent; null without it, or with a completion. */
-  readonly errorText: string | null;
-  /** What the answer used, as the provider reported it; null without it. */
-  readonly usage: JsonObject | null;
-  /** The tokens of an answer, with or without a completion; null if the body is no answer. */
-  readonly tokens: TokenCounts | null;
-}
-
 /** What stands for `NaN` and `Infinity`, until it is known that nothing uses them. */
 const NO_NUMBER = '\0NaN\0';
 
@@ -128,7 +113,7 @@ const NO_NUMBER = '\0NaN\0';
  *
  * @param bytes UTF-8; never throws, whatever they contain
  */
-export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBody {
+export function readResponse(bytes: Uint8Array, format: WireFormat) {
   const parsed = parseBody(new TextDecoder().decode(bytes));
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   if (!isJsonObject(body)) {
@@ -141,10 +126,14 @@ export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBod
   const usage = isJsonObject(reported) ? (withoutNoNumbers(reported) as JsonObject) : null;
   const error = failure?.ofChoice ?? null;
   return {
+    /** Null if the body is not a completion in the format of the provider, or holds an error. */
     completion: isUsable ? { ...read, usage } : null,
     failure: failure && { statusCode: failure.statusCode, code: failure.code },
+    /** What the provider says about an error, as it was sent. */
     errorText: isUsable ? null : providerWords(error === null ? parsed : { error }),
+    /** As the provider reported it. */
     usage,
+    /** Of an answer, with or without a completion; null if the body is no answer. */
     tokens: reported === null && read === null ? null : tokenCounts(usage),
   };
 }
@@ -219,7 +208,6 @@ function textOf(message: JsonObject): string {
   return typeof declined === 'string' ? declined : '';
 }
 
-/** A completion in the body of a response. */
 interface ReadCompletion {
   readonly output: JsonValue;
   /** Reasoning that the provider sent with it; null without any. */
@@ -274,7 +262,6 @@ function thoughtsIn(parts: JsonValue | undefined): string | null {
   return texts.filter((text) => text !== '').join('\n\n') || null;
 }
 
-/** A text, or the texts of parts. */
 function thoughtText(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return '';

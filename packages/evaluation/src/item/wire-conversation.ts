@@ -1,10 +1,16 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ChatMessage, WireFormat } from '../provider.ts';
 import { plainText } from './canonical-text.ts';
 
-/** The members of a request body that hold a conversation, in the format of a provider. */
-export function wireConversation(messages: readonly ChatMessage[], format: WireFormat): JsonObject {
-  return format === 'chat_completions' ? { messages: [...messages] } : anthropicConversation(messages);
+/** A conversation in the format of a provider, see `ProviderRequest`. */
+export interface Conversation {
+  readonly conversationJson: Uint8Array<ArrayBuffer>;
+}
+
+export function conversationOf(messages: readonly ChatMessage[], format: WireFormat): Conversation {
+  const members =
+    format === 'chat_completions' ? { messages: [...messages] } : anthropicConversation(messages);
+  return { conversationJson: new TextEncoder().encode(canonicalJson(members)) };
 }
 
 /**

@@ -9,7 +9,6 @@ import type { RunPrompts } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import { packValue } from '../scoring/packed-value.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
-import type { PlanCounts } from './describe-plan.ts';
 
 /** How long patterns of items may be tried in total. */
 const TRIES_MS = 5_000;
@@ -25,6 +24,9 @@ export interface ScoringFacts {
   readonly prompts: RunPrompts | null;
 }
 
+/** How many items a run selects, and how they would be scored. */
+export type PlanCounts = Awaited<ReturnType<typeof countScoring>>;
+
 /**
  * Counts how the items of a run would be scored, as workers do it: checkers decide on a thread, a batch at a time.
  *
@@ -35,9 +37,10 @@ export async function countScoring(
   { judge, ...facts }: ScoringFacts,
   checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
-): Promise<PlanCounts> {
+) {
   const sums = { items: 0, scored: 0, judged: 0, chosen: 0, fromOne: 0 };
   let triesMs = TRIES_MS;
+  /** Why others cannot be scored, and how many. */
   const unscorable = new Map<UnscorableReason, number>();
   const packed = judge && { defaultPrompts: packValue(judge.defaultPrompts) };
   const planned = mapOrdered(batches, BATCHES, (batch) =>
@@ -53,10 +56,9 @@ export async function countScoring(
     }
   }
   const { chosen, fromOne, ...counts } = sums;
+  // Answers may count the choices from 1 only if all do.
   return { ...counts, fromOne: fromOne === chosen ? fromOne : 0, unscorable };
 }
-
-type Checks = Pick<CheckRunner, 'run'>;
 
 /**
  * Compiles the pattern of a run's own `regex` checker on a thread.
@@ -67,35 +69,18 @@ type Checks = Pick<CheckRunner, 'run'>;
 export async function checkRunPattern(
   checker: RunChecker | null,
   path: string,
-  checks: Checks,
+  checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
 ): Promise<void> {
   const options = checker === null ? null : readCanonicalText(checker.json);
   if (!isJsonObject(options) || options['type'] !== 'regex' || options['pattern'] == null) return;
-  const problem = await patternProblem(options, checks, signal);
-  if (problem === undefined) return;
-  const problems = new ConfigProblems(path);
-  problems.add(`is invalid: ${problem.replace(/\.$/, '')}`, ['pattern']);
-  throw problems.toError();
-}
-
-/** Why a pattern cannot be used; undefined if it can. */
-async function patternProblem(
-  options: JsonValue,
-  checks: Checks,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+  const values = { output: packValue(''), answer: null, choices: null, options: packValue(options) };
   try {
-    await checks.run(
-      {
-        ...{ kind: 'check', type: 'regex', chars: 0 },
-        ...{ output: packValue(''), answer: null, choices: null, options: packValue(options) },
-      },
-      signal,
-    );
-    return undefined;
+    await checks.run({ kind: 'check', type: 'regex', chars: 0, ...values }, signal);
   } catch (error) {
-    if (error instanceof RunError) return error.message;
-    throw error;
+    if (!(error instanceof RunError)) throw error;
+    const problems = new ConfigProblems(path);
+    problems.add(`is invalid: ${error.message.replace(/\.$/, '')}`, ['pattern']);
+    throw problems.toError();
   }
 }

@@ -2,37 +2,12 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { UnscorableReason } from '../checkers/checker.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import { RunError } from '../run-error.ts';
+import type { PlanCounts } from './count-scoring.ts';
 import type { RunEstimate } from './estimate-run.ts';
 
-/** How many items a run selects, and how they would be scored. */
-export interface PlanCounts {
-  readonly items: number;
-  /** By a checker. */
-  readonly scored: number;
-  /** By the judge. */
-  readonly judged: number;
-  /** Items whose answers may count the choices from 1: all with choices and an answer, or 0. */
-  readonly fromOne: number;
-  /** Why others cannot be scored, and how many. */
-  readonly unscorable: ReadonlyMap<UnscorableReason, number>;
-}
-
 /** What a run will do, as the API shows it. */
-export interface RunPlan {
-  readonly items: number;
-  /** Requests to the model and the judge, without retries and reused outputs. */
-  readonly requests: number;
-  /** Requests to the model that an earlier run has an answer to. */
-  readonly reused: number;
-  /** Null for a run that asks no model. */
-  readonly estimate: RunEstimate | null;
-  readonly scorable: number;
-  readonly unscorable: number;
-  /** Items by reason. */
-  readonly unscorable_reasons: Readonly<Record<string, number>>;
-}
+export type RunPlan = ReturnType<typeof describePlan>['plan'];
 
-/** Something to know before a run starts. */
 export interface RunWarning {
   readonly code:
     | 'nothing_to_reuse'
@@ -45,7 +20,6 @@ export interface RunWarning {
   readonly message: string;
 }
 
-/** What a run asks its model. */
 export interface PlannedRequests {
   /** Requests that an earlier run has an answer to; null if none is named. */
   readonly reused: number | null;
@@ -77,7 +51,7 @@ export function describePlan(
   >,
   { items, scored, judged, fromOne, unscorable: reasons }: PlanCounts,
   asked: PlannedRequests | null,
-): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
+) {
   const scorable = scored + judged;
   const why = Array.from(reasons, ([reason, count]) => `${count} ${UNSCORABLE_REASONS[reason]}`);
   // Results from outside may bring their scores.
@@ -117,8 +91,11 @@ export function describePlan(
   return {
     plan: {
       items,
+      /** To the model and the judge, without retries. */
       requests: requests - reused,
+      /** Requests to the model that an earlier run has an answer to. */
       reused,
+      /** Null for a run that asks no model. */
       estimate: asked?.estimate ?? null,
       scorable,
       unscorable: items - scorable,

@@ -1,4 +1,4 @@
-import { withMarks } from '../assets/marked-files.ts';
+import { markFiles } from '../assets/marked-files.ts';
 import { type ModelConfig, modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';
 import type { WireFormat } from '../provider.ts';
@@ -8,19 +8,10 @@ import { runCost } from '../statistics/run-cost.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 
 /** What a run's requests to its model are expected to take, as the API shows it. It excludes the judge's requests. */
-export interface RunEstimate {
-  readonly input_tokens: number;
-  /** Null if neither an earlier run nor `max_tokens` says how long outputs are. */
-  readonly output_tokens: number | null;
-  /** Null without a price, or without `output_tokens`. */
-  readonly cost: { readonly amount: number; readonly currency: string } | null;
-}
+export type RunEstimate = NonNullable<Awaited<ReturnType<typeof estimateRun>>>;
 
-/** What is known before a run starts. */
 export interface EstimateFacts {
-  /** Some of its items. */
   readonly sample: readonly RunItem[];
-  /** Requests to the model. */
   readonly requests: number;
   /** Mean output tokens of an earlier run of the same model; null without one. */
   readonly meanOutputTokens: number | null;
@@ -37,18 +28,18 @@ export async function estimateRun(
   { sample, requests, meanOutputTokens }: EstimateFacts,
   checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
-): Promise<RunEstimate | null> {
+) {
   const asked = modelOf(config);
   if (asked === null) return null;
   const { model, wireFormat } = asked;
   const inputs: number[] = [];
   for (const item of sample) {
     if (item.parts === null) continue;
-    const { parts, files } = withMarks({ ...item, parts: item.parts });
+    const { parts, files } = markFiles(item.parts, item.linkedFiles);
     const deps = { provider: { usesMessages: true, wireFormat }, checks };
     const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
     signal.throwIfAborted();
-    if ('request' in prepared.asked) inputs.push(estimateInputTokens(prepared.asked.request, wireFormat));
+    if ('request' in prepared.asked) inputs.push(estimateInputTokens(prepared.asked.request));
   }
   const meanInput = inputs.reduce((sum, tokens) => sum + tokens, 0) / Math.max(1, inputs.length);
   const inputTokens = Math.round(meanInput * requests);
@@ -57,6 +48,7 @@ export async function estimateRun(
   const price = config.price ?? null;
   return {
     input_tokens: inputTokens,
+    /** Null if neither an earlier run nor `max_tokens` says how long outputs are. */
     output_tokens: outputTokens,
     cost:
       price === null || outputTokens === null

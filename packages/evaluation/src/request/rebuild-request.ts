@@ -1,29 +1,16 @@
 import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
-import { markFiles, type ReadFile, withMarks } from '../assets/marked-files.ts';
-import { checkerOf, modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
-import { withChecker } from '../item/large-item.ts';
+import { markFiles, type ReadFile } from '../assets/marked-files.ts';
+import { modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';
 import type { ProviderRequest, WireFormat } from '../provider.ts';
 import type { RunItem } from '../run-session.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
-import {
-  type ModelRequest,
-  modelRequest,
-  type RequestBody,
-  requestBody,
-  requestText,
-} from './request-body.ts';
+import { modelRequest, requestBody, requestText } from './request-body.ts';
 
-/** What a run sends to its model for an item, without the key. */
-export interface RebuiltRequest extends ModelRequest {
-  /** The bytes that are sent. */
-  readonly body: RequestBody;
-  /** The body as text, with a link in place of the content of each file. */
-  linked(urlOf: (file: LinkedFile) => string): string;
-}
+type Prompting = Pick<RunConfig, 'system_prompt' | 'prompt_template'>;
 
 /**
- * Makes the request for an item again, as the worker makes it.
+ * Makes the request for an item again, as the worker makes it: without the key.
  *
  * @returns null for a provider that sends no requests
  * @throws RunError if no request can be made of the item; the signal's reason when it is aborted
@@ -33,17 +20,18 @@ export async function rebuildRequest(
   config: RunConfig,
   item: { readonly parts: NonNullable<RunItem['parts']>; readonly linkedFiles?: RunItem['linkedFiles'] },
   signal: AbortSignal,
-): Promise<RebuiltRequest | null> {
+) {
   const asked = modelOf(config);
   if (asked === null) return null;
   const { model, wireFormat } = asked;
-  const marked = markFiles(item.parts, item.linkedFiles ?? [], readFile);
+  const marked = markFiles(item.parts, item.linkedFiles, readFile);
   const request = await requestOf(checks, config, marked, wireFormat, signal);
   if (request === null) return null;
   return {
     ...modelRequest(model, wireFormat, null),
     body: requestBody(model, request, wireFormat),
-    linked: (urlOf) => requestText(model, request, wireFormat, urlOf),
+    /** The body as text, with a link in place of the content of each file. */
+    linked: (urlOf: (file: LinkedFile) => string) => requestText(model, request, wireFormat, urlOf),
   };
 }
 
@@ -55,26 +43,25 @@ export async function rebuildRequest(
  */
 export async function rebuildMessages(
   { checks }: { readonly checks: Pick<CheckRunner, 'run'> },
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'system_prompt' | 'prompt_template'>,
+  config: Prompting,
   item: { readonly parts: ItemParts; readonly linkedFiles: readonly LinkedFile[] },
   urlOf: (file: LinkedFile) => string,
   signal: AbortSignal,
 ): Promise<string | null> {
   const format: WireFormat = 'chat_completions';
-  const request = await requestOf(checks, config, withMarks(item), format, signal);
+  const request = await requestOf(checks, config, markFiles(item.parts, item.linkedFiles), format, signal);
   return request === null ? null : requestText(null, request, format, urlOf);
 }
 
 async function requestOf(
   checks: Pick<CheckRunner, 'run'>,
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'system_prompt' | 'prompt_template'>,
-  marked: ReturnType<typeof markFiles>,
+  config: Prompting,
+  { parts, files }: ReturnType<typeof markFiles>,
   wireFormat: WireFormat,
   signal: AbortSignal,
 ): Promise<ProviderRequest | null> {
-  const parts = withChecker(marked.parts, checkerOf(config));
   const deps = { provider: { usesMessages: true, wireFormat }, checks };
-  const { asked } = await prepareItem(deps, parts, marked.files, promptsOf(config), signal);
+  const { asked } = await prepareItem(deps, parts, files, promptsOf(config), signal);
   if ('error' in asked) throw asked.error;
   return 'request' in asked ? asked.request : null;
 }

@@ -4,7 +4,6 @@ import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, splitAtMarks } from '../assets/marked-files.ts';
 import type { ModelConfig } from '../config/run-config.ts';
-import { wireConversation } from '../item/wire-conversation.ts';
 import type { ProviderRequest, WireFormat } from '../provider.ts';
 
 /** The limit that the Messages API requires, if `params` has none. */
@@ -13,7 +12,7 @@ const DEFAULT_ANTHROPIC_TOKENS = 4096;
 /** The body of a request, which each attempt sends again: in memory, or read while it is sent. */
 export interface RequestBody {
   readonly byteLength: number;
-  open(signal: AbortSignal): string | Buffer | Readable;
+  open(signal: AbortSignal): Buffer | Readable;
 }
 
 /** The body of a request to a model. Memory holds a piece of its files. */
@@ -22,10 +21,10 @@ export function requestBody(
   request: ProviderRequest,
   format: WireFormat,
 ): RequestBody {
-  const body = bodyText(model, request, format);
+  const body = bodyOf(model, request, format);
   const { files } = request;
   if (files !== undefined && body.includes(files.mark)) return withFiles(String(body), files);
-  return { byteLength: Buffer.byteLength(body), open: () => body };
+  return { byteLength: body.byteLength, open: () => body };
 }
 
 /** The beginning of a data URL, before the base64 text of a file. */
@@ -43,7 +42,7 @@ export function requestText(
   format: WireFormat,
   link: (file: LinkedFile) => string,
 ): string {
-  const body = String(bodyText(model, request, format));
+  const body = String(bodyOf(model, request, format));
   if (request.files === undefined) return body;
   const pieces = splitAtMarks(body, request.files);
   return pieces
@@ -82,7 +81,6 @@ async function* chunksOf(
 /** Bytes that become base64 text together: a multiple of 3. The text is so short that it is freed soon. */
 const ENCODED_BYTES = 48 * 1024;
 
-/** The base64 text of a file, as its content comes. */
 async function* base64Of(
   file: LinkedFile,
   { read }: MarkedFiles,
@@ -103,20 +101,14 @@ async function* base64Of(
   if (rest.byteLength > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** The body with marks in place of files. It copies the conversation of a large item without parsing it. */
-function bodyText(
+/** The body with marks in place of files. */
+function bodyOf(
   model: Pick<ModelConfig, 'model' | 'params'> | null,
-  { messages, conversationJson }: ProviderRequest,
+  { conversationJson }: ProviderRequest,
   format: WireFormat,
-): string | Buffer {
-  const members = model === null ? {} : requestMembers(model, format);
-  if (conversationJson === undefined) {
-    return canonicalJson({ ...members, ...wireConversation(messages, format) });
-  }
-  if (model === null) {
-    return Buffer.from(conversationJson.buffer, conversationJson.byteOffset, conversationJson.byteLength);
-  }
-  delete members['messages'];
+): Buffer {
+  if (model === null) return Buffer.from(conversationJson);
+  const { messages: _, ...members } = requestMembers(model, format);
   // Joins two objects: the first without its closing brace, the second without its opening one.
   return Buffer.concat([
     conversationJson.subarray(0, -1),
@@ -133,17 +125,11 @@ export function requestMembers(
   return { ...limit, ...params, model };
 }
 
-/** The part of a request that is the same for every item: where it goes, and its headers. */
-export interface ModelRequest {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** The version of the Messages API whose format this service reads and writes. */
 const ANTHROPIC_VERSION = '2023-06-01';
 
 /**
- * The URL and the headers of a model's requests.
+ * The part of a model's requests that is the same for every item: where they go, and their headers.
  *
  * @param apiKey null for a server that needs none
  */
@@ -151,23 +137,20 @@ export function modelRequest(
   model: Pick<ModelConfig, 'base_url' | 'auth' | 'query' | 'extra_headers'>,
   format: WireFormat,
   apiKey: string | null,
-): ModelRequest {
+) {
   const isAnthropic = format === 'anthropic_messages';
+  const extra = Object.entries(model.extra_headers ?? {});
+  const headers: Readonly<Record<string, string>> = {
+    ...(isAnthropic ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
+    ...Object.fromEntries(extra.map(([name, value]) => [name.toLowerCase(), value])),
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : (model.auth ?? 'bearer'))),
+  };
   const url = new URL(`${model.base_url}${isAnthropic ? '/v1/messages' : '/chat/completions'}`);
   for (const [name, value] of Object.entries(model.query ?? {})) url.searchParams.append(name, value);
-  return {
-    url,
-    headers: {
-      ...(isAnthropic ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
-      ...Object.fromEntries(
-        Object.entries(model.extra_headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-      ),
-      'content-type': 'application/json',
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : (model.auth ?? 'bearer'))),
-    },
-  };
+  return { url, headers };
 }
 
 function keyHeader(apiKey: string, auth: 'bearer' | 'api-key' | 'x-api-key'): Record<string, string> {
@@ -178,13 +161,8 @@ function keyHeader(apiKey: string, auth: 'bearer' | 'api-key' | 'x-api-key'): Re
 const BYTES_PER_TOKEN = 4;
 
 /** A rough number of input tokens of a request: its bytes by four. Files count as nothing: their models differ too much. */
-export function estimateInputTokens(
-  { messages, conversationJson }: Pick<ProviderRequest, 'messages' | 'conversationJson'>,
-  format: WireFormat,
-): number {
-  const bytes =
-    conversationJson?.byteLength ?? Buffer.byteLength(canonicalJson(wireConversation(messages, format)));
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
+export function estimateInputTokens({ conversationJson }: ProviderRequest): number {
+  return Math.ceil(conversationJson.byteLength / BYTES_PER_TOKEN);
 }
 
 /** Separates what is hashed; JSON text never contains it. */
@@ -207,23 +185,21 @@ export async function hashRequest(
   const { url, headers } = modelRequest(model, format, null);
   const asked = canonicalJson({
     url: url.href,
-    headers: { ...headers },
+    headers,
     body: requestMembers(model, format),
     repetition,
   });
   const { conversationJson, files } = request;
-  const conversation =
-    conversationJson ?? Buffer.from(canonicalJson(wireConversation(request.messages, format)));
   const pieces: Uint8Array[] = [Buffer.from(asked), SEPARATOR];
-  if (files === undefined) pieces.push(conversation);
+  if (files === undefined) pieces.push(conversationJson);
   else {
-    for (const piece of splitAtMarks(Buffer.from(conversation).toString(), files)) {
+    for (const piece of splitAtMarks(Buffer.from(conversationJson).toString(), files)) {
       pieces.push(
         ...(typeof piece === 'string' ? [Buffer.from(piece)] : [SEPARATOR, Buffer.from(piece.sha256)]),
       );
     }
   }
-  if (conversation.byteLength > MAX_INLINE_BYTES) {
+  if (conversationJson.byteLength > MAX_INLINE_BYTES) {
     return new Uint8Array(await crypto.subtle.digest('SHA-256', Buffer.concat(pieces)));
   }
   const hash = createHash('sha256');

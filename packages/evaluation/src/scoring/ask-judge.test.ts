@@ -1,24 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { checkOutput } from '../../test/check-output.ts';
-import type { ChatMessage, Provider, ProviderRequest } from '../provider.ts';
+import type { Provider } from '../provider.ts';
 import { createCheckRunner } from '../threads/check-runner.ts';
 
-const provider = (reply: (request: ProviderRequest) => string): Provider => ({
+const provider = (reply: (asked: string) => string): Provider => ({
   usesMessages: true,
-  complete: async (request) => ({ output: reply(request), usage: null, finishReason: null, attempts: null }),
+  complete: async ({ conversationJson }) => {
+    const { messages } = JSON.parse(new TextDecoder().decode(conversationJson));
+    const asked = messages.map(({ content }: { content: string }) => content).join('\n');
+    return { output: reply(asked), usage: null, finishReason: null, attempts: null };
+  },
 });
 
 describe('askJudge', () => {
   const given = { checks: createCheckRunner({ threads: 0 }), signal: new AbortController().signal };
 
   it('asks the model and reads its verdict', async () => {
-    const asked: (readonly ChatMessage[])[] = [];
+    const asked: string[] = [];
     const judge = {
       threshold: 0.9,
       price: null,
       defaultPrompts: 'Default prompt',
-      provider: provider(({ messages }) => {
-        asked.push(messages);
+      provider: provider((question) => {
+        asked.push(question);
         return '{"score": 0.8}';
       }),
     };
@@ -30,10 +34,10 @@ describe('askJudge', () => {
       explanation: null,
       judgeUsage: null,
     });
-    expect(asked[0]?.[1]?.content).toContain('Default prompt');
+    expect(asked[0]).toContain('Default prompt');
     const own = { checker: { type: 'judge', judge_prompt: 'Own prompt' } };
     await checkOutput({ item: own, output: 'x', judge, ...given });
-    expect(asked[1]?.[1]?.content).toContain('Own prompt');
+    expect(asked[1]).toContain('Own prompt');
   });
 
   it('prevents an output from ending its part', async () => {
@@ -42,8 +46,8 @@ describe('askJudge', () => {
       threshold: 0.5,
       price: null,
       defaultPrompts: null,
-      provider: provider(({ messages }) => {
-        asked.push(messages.map(({ content }) => content).join('\n'));
+      provider: provider((question) => {
+        asked.push(question);
         return '{"score": 0}';
       }),
     };

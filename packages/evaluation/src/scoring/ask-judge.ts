@@ -4,10 +4,10 @@ import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import type { Price } from '../config/run-config.ts';
 import { excerpt, JsonText, plainText } from '../item/canonical-text.ts';
-import type { ChatMessage, Provider } from '../provider.ts';
+import type { Conversation } from '../item/wire-conversation.ts';
+import type { Provider } from '../provider.ts';
 import { RunError } from '../run-error.ts';
 
-/** The model that judges, and how. */
 export interface Judge {
   readonly provider: Provider;
   /** The least score that passes if the judge does not say. */
@@ -21,21 +21,18 @@ export interface Judge {
 /**
  * `judge`: the run's judge model scores the output. Without a judge model, the item stays unscored.
  *
- * @param messages from `judgeQuestion`, or the conversation of a large item
- * @param files whose marks the messages contain
+ * @param files whose marks the conversation contains
  * @throws RunError `judge_bad_answer` for a reply without a verdict; what the provider throws
  */
 export async function askJudge(
   judge: Judge | null,
-  messages: readonly ChatMessage[] | Uint8Array,
+  { conversationJson }: Conversation,
   files: MarkedFiles | undefined,
   signal: AbortSignal,
 ): Promise<CheckOutcome> {
   if (judge === null) return unscored('The run has no judge model');
-  const conversation =
-    messages instanceof Uint8Array ? { messages: [], conversationJson: messages } : { messages };
   const { output, usage } = await judge.provider.complete(
-    { item: {}, ...conversation, files, maxOutputChars: MAX_REPLY_CHARS },
+    { conversationJson, files, maxOutputChars: MAX_REPLY_CHARS },
     signal,
   );
   const reply = output instanceof JsonText ? output.json : plainText(output);
@@ -45,7 +42,6 @@ export async function askJudge(
   throw new RunError('judge_bad_answer', message, { judgeUsage: usage });
 }
 
-/** The longest explanation that is kept. */
 const MAX_EXPLANATION_CHARS = 4_000;
 
 /** Characters of a judge's reply, from its end, that are searched for a verdict. */

@@ -4,10 +4,8 @@ import { type CheckOutcome, passedOrNot, UNREADABLE } from '../checkers/checker.
 import { CHECKERS } from '../checkers/checkers.ts';
 import { type PackedValue, unpackValue } from './packed-value.ts';
 
-/** Scores an output with a checker. */
 export interface CheckTask {
   readonly kind: 'check';
-  /** A key of `CHECKERS`. */
   readonly type: string;
   /** Approximate number of characters of all values together. */
   readonly chars: number;
@@ -17,7 +15,6 @@ export interface CheckTask {
   readonly isOnlyReasoning?: boolean;
   readonly answer: PackedValue;
   readonly choices: PackedValue;
-  /** An object. */
   readonly options: PackedValue;
 }
 

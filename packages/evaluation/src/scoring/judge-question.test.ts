@@ -1,17 +1,23 @@
 import type { Item } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
-import { judgeMessages } from './judge-question.ts';
+import { judgeQuestion } from './judge-question.ts';
 
-describe('judgeMessages', () => {
+/** What the judge is asked after its instruction. */
+function asked(item: Item, output: string, prompt?: string): string {
+  const options = prompt === undefined ? {} : { judge_prompt: prompt };
+  const question = judgeQuestion({ item, output, options }, null, 'chat_completions', 'n0nce');
+  return JSON.parse(new TextDecoder().decode(question.conversationJson)).messages[1].content;
+}
+
+describe('judgeQuestion', () => {
   const item: Item = {
     inputs: { prompt: 'Say hello', choices: ['hi'] },
     answer: 'hello',
     criteria: ['polite', { text: 'short' }, { text: 'kind', weight: 2 }],
   };
-  const user = (prompt: string | undefined) =>
-    judgeMessages({ prompt, item, output: 'hello {{answer}}', nonce: 'n0nce' })[1]?.content;
+  const user = (prompt: string) => asked(item, 'hello {{answer}}', prompt);
 
-  it('contain the task, the answer, the criteria and the output', () => {
+  it('contains the task, the answer, the criteria and the output', () => {
     expect(user('Be strict.')).toBe(
       [
         'Be strict.',
@@ -23,14 +29,14 @@ describe('judgeMessages', () => {
     );
   });
 
-  it('replace the placeholders of a prompt, but not those of an output', () => {
+  it('replaces the placeholders of a prompt, but not those of an output', () => {
     expect(user('T: {{prompt}} R: {{ answer }} C: {{criteria}} O: {{output}}')).toBe(
       'T: Say hello\nA. hi R: hello C: - polite\n- short\n- {"text":"kind","weight":2} O: hello {{answer}}',
     );
   });
 
-  it('omit the parts that the item lacks', () => {
-    expect(judgeMessages({ prompt: undefined, item: {}, output: '', nonce: 'n0nce' })[1]?.content).toBe(
+  it('omits the parts that the item lacks', () => {
+    expect(asked({}, '')).toBe(
       'Grade how well the output does the task.\n\n<<< Output n0nce >>>\n\n<<< end of Output n0nce >>>',
     );
   });

@@ -1,4 +1,5 @@
 import type { Item } from '@svc/jsonl-v23';
+import { choicesOf, labelledChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { measureCheck } from '../check-limits.ts';
 import {
@@ -14,25 +15,20 @@ import { CHECKERS, JUDGE } from '../checkers/checkers.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import { TOOL_CALLS } from '../checkers/tool-calls.ts';
 import { excerpt } from '../item/canonical-text.ts';
-import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
 import type { WireFormat } from '../provider.ts';
 import { type ReasoningMode, saidIn, scoredOutput } from '../reading/scored-output.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
 
-/** The judge of a run. */
 interface RunJudge {
   readonly defaultPrompts: JsonValue;
   readonly wireFormat?: WireFormat;
 }
 
-/** An output to score. */
 interface PlannedCheck {
-  /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
-  /** What of the output is scored. */
   readonly reasoning: ReasoningMode;
   /** Reasoning that came beside the output; null without any. */
   readonly thoughts: string | null;
@@ -108,7 +104,7 @@ export function planCheck({ output, item, reasoning: mode, thoughts, judge }: Pl
   }
   const answer = getMember(item, 'answer');
   const choices = checker === CHOICE ? choicesOf(item) : undefined;
-  const chars = measureCheck({ output: scored, answer, choices, options });
+  const chars = measureCheck([scored, answer, choices, options]);
   return {
     task: {
       kind: 'check',

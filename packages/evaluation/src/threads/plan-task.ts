@@ -1,18 +1,16 @@
 import { type Item, JsonlError } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, labelledChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type DecideOnce, referenceAnswer, type UnscorableReason } from '../checkers/checker.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import { buildMessages } from '../item/build-messages.ts';
 import { plainText } from '../item/canonical-text.ts';
-import { labelledChoices } from '../item/labelled-choices.ts';
-import { isLargeItem, type RunChecker, readItem, readLargeItem, withChecker } from '../item/large-item.ts';
+import { type RunChecker, readItem, withChecker } from '../item/large-item.ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
 import { chooseCheck } from '../scoring/plan-check.ts';
 
-/** Finds out which of some items can be scored. */
 export interface PlanTask {
   readonly kind: 'plan';
   /** What decides, for each item: `payload` holds no more than that, and no texts of prompts. */
@@ -26,24 +24,8 @@ export interface PlanTask {
   readonly triesMs: number;
 }
 
-/** Counts of items. */
-export interface PlannedScoring {
-  /** By a checker. */
-  readonly scored: number;
-  /** By the judge. */
-  readonly judged: number;
-  /** Why others cannot be scored, and how many. */
-  readonly unscorable: ReadonlyMap<UnscorableReason, number>;
-  /** Items with an answer whose checker is `choice`, ... */
-  readonly chosen: number;
-  /** ... and how many of their answers may count the choices from 1, see {@link countsFromOne}. */
-  readonly fromOne: number;
-  /** What the tries took. */
-  readonly spentMs: number;
-}
-
-/** Does the task on the current thread. */
-export function planScoring({ items, triesMs, ...facts }: PlanTask): PlannedScoring {
+/** Counts the items, on the current thread; `spentMs` is what the tries took. */
+export function planScoring({ items, triesMs, ...facts }: PlanTask) {
   const defaultPrompts = unpackValue(facts.judge?.defaultPrompts ?? null) ?? null;
   const judge = facts.judge === null ? null : { defaultPrompts };
   const known = new Map<string, UnscorableReason | null>();
@@ -57,6 +39,7 @@ export function planScoring({ items, triesMs, ...facts }: PlanTask): PlannedScor
     known.set(key, reason);
     return reason;
   };
+  // Scored by a checker, or by the judge; with an answer and the checker `choice`, and how many of those may count from 1.
   const counts = { scored: 0, judged: 0, chosen: 0, fromOne: 0 };
   const unscorable = new Map<UnscorableReason, number>();
   const note = (item: Item): void => {
@@ -83,7 +66,7 @@ function scoringOf(
   note: (item: Item) => void,
 ): 'scored' | 'judged' | UnscorableReason {
   try {
-    const item = isLargeItem(parts) ? readLargeItem(parts) : readItem(parts);
+    const item = readItem(parts);
     if (prompts !== null && prompts.template === null) {
       const inputs = getMember(item, 'inputs');
       const hasPrompt = isJsonObject(inputs) && typeof getMember(inputs, 'prompt') === 'string';

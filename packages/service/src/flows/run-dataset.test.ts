@@ -102,7 +102,10 @@ const CONFIG = {
   max_consecutive_failures: 20,
 } as RunDatasetOptions['config'];
 
-const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
+/** The text of the last message of a request. */
+const lastText = ({ conversationJson }: ProviderRequest): string =>
+  JSON.parse(new TextDecoder().decode(conversationJson)).messages.at(-1).content;
+const echo = provider(async (request) => lastText(request));
 
 function run(
   session: RunSession,
@@ -276,9 +279,9 @@ describe('runDataset', () => {
       { inputs: { prompt: 'p' }, answer: 'x', checker: { type: 'regex', pattern: '(' } },
     ]);
     const bug = new TypeError('an internal mistake that names a secret');
-    const flaky = provider(async ({ item }) => {
-      if (item['id'] === 'i0') throw new RunError('provider_timeout', 'took too long');
-      if (item['id'] === 'i1') throw bug;
+    const flaky = provider(async (request) => {
+      if (lastText(request) === 'Q0') throw new RunError('provider_timeout', 'took too long');
+      if (lastText(request) === 'Q1') throw bug;
       return 'x';
     });
     expect(await run(session, flaky)).toEqual({ status: 'completed' });
@@ -385,8 +388,7 @@ describe('runDataset', () => {
     };
     const asked = (reply: string, seen: string[]): Provider => ({
       usesMessages: true,
-      complete: async ({ messages, conversationJson }) => {
-        expect(messages).toEqual([]);
+      complete: async ({ conversationJson }) => {
         seen.push(new TextDecoder().decode(conversationJson));
         return { output: reply, usage: null, finishReason: null, attempts: 1 };
       },
@@ -459,8 +461,8 @@ describe('runDataset', () => {
 
   it('ends as failed if every item would fail, and keeps its results', async () => {
     const session = new MemorySession(items(100));
-    const refused = provider(async ({ item }) => {
-      if (item['id'] === 'i5')
+    const refused = provider(async (request) => {
+      if (lastText(request) === 'Q5')
         throw new RunError('provider_unauthorized', 'the key was refused', { endsRun: true });
       return 'x';
     });
@@ -480,9 +482,9 @@ describe('runDataset', () => {
     const session = new MemorySession(items(100));
     const controller = new AbortController();
     let aborted = 0;
-    const slow = provider(async ({ item }, signal) => {
-      if (['i0', 'i1', 'i2'].includes(item['id'] as string)) return 'x';
-      if (item['id'] === 'i6') controller.abort(runCancelled());
+    const slow = provider(async (request, signal) => {
+      if (['Q0', 'Q1', 'Q2'].includes(lastText(request))) return 'x';
+      if (lastText(request) === 'Q6') controller.abort(runCancelled());
       await new Promise((_, reject) => {
         const stop = (): void => {
           aborted += 1;
@@ -503,18 +505,18 @@ describe('runDataset', () => {
   it('does not end when its worker stops, and continues on another one', async () => {
     const session = new MemorySession(items(20));
     const controller = new AbortController();
-    const stopping = provider(async ({ item }) => {
-      if (item['id'] === 'i10') controller.abort(new Error('draining'));
-      return item['answer'] ?? null;
+    const stopping = provider(async (request) => {
+      if (lastText(request) === 'Q10') controller.abort(new Error('draining'));
+      return lastText(request);
     });
     await expect(run(session, stopping, { signal: controller.signal })).rejects.toThrow('draining');
     expect(session.ends).toEqual([]);
     const before = session.results.size;
     expect(before).toBeGreaterThan(0);
     let calls = 0;
-    const counted = provider(async ({ item }) => {
+    const counted = provider(async (request) => {
       calls += 1;
-      return item['answer'] ?? null;
+      return lastText(request);
     });
     expect(await run(session, counted)).toEqual({ status: 'completed' });
     expect([calls, session.results.size]).toEqual([20 - before, 20]);
@@ -558,8 +560,8 @@ describe('runDataset', () => {
 
   it('asks the judge model of the run', async () => {
     const session = new MemorySession([{ inputs: { prompt: 'p' }, checker: { type: 'judge' } }]);
-    const judge = provider(async ({ messages }) => {
-      expect(messages[1]?.content).toContain('From the dataset');
+    const judge = provider(async (request) => {
+      expect(lastText(request)).toContain('From the dataset');
       return '{"score": 0.6, "explanation": "fair"}';
     });
     const config: typeof CONFIG = {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CheckRunner,
+  markFiles,
   modelOf,
   prepareItem,
   promptsOf,
@@ -10,7 +11,6 @@ import {
   type RunFailure,
   type RunItem,
   requestText,
-  withMarks,
 } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
@@ -129,7 +129,7 @@ async function requestOf(
   const asked = modelOf(config);
   if (item.parts === null) return { itemId: null, request: null };
   const wireFormat = asked?.wireFormat ?? 'chat_completions';
-  const { parts, files } = withMarks({ ...item, parts: item.parts });
+  const { parts, files } = markFiles(item.parts, item.linkedFiles);
   const deps = { provider: { usesMessages: true, wireFormat }, checks };
   const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
   const { itemId } = prepared;

@@ -1,5 +1,4 @@
 import { type Provider, type ProviderRequest, RunError, type TokenCounts } from '@svc/evaluation';
-import { parseItem } from '@svc/jsonl-v23';
 import { describe, expect, it } from 'vitest';
 import { createBudget } from './budget.ts';
 
@@ -12,17 +11,18 @@ it('spends a limit to its end, whatever sums of fractions are', async () => {
     complete: async () => ({ output: 'yes', usage, finishReason: 'stop', attempts: 1 }),
   };
   const price = { input_per_million: 0, output_per_million: 0.1, currency: 'EUR' };
-  const request: ProviderRequest = { item: parseItem({}), messages: [{ role: 'user', content: 'x' }] };
   const ask = async (): Promise<void> => {
     using item = budget.open();
-    await item.charge(provider, price).complete(request, new AbortController().signal);
+    await item.charge(provider, price).complete(REQUEST, new AbortController().signal);
   };
   for (let item = 0; item < 3; item += 1) await ask();
   await expect(ask()).rejects.toMatchObject({ code: 'budget_spent' });
 });
 
 const PRICE = { input_per_million: 100, output_per_million: 1, currency: 'EUR' };
-const REQUEST: ProviderRequest = { item: parseItem({}), messages: [{ role: 'user', content: 'x' }] };
+const REQUEST: ProviderRequest = {
+  conversationJson: Buffer.from('{"messages":[{"content":"x","role":"user"}]}'),
+};
 const signal = new AbortController().signal;
 
 /** The cost of each of some requests, with these tokens in its answers; requests with an error fail. */

@@ -113,7 +113,7 @@ export function createBudget(
       };
       const charge = (provider: Provider, price: Price): Provider['complete'] =>
         async function complete(request, signal) {
-          const tokens = estimateInputTokens(request, provider.wireFormat ?? 'chat_completions');
+          const tokens = estimateInputTokens(request);
           const prompt = costOf(price, tokens, 0);
           const startMs = clock.nowMs();
           admitted ??= await admission(prompt, signal);
