@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Op
     labels: () => import('./commands/runs/results.ts').then(({ labels }) => labels),
     agreement: () => import('./commands/runs/runs.ts').then(({ agreement }) => agreement),
     gate: () => import('./commands/runs/gate.ts').then(({ gate }) => gate),
-    plan: () => import('./commands/runs/plan.ts').then(({ plan }) => plan),
+    plan: () => import('./commands/runs/gate.ts').then(({ plan }) => plan),
   },
   'Services:': {
     login: () => import('./commands/services.ts').then(({ login }) => login),

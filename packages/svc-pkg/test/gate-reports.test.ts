@@ -10,9 +10,13 @@ import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../tools/vitest/long.ts';
 import { verdictOf, widenInterval } from '../src/evaluation.ts';
-import { type GateCase, type GateReport, githubAnnotations } from '../src/gate/gate-report.ts';
-import { junitReport } from '../src/gate/junit-report.ts';
-import { markdownSummary } from '../src/gate/markdown-summary.ts';
+import {
+  type GateCase,
+  type GateReport,
+  githubAnnotations,
+  junitReport,
+  markdownSummary,
+} from '../src/gate/gate-report.ts';
 import { reportText } from '../src/text/format.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

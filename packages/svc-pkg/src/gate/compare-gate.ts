@@ -14,18 +14,10 @@ import {
   type WorseItem,
 } from './gate-report.ts';
 
-/** What a gate compares, and how much worse the run may be. */
-export interface GateComparison {
+interface ComparedRuns {
   readonly baseline: Baseline;
   readonly run: Run;
-  readonly maxDrop: number;
-  /** Decides with this scorer, and this clustering. */
-  readonly query: ComparisonQuery;
 }
-
-/** The parts of a report that come from comparisons. */
-export type ComparedGate = Pick<GateReport, 'verdict' | 'reason' | 'cases' | 'warnings'> &
-  Pick<GateReport['about'], 'configDifferences'>;
 
 /** Items of a scorer that a report can name, and how many of their texts are read. */
 const MAX_ITEMS = 500;
@@ -38,11 +30,17 @@ const FEW_ITEMS = 10;
  * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer of both, each in
  * all sections and in each of them.
  *
+ * @param query decides with this scorer, and this clustering
+ * @returns the parts of a report that come from comparisons
  * @throws CliError `nothing_to_compare`
  */
-export async function compareGate(service: ServiceClient, gate: GateComparison): Promise<ComparedGate> {
-  const { run, maxDrop, query } = gate;
-  const baseline = gate.baseline.run;
+export async function compareGate(
+  service: ServiceClient,
+  runs: ComparedRuns,
+  { maxDrop, query }: { readonly maxDrop: number; readonly query: ComparisonQuery },
+) {
+  const { run } = runs;
+  const baseline = runs.baseline.run;
   const ids = { id: baseline.id, otherId: run.id };
   const found = await readComparison(service, ids, query, MAX_ITEMS);
   if (found.reason !== null) {
@@ -50,36 +48,40 @@ export async function compareGate(service: ServiceClient, gate: GateComparison):
   }
   const names = scorerNames(run);
   const deciding = query.scorer ?? names[0] ?? 'main';
-  const both = names.filter((name) => Object.hasOwn(baseline.scorers, name) && name !== deciding);
-  const comparisons: [string, Comparison][] = [[deciding, found]];
-  for (const scorer of both) {
-    comparisons.push([scorer, await readComparison(service, ids, { ...query, scorer }, MAX_ITEMS)]);
+  const groups = groupsOf(deciding, found);
+  for (const scorer of names) {
+    if (scorer === deciding || !Object.hasOwn(baseline.scorers, scorer)) continue;
+    groups.push(...groupsOf(scorer, await readComparison(service, ids, { ...query, scorer }, MAX_ITEMS)));
   }
-  const drafts = comparisons.flatMap(([scorer, comparison]) => draftsOf(scorer, comparison));
-  const cases = drafts.map((draft, index) =>
-    caseOf(draft, index === 0 ? 1 : drafts.length - 1, index === 0, maxDrop),
-  );
-  const [first, ...others] = cases as [GateCase, ...GateCase[]];
-  const texts = new Map<Difference, WorseItem>();
+  const texts = new Map<Difference, ItemTexts>();
   const worst = worstOf(found.data).slice(0, MAX_ITEMS_WITH_TEXTS);
   while (worst.length > 0) {
     const read = worst.splice(0, ITEMS_AT_A_TIME).map(async (item) => {
-      texts.set(item, { ...worseItem(item), ...(await readItemTexts(service, { baseline, run }, item)) });
+      texts.set(item, await readItemTexts(service, { baseline, run }, item));
     });
     await Promise.all(read);
   }
-  const named = (of: readonly Difference[]): WorseItem[] =>
-    worstOf(of).map((item) => texts.get(item) ?? worseItem(item));
+  const cases = groups.map((group, index): GateCase => {
+    const { scorer, section, numbers, worse, worseTotal } = group;
+    const { paired, mean, other_mean, mean_difference } = numbers;
+    const decides = index === 0;
+    const interval = intervalOf(numbers, decides ? 1 : groups.length - 1);
+    const verdict = verdictOf(interval, maxDrop);
+    return {
+      scorer: reportText(scorer),
+      section: section === null ? null : reportText(section),
+      ...{ decides, verdict, reason: reasonOf(verdict, interval, maxDrop), paired },
+      ...{ baseline_mean: mean, mean: other_mean, mean_difference, interval },
+      worse_total: worseTotal,
+      worse_items: worstOf(worse).map((item) => ({ ...worseItem(item), ...texts.get(item) })),
+    };
+  });
+  const [first, ...others] = cases as [GateCase, ...GateCase[]];
+  others.sort((a, b) => Number(b.verdict === 'worse') - Number(a.verdict === 'worse'));
+  const { verdict, reason } = first;
   return {
-    verdict: first.verdict,
-    reason: first.reason,
-    cases: [
-      { ...first, worse_items: named(drafts[0]?.worse ?? []) },
-      ...others
-        .map((one, index) => ({ ...one, worse_items: named(drafts[index + 1]?.worse ?? []) }))
-        .sort((a, b) => Number(b.verdict === 'worse') - Number(a.verdict === 'worse')),
-    ],
-    warnings: warningsOf(gate, found),
+    ...{ verdict, reason, cases: [first, ...others] satisfies GateReport['cases'] },
+    warnings: warningsOf(runs, found),
     configDifferences: (found.config_differences ?? []).map(({ path, value, other_value }) => ({
       path: reportText(path),
       baseline: reportValue(value),
@@ -99,20 +101,13 @@ function scorerNames({ config, scorers }: Pick<Run, 'config' | 'scorers'>): stri
   return typeof main === 'string' ? [main, ...names.filter((name) => name !== main)] : ['main', ...names];
 }
 
-interface Draft {
-  readonly scorer: string;
-  readonly section: string | null;
-  readonly numbers: Numbers;
-  readonly worse: readonly Difference[];
-  readonly worseTotal: number;
-}
-
-/** All sections, then each; a single section alone. */
-function draftsOf(scorer: string, comparison: Comparison): Draft[] {
+/** The items of a scorer: of all sections, then of each; of a single section alone. */
+function groupsOf(scorer: string, comparison: Comparison) {
   const sections = Object.entries(comparison.by_section);
   const worseTotal = comparison.meta.total_items ?? comparison.data.length;
-  const only = sections.length === 1 ? (sections[0]?.[0] ?? null) : null;
-  const all = { scorer, section: only, numbers: comparison, worse: comparison.data, worseTotal };
+  const section = sections.length === 1 ? (sections[0]?.[0] ?? null) : null;
+  const numbers: Numbers = comparison;
+  const all = { scorer, section, numbers, worse: comparison.data, worseTotal };
   if (sections.length < 2) return [all];
   return [
     all,
@@ -123,25 +118,10 @@ function draftsOf(scorer: string, comparison: Comparison): Draft[] {
   ];
 }
 
-function caseOf(
-  { scorer, section, numbers, worseTotal }: Draft,
-  count: number,
-  decides: boolean,
-  maxDrop: number,
-): GateCase {
-  const { paired, mean, other_mean, mean_difference, ci95 } = numbers;
-  const interval =
-    ci95 === null || mean_difference === null || numbers.verdict !== undefined
-      ? null
-      : widenInterval(ci95 as unknown as Interval, mean_difference, count);
-  const verdict = verdictOf(interval, maxDrop);
-  return {
-    scorer: reportText(scorer),
-    section: section === null ? null : reportText(section),
-    ...{ decides, verdict, reason: reasonOf(verdict, interval, maxDrop), paired },
-    ...{ baseline_mean: mean, mean: other_mean, mean_difference, interval },
-    ...{ worse_total: worseTotal, worse_items: [] },
-  };
+/** @param count comparisons that share the chance of a false alarm */
+function intervalOf({ ci95, mean_difference: difference, verdict }: Numbers, count: number): Interval | null {
+  if (ci95 === null || difference === null || verdict !== undefined) return null;
+  return widenInterval(ci95 as unknown as Interval, difference, count);
 }
 
 function reasonOf(verdict: Verdict, interval: Interval | null, maxDrop: number): string {
@@ -173,10 +153,7 @@ const worseItem = (item: Difference): WorseItem => ({
 /** Members of a configuration that say how outputs are scored. */
 const SCORING = /^\/(?:checker|checker_mode|judge|reasoning|scorers)(?:\/|$)/;
 
-function warningsOf(
-  { baseline: { run: baseline, label }, run }: GateComparison,
-  found: Comparison,
-): string[] {
+function warningsOf({ baseline: { run: baseline, label }, run }: ComparedRuns, found: Comparison): string[] {
   const { paired } = found;
   const items = countOf(paired, 'item');
   const warnings: string[] = [];
@@ -212,11 +189,14 @@ async function readItemTexts(
   { baseline, run }: { readonly baseline: Run; readonly run: Run },
   item: Difference,
 ): Promise<ItemTexts> {
-  const one = { hash: item.item_hash, section: item.section, orderIndex: item.order_index };
-  const other = { ...one, section: item.other_section, orderIndex: item.other_order_index };
+  const resultsOf = async ({ id }: Run, section: string, index: number): Promise<RunResult[]> => {
+    const query = { item_hash: item.item_hash, section, include: 'item', limit: MAX_RESULTS } as const;
+    const reply = service.api.GET('/runs/{id}/results', { params: { ...runParams(id), query } });
+    return (await service.read(reply)).value.data.filter(({ order_index }) => order_index === index);
+  };
   const [before, now] = await Promise.all([
-    resultsOf(service, baseline, one),
-    resultsOf(service, run, other),
+    resultsOf(baseline, item.section, item.order_index),
+    resultsOf(run, item.other_section, item.other_order_index),
   ]);
   const best = before.toSorted((a, b) => (b.score ?? -1) - (a.score ?? -1))[0];
   const worst = now.toSorted((a, b) => (a.score ?? 2) - (b.score ?? 2))[0];
@@ -232,22 +212,6 @@ async function readItemTexts(
 interface Content {
   readonly inputs?: { readonly prompt?: unknown; readonly messages?: unknown } | null;
   readonly answer?: unknown;
-}
-
-interface Place {
-  readonly hash: string;
-  readonly section: string;
-  readonly orderIndex: number;
-}
-
-async function resultsOf(
-  service: ServiceClient,
-  { id }: Run,
-  { hash, section, orderIndex }: Place,
-): Promise<RunResult[]> {
-  const query = { item_hash: hash, section, include: 'item', limit: MAX_RESULTS } as const;
-  const reply = service.api.GET('/runs/{id}/results', { params: { ...runParams(id), query } });
-  return (await service.read(reply)).value.data.filter((result) => result.order_index === orderIndex);
 }
 
 function questionOf(content: Content | null | undefined): string | null {

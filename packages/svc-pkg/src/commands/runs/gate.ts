@@ -13,33 +13,33 @@ import {
 import { compareGate, itemsOf } from '../../gate/compare-gate.ts';
 import {
   type GateReport,
-  type GateRun,
   gateText,
   githubAnnotations,
-  type LabelCheck,
+  junitReport,
+  markdownSummary,
   verdictLine,
 } from '../../gate/gate-report.ts';
-import { junitReport } from '../../gate/junit-report.ts';
-import { markdownSummary } from '../../gate/markdown-summary.ts';
-import { sightOf, sightText } from '../../gate/sight.ts';
+import { planGate, pointsOf, sightOf, sightText } from '../../gate/sight.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
-import { printNote, printReport, writeText } from '../../output/print.ts';
+import { printNote, printReport, printResult, writeText } from '../../output/print.ts';
 import {
   checkCompleted,
   checkRun,
   planRun,
   readRun,
+  repetitionsOf,
   runRequest,
   startRun,
   trackRun,
 } from '../../service/follow-run.ts';
-import { findVersion, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
+import { findVersion, readDataset, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
 import { readRunConfig } from '../../service/run-config.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
-import { reportText } from '../../text/format.ts';
+import { countOf, formatFacts, reportText } from '../../text/format.ts';
 import {
   choice,
   count,
+  type Flag,
   flag,
   mandatory,
   number,
@@ -47,9 +47,19 @@ import {
   operation,
   text,
   type Values,
+  withDefault,
 } from '../define-operation.ts';
-import { baseline, power } from './plan.ts';
 import { maxFailed } from './run.ts';
+
+/** The run to compare with. */
+const baseline = (): Flag<string, true> =>
+  mandatory(
+    text('--baseline <run>', 'id of a run, or a label: the newest completed run of the dataset that has it'),
+  );
+
+/** The chance to see a drop. */
+const power = (): Flag<number, true> =>
+  withDefault(number('--power <chance>', 'the chance to see such a drop', { min: 0.5, max: 0.999 }), 0.8);
 
 const OPTIONS = {
   config: text(
@@ -151,7 +161,7 @@ async function runGate(
     const ended = (await trackRun(cli, service, { status: 200, text: '', value: run })).value;
     checkCompleted(ended);
     await checkRun(service, ended, { maxFailed });
-    const compared = await compareGate(service, { baseline, run: ended, maxDrop, query });
+    const compared = await compareGate(service, { baseline, run: ended }, { maxDrop, query });
     const labels = await checkLabels(service, ended, query, options.minLabels);
     const { verdict, reason, cases, warnings, configDifferences } = compared;
     const outcome = { verdict, reason, ...outcomeOf(verdict, options.undecided) };
@@ -210,7 +220,7 @@ async function checkLabels(
   { id }: Run,
   { scorer }: ComparisonQuery,
   required: number | undefined,
-): Promise<LabelCheck | undefined> {
+): Promise<GateReport['labels']> {
   if (required === undefined) return undefined;
   const params = { ...runParams(id), query: { ...given({ scorer }), limit: 1 } };
   const { value } = await service.read(service.api.GET('/runs/{id}/agreement', { params }));
@@ -218,14 +228,14 @@ async function checkLabels(
 }
 
 /** The outcome of a gate whose scorer too few people have checked, whatever the interval. */
-const tooFewLabels = ({ found, required }: LabelCheck) => ({
+const tooFewLabels = ({ found, required }: NonNullable<GateReport['labels']>) => ({
   verdict: 'undecided' as const,
   reason: `Too few labels: people have judged ${found} of the ${required} results that --min-labels requires.`,
   exit_code: EXIT.tooFew,
   fails: false,
 });
 
-const runOf = ({ id, dataset_id, dataset_version, run_hash }: Run, label?: string): GateRun => ({
+const runOf = ({ id, dataset_id, dataset_version, run_hash }: Run, label?: string) => ({
   ...{ id, dataset_id, dataset_version, run_hash },
   ...given({ label }),
 });
@@ -276,3 +286,61 @@ async function print(cli: Cli, report: GateReport): Promise<void> {
   if (cli.quiet && report.exit_code !== EXIT.done) await writeText(cli.stderr, verdictLine(report));
   if ((cli.env['GITHUB_ACTIONS'] ?? '') !== '') await writeText(cli.stdout, githubAnnotations(report));
 }
+
+/** How large a gate must be. */
+export const plan: Operation = operation({
+  summary: 'tell how many items a gate needs to see a drop',
+  description:
+    'Tells how many items of a dataset a gate needs, and how often it must run each, to see a drop of the score: from the ' +
+    'variance of a baseline, and its correlation with the run that a gate compared with it last (else 0.5). Ends with 12 ' +
+    'where all items and 100 repetitions do not see it.',
+  arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
+  options: {
+    baseline: baseline(),
+    detect: mandatory(
+      number('--detect <score>', 'the drop to see, such as 0.02 for two points', { min: 0.0001, max: 1 }),
+    ),
+    power: power(),
+    scorer: text('--scorer <name>', 'the scorer that decides (default: the main one)'),
+  },
+  service: true,
+  examples: [
+    'svc-pkg plan GSM8K --baseline baseline --detect 0.02',
+    'svc-pkg plan GSM8K --baseline baseline --detect 0.01 --power 0.9 --json',
+  ],
+  async run({ dataset, baseline: reference, detect, power, ...query }, cli, open) {
+    const service = await open();
+    const version = await findVersion(service, dataset);
+    const { value: found } = await readDataset(service, version);
+    const request = { reference, datasetId: version.id, exceptRunId: undefined };
+    const { run } = await findBaseline(service, request);
+    const spread = await readSpread(service, run, query);
+    if (spread === null || found.item_count === 0) {
+      throw new CliError(
+        'nothing_to_plan',
+        `The scores of run ${run.id} are all equal and neither 0 nor 1, or there are fewer than two: no number of items follows`,
+      );
+    }
+    const plan = planGate(spread, {
+      ...{ available: found.item_count, repetitions: repetitionsOf(run), detect, power },
+    });
+    const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
+    await printResult(cli, {
+      json: () => JSON.stringify({ ...plan, ...(spread.variance_assumed && { variance_assumed: true }) }),
+      text: () =>
+        formatFacts([
+          ['items', plan.items],
+          ['repetitions', plan.repetitions],
+          ['detectable', pointsOf(plan.detectable)],
+          ['all items', sightText(sight, run.id, detect)],
+        ]),
+    });
+    // Rounded like the number of items.
+    if (plan.detectable <= detect * (1 + 1e-6)) return;
+    throw new CliError(
+      'not_detectable',
+      `A drop of ${pointsOf(detect)} cannot be seen with ${countOf(plan.items, 'item')} and ${plan.repetitions} repetitions: ` +
+        `they see one of ${pointsOf(plan.detectable)}`,
+    );
+  },
+});
