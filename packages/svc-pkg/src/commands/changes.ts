@@ -58,7 +58,6 @@ const changeOf = (
       dryRun: flag('--dry-run', 'compare and report errors, but store nothing'),
       ...tableFlags(),
     },
-    service: true,
     async run({ dataset, paths, dryRun, ...options }, cli, open) {
       const { section, message, ifMatch } = options;
       changeHeaders(options);
@@ -97,7 +96,7 @@ export const upsert: Operation = changeOf('upsert', {
   examples: ['svc-pkg upsert my-set corrected.jsonl -m "typing errors" --if-match 1f0c9a5e...'],
 });
 
-export const restore: Operation = operation({
+export const restore = operation({
   summary: 'make the content of an old version the newest one',
   description:
     'Makes a new version of a dataset with the content, and so the hash, of an old one. The versions between them stay.',
@@ -106,7 +105,6 @@ export const restore: Operation = operation({
     named: ['<version>', 'number of the version, or at least 8 digits of its hash'],
   },
   options: changeFlags(),
-  service: true,
   examples: ['svc-pkg restore GSM8K 3', 'svc-pkg restore GSM8K 1f0c9a5e -m "the corrections were wrong"'],
   async run({ dataset, named, ...options }, cli, open) {
     const version = checkVersion(named);
@@ -136,7 +134,7 @@ const EDIT_OPTIONS = {
 
 type EditOptions = Pick<Values<typeof EDIT_OPTIONS>, 'id' | 'section' | 'set' | 'remove'>;
 
-export const edit: Operation = operation({
+export const edit = operation({
   summary: 'replace or remove items of a dataset',
   description:
     'Makes a version of a dataset in which items are replaced or removed, all or none: the edits of a file, or one item ' +
@@ -149,7 +147,6 @@ export const edit: Operation = operation({
     ],
   },
   options: EDIT_OPTIONS,
-  service: true,
   examples: [
     'svc-pkg edit my-set edits.json -m "typing errors"',
     'svc-pkg edit my-set --id 17 --set /answer=42 --set "/inputs/prompt=6 * 7?"',

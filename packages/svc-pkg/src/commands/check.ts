@@ -12,10 +12,10 @@ import { hashDocument, type RunFacts, readRunFacts, runDocument, runText } from 
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format.ts';
-import { flag, type Operation, operation } from './define-operation.ts';
+import { flag, operation } from './define-operation.ts';
 
 /** Reports everything that is wrong with a package. */
-export const check: Operation = operation({
+export const check = operation({
   summary: 'report everything that is wrong with packages',
   description:
     'Reads a package, or a folder or JSON Lines file that becomes one, as an import does, and reports every invalid line, missing file, damaged entry and wrong ' +
@@ -34,6 +34,7 @@ export const check: Operation = operation({
         'types, empty sections, files that are not part of the package',
     ),
   },
+  service: false,
   examples: [
     'svc-pkg check gsm8k.pkg.zip',
     'svc-pkg check --strict --json gsm8k.pkg.zip',

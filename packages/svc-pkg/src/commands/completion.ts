@@ -9,6 +9,7 @@ export const completion: Operation = (command, cli) => {
     summary: 'print a completion script for a shell',
     description: 'Prints a script that lets bash, zsh or fish complete commands and options.',
     arguments: { shell: ['<shell>', 'bash, zsh or fish'] },
+    service: false,
     examples: [
       'svc-pkg completion bash > ~/.local/share/bash-completion/completions/svc-pkg',
       'svc-pkg completion zsh > ~/.zfunc/_svc-pkg',

@@ -19,16 +19,7 @@ import { showProgress } from '../output/progress.ts';
 import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionResult, toolResult } from '../text/conversion-text.ts';
-import {
-  checkName,
-  choice,
-  flag,
-  number,
-  type Operation,
-  operation,
-  text,
-  type Values,
-} from './define-operation.ts';
+import { checkName, choice, flag, number, operation, text, type Values } from './define-operation.ts';
 
 const OPTIONS = {
   name: text('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)'),
@@ -49,7 +40,7 @@ const OPTIONS = {
 type Options = Values<typeof OPTIONS>;
 
 /** Turns a legacy archive, or files of another tool, into a package. */
-export const convert: Operation = operation({
+export const convert = operation({
   summary: 'turn legacy archives and files of other tools into packages',
   description:
     'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
@@ -59,6 +50,7 @@ export const convert: Operation = operation({
     inputs: ['<files...>', '.zip files, or with --from files of that tool; - for standard input'],
   },
   options: OPTIONS,
+  service: false,
   examples: [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',

@@ -15,18 +15,9 @@ import {
 } from '../service/references.ts';
 import { listPages } from '../service/service-client.ts';
 import { formatTable, printableValue } from '../text/format.ts';
-import {
-  checkName,
-  choice,
-  flag,
-  limit,
-  type Operation,
-  operation,
-  text,
-  texts,
-} from './define-operation.ts';
+import { checkName, choice, flag, limit, operation, text, texts } from './define-operation.ts';
 
-export const list: Operation = operation({
+export const list = operation({
   summary: 'list the datasets of a service',
   description: 'Lists the datasets of a service, newest first.',
   options: {
@@ -37,7 +28,6 @@ export const list: Operation = operation({
     source: choice('--source <source>', 'only those of this source', REQUEST_VALUES['/datasets'].source),
     limit: limit(),
   },
-  service: true,
   examples: ['svc-pkg list', 'svc-pkg list --search gsm8k --json'],
   async run({ limit, ...filters }, cli, open) {
     const { api } = await open();
@@ -56,11 +46,10 @@ export const list: Operation = operation({
   },
 });
 
-export const show: Operation = operation({
+export const show = operation({
   summary: 'show a dataset of a service',
   description: 'Shows the name, hash and counts of a dataset; with --json, all that the service knows of it.',
   arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
-  service: true,
   examples: ['svc-pkg show GSM8K', 'svc-pkg show GSM8K@3'],
   async run({ dataset }, cli, open) {
     const service = await open();
@@ -68,12 +57,11 @@ export const show: Operation = operation({
   },
 });
 
-export const items: Operation = operation({
+export const items = operation({
   summary: 'write the items of a dataset as JSON Lines, CSV or Parquet',
   description: 'Writes the items of a dataset in their order: as canonical JSON Lines, or as a table.',
   arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
   options: { section: text('--section <name>', 'only this section'), ...tableOutput() },
-  service: true,
   examples: ['svc-pkg items GSM8K --section test | head -n 3', 'svc-pkg items GSM8K@3 -o gsm8k.parquet'],
   async run({ dataset, section, ...output }, cli, open) {
     const service = await open();
@@ -83,12 +71,11 @@ export const items: Operation = operation({
   },
 });
 
-export const versions: Operation = operation({
+export const versions = operation({
   summary: 'list the versions of a dataset',
   description: 'Lists the versions of a dataset, newest first, and what each changed.',
   arguments: { dataset: ['<dataset>', DATASET_ARGUMENT] },
   options: { limit: limit() },
-  service: true,
   examples: ['svc-pkg versions GSM8K', 'svc-pkg versions GSM8K --limit 1 --json'],
   async run({ dataset, limit }, cli, open) {
     const service = await open();
@@ -111,7 +98,7 @@ export const versions: Operation = operation({
   },
 });
 
-export const rename: Operation = operation({
+export const rename = operation({
   summary: 'change the name or the handle of a dataset, or the name or the labels of a run',
   description:
     'Changes the name of a dataset, and its handle, description and notes if you give them; or the name and the labels of a ' +
@@ -130,7 +117,6 @@ export const rename: Operation = operation({
       'with --run, the labels of the run in place of those that it has; empty for none',
     ),
   },
-  service: true,
   examples: [
     'svc-pkg rename trial "GSM8K test"',
     'svc-pkg rename "GSM8K test" --handle gsm8k-test',
@@ -167,7 +153,7 @@ type DiffKind = (typeof DIFF_KINDS)[number];
 type Differences = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
 type Difference = Differences['data'][number];
 
-export const diff: Operation = operation({
+export const diff = operation({
   summary: 'compare two datasets of a service, or two versions of one',
   description:
     'Shows which items the other dataset adds, removes and changes, and which sections have another order. A version is its number or the beginning of its hash.',
@@ -179,7 +165,6 @@ export const diff: Operation = operation({
     only: choice('--only <kind>', 'list differences of this kind', DIFF_KINDS),
     limit: limit('how many changes to list', 100_000, 100),
   },
-  service: true,
   examples: ['svc-pkg diff "GSM8K 1" "GSM8K 2"', 'svc-pkg diff GSM8K@1 GSM8K --only changed'],
   async run({ dataset, other, limit, only }, cli, open) {
     const service = await open();

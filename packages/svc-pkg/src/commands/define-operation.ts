@@ -37,8 +37,8 @@ interface OperationSpec<A extends Arguments, F extends Flags> {
   readonly description: string;
   readonly arguments?: A;
   readonly options?: F;
-  /** Whether it takes the options that name a service. */
-  readonly service?: boolean;
+  /** False for a command without the options that name a service. */
+  readonly service?: false;
   readonly examples: readonly string[];
   /** Commands within it, by their names; they take its options too. */
   readonly commands?: Readonly<Record<string, Operation>>;
@@ -69,7 +69,7 @@ export function operation<
     command.summary(spec.summary).description(spec.description);
     for (const [, [term, description]] of words) command.argument(term, description);
     for (const [, flag] of flags) command.addOption(flag);
-    if (spec.service) for (const flag of serviceFlags()) command.addOption(flag);
+    if (spec.service !== false) for (const flag of serviceFlags()) command.addOption(flag);
     for (const [name, inner] of Object.entries(spec.commands ?? {})) inner(command.command(name), cli);
     withExamples(command, spec.examples);
     command.action(async () => {
@@ -157,14 +157,14 @@ export function number(
 }
 
 /** How many entries of a list are printed. */
-export const limit = (what = 'how many to list', max = 10_000, fallback = 50): Flag<number, true> =>
+export const limit = (what = 'how many to list', max = 10_000, fallback = 50) =>
   withDefault(count('--limit <count>', what, 1, max), fallback);
 
 /** Replaces an existing output. */
-export const force = (): Flag<true, false> => flag('-f, --force', 'replace an existing output');
+export const force = () => flag('-f, --force', 'replace an existing output');
 
 /** The address of the service. */
-export const apiUrl = (): Flag<string, false> =>
+export const apiUrl = () =>
   text(
     '--api-url <url>',
     `URL of the service (default: the environment variable ${API_URL_VARIABLE}, else the last login, else ${DEFAULT_API_URL})`,
@@ -180,9 +180,7 @@ const serviceFlags = (): readonly Option[] => [
 ];
 
 /** The options that name rows of the hub. */
-export const hubFlags = (): Readonly<
-  Record<'split' | 'subset' | 'revision' | 'hubTokenEnv', Flag<string, false>>
-> =>
+export const hubFlags = () =>
   grouped('Rows:', {
     split: text(
       '--split <split>',

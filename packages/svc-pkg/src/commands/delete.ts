@@ -7,10 +7,10 @@ import { readRun } from '../service/follow-run.ts';
 import { findVersion, readDataset } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { formatFacts, printableValue } from '../text/format.ts';
-import { flag, type Operation, operation } from './define-operation.ts';
+import { flag, operation } from './define-operation.ts';
 
 /** Removes datasets with their items and runs, old versions of them, or runs. */
-export const deleteAll: Operation = operation({
+export const deleteAll = operation({
   summary: 'delete datasets, versions or runs of a service',
   description:
     'Deletes datasets with all their versions and runs, old versions of them, or runs with their results. Asks for the ' +
@@ -27,7 +27,6 @@ export const deleteAll: Operation = operation({
     runs: flag('--runs', 'delete a version with its runs'),
     yes: flag('--yes', 'delete without asking'),
   },
-  service: true,
   examples: [
     'svc-pkg delete "old trial"',
     'svc-pkg delete "trial 1" "trial 2" --yes',

@@ -54,7 +54,6 @@ export const exportDataset: Operation = (command, cli) =>
       force: force(),
       ...(cli.database === null ? {} : databaseFlags()),
     },
-    service: true,
     examples: [
       'svc-pkg export GSM8K',
       'svc-pkg export GSM8K@3 --output before-the-corrections.pkg.zip',

@@ -7,16 +7,7 @@ import { printHint, printReport } from '../output/print.ts';
 import { datasetResult, printDryRun, storedDataset } from '../service/dataset-response.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { repeatLost } from '../service/service-client.ts';
-import {
-  checkName,
-  flag,
-  hubFlags,
-  mandatory,
-  type Operation,
-  operation,
-  text,
-  type Values,
-} from './define-operation.ts';
+import { checkName, flag, hubFlags, mandatory, operation, text, type Values } from './define-operation.ts';
 import { type GivenMapping, mappingFlags, mappingOf } from './table-flags.ts';
 import { background, handle, ifExists } from './upload.ts';
 
@@ -39,14 +30,13 @@ const OPTIONS = {
 };
 
 /** Rows of a hub dataset become a dataset of a service, or a package. */
-export const importHub: Operation = operation({
+export const importHub = operation({
   summary: 'import a dataset of the hub into a service, or as a package',
   description:
     'Makes a service read a dataset of the hub, turn each row into an item and store all of them or nothing. ' +
     'With --local, this program reads the hub and writes a package instead. "svc-pkg preview" shows the columns.',
   arguments: { path: ['<path>', 'the dataset on the hub, as <owner>/<dataset>'] },
   options: OPTIONS,
-  service: true,
   examples: [
     'svc-pkg import-hub openai/gsm8k --name "GSM8K test" --subset main --split test \\\n' +
       '      --prompt-column question --answer-column answer',

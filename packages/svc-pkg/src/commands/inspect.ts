@@ -15,17 +15,18 @@ import {
 } from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue, sampleText } from '../text/format.ts';
-import { count, type Operation, operation, withDefault } from './define-operation.ts';
+import { count, operation, withDefault } from './define-operation.ts';
 
 /** Text for people lists this many sections and types, and counts the rest. */
 const MAX_LISTED = 100;
 
 /** Shows the contents of a package. */
-export const inspect: Operation = operation({
+export const inspect = operation({
   summary: 'show the contents of a package',
   description: 'Reads a whole package and shows its sections, counts, version hash and first items.',
   arguments: { path: ['<package>', 'a .pkg.zip file, - for standard input'] },
   options: { samples: withDefault(count('--samples <count>', 'how many items to show', 0, 100), 3) },
+  service: false,
   examples: ['svc-pkg inspect gsm8k.pkg.zip', 'svc-pkg inspect --samples 0 --json gsm8k.pkg.zip'],
   async run({ path, samples }, cli) {
     const inspected = await inspectFile(cli, path, samples);
@@ -37,12 +38,13 @@ export const inspect: Operation = operation({
 });
 
 /** Prints the version hash of packages, computed from what they hold. */
-export const hash: Operation = operation({
+export const hash = operation({
   summary: 'print the version hash of packages',
   description:
     'Computes the version hash from the items of a package, whatever its manifest says; where the manifest states ' +
     'another one, that is an error. The same hash names the dataset in a service.',
   arguments: { paths: ['<packages...>', '.pkg.zip files, - for standard input'] },
+  service: false,
   examples: ['svc-pkg hash gsm8k.pkg.zip', 'svc-pkg hash *.pkg.zip'],
   async run({ paths }, cli) {
     await eachPath(cli, paths, async (out, path) => {

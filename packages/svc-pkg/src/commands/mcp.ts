@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { Cli } from '../cli-context.ts';
 import { toFailure } from '../errors/failure.ts';
 import { printNote } from '../output/print.ts';
-import { count, flag, type Operation, operation } from './define-operation.ts';
+import { count, flag, operation } from './define-operation.ts';
 
 type Sdk = typeof import('../mcp/sdk.ts');
 type Connect = () => InstanceType<Sdk['McpServer']>;
 
-export const mcp: Operation = operation({
+export const mcp = operation({
   summary: 'serve tools for agents (Model Context Protocol)',
   description:
     'Serves eight tools for agents on standard input and output: datasets, items, import, run, failures, compare, label ' +
@@ -18,7 +18,6 @@ export const mcp: Operation = operation({
     allowWrites: flag('--allow-writes', 'allow import, run, label and edit (default: only tools that read)'),
     http: count('--http <port>', 'serve HTTP on this port of 127.0.0.1, at /mcp; 0 for any', 0, 65_535),
   },
-  service: true,
   examples: ['svc-pkg mcp --api-url https://datasets.example.org', 'svc-pkg mcp --allow-writes --http 8090'],
   async run({ allowWrites = false, http }, cli, open) {
     const service = await open();

@@ -3,10 +3,10 @@ import type { Cli, DatabasePort } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';
 import { formatFacts } from '../text/format.ts';
-import { flag, type Operation, operation, text } from './define-operation.ts';
+import { flag, operation, text } from './define-operation.ts';
 
 /** Migrates a database to this version. */
-export const migrate: Operation = operation({
+export const migrate = operation({
   summary: 'migrate a database to this version',
   description:
     'Applies the missing migrations. Several processes can run it concurrently, and you can stop it at any time.',
@@ -17,6 +17,7 @@ export const migrate: Operation = operation({
       'spread the large tables over the nodes of Citus; the database is that of the coordinator',
     ),
   },
+  service: false,
   examples: [
     'DATABASE_URL=postgresql://svc@db.example.org/svc svc-admin migrate',
     'svc-admin migrate --database-url postgresql://localhost/svc',

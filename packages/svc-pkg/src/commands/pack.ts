@@ -7,11 +7,11 @@ import { fileNameOf, packFiles, writtenResult } from '../local/pack-files.ts';
 import { isFolder } from '../output/output-file.ts';
 import { outputPackage, packageOutput, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
-import { checkName, type Operation, operation, text } from './define-operation.ts';
+import { checkName, operation, text } from './define-operation.ts';
 import { hintsOf, mappingOf, tableFlags } from './table-flags.ts';
 
 /** Makes a package of files with tables or items. */
-export const pack: Operation = operation({
+export const pack = operation({
   summary: 'make a package of CSV, JSON, Parquet and text files',
   description:
     'Turns each row into an item by a mapping, or takes the lines of JSON Lines files as items, and writes a package: ' +
@@ -23,6 +23,7 @@ export const pack: Operation = operation({
     ...packageOutput('<name>.pkg.zip next to the first file'),
     ...tableFlags(),
   },
+  service: false,
   examples: [
     'svc-pkg pack questions.csv --prompt-column question --answer-column answer',
     'svc-pkg pack data/ --name "My set" --mapping mapping.json',

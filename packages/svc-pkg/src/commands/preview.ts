@@ -9,7 +9,7 @@ import { openFiles } from '../local/open-files.ts';
 import { printResult } from '../output/print.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { formatFacts, noteFacts, printableValue, sampleText } from '../text/format.ts';
-import { hubFlags, limit, type Operation, operation } from './define-operation.ts';
+import { hubFlags, limit, operation } from './define-operation.ts';
 import { hintsOf, mappingOf, type TableOptions, tableFlags } from './table-flags.ts';
 
 type HubPreviewRequest = BodyOf<'/datasets/hub/preview'>;
@@ -18,7 +18,7 @@ type HubPreviewRequest = BodyOf<'/datasets/hub/preview'>;
 type Preview = Partial<ResponseOf<'/datasets/hub/preview', 'post'>> & Parameters<typeof noteFacts>[0];
 
 /** Shows columns and first rows of a file, or of a hub dataset; stores nothing. */
-export const preview: Operation = operation({
+export const preview = operation({
   summary: 'show columns and first rows of a file or a hub dataset',
   description:
     'Reads the beginning of a file with a table, or makes a service read that of a hub dataset, and suggests options ' +
@@ -27,7 +27,6 @@ export const preview: Operation = operation({
     path: ['<path>', 'a file, - for standard input, else a dataset on the hub as <owner>/<dataset>'],
   },
   options: { limit: limit('how many rows to show', 100, 3), ...hubFlags(), ...tableFlags() },
-  service: true,
   examples: [
     'svc-pkg preview questions.csv',
     'svc-pkg preview openai/gsm8k --subset main',

@@ -13,10 +13,10 @@ import { eachPath, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue } from '../text/format.ts';
-import { checkName, type Operation, operation, text } from './define-operation.ts';
+import { checkName, operation, text } from './define-operation.ts';
 
 /** Writes the manifest of an edited package. */
-export const seal: Operation = operation({
+export const seal = operation({
   summary: 'write manifest and hashes after an edit',
   description:
     'Checks a package, or a folder with the files of one, and writes it with a new manifest: counts, hashes and ' +
@@ -29,6 +29,7 @@ export const seal: Operation = operation({
     ),
     ...packageOutput('<package>.pkg.zip next to the input'),
   },
+  service: false,
   examples: [
     'unzip gsm8k.pkg.zip -d gsm8k && $EDITOR gsm8k/sections/test.jsonl && svc-pkg seal gsm8k --force',
     'svc-pkg seal edited.pkg.zip --output sealed.pkg.zip',

@@ -9,16 +9,17 @@ import { checkSecret, readCredentials, serviceUrl, writeCredentials } from '../s
 import { findVersion, readDataset, VERSION_ARGUMENT } from '../service/references.ts';
 import { createServiceClient, type ServiceClient } from '../service/service-client.ts';
 import { formatFacts } from '../text/format.ts';
-import { apiUrl, choice, flag, limit, type Operation, operation, text } from './define-operation.ts';
+import { apiUrl, choice, flag, limit, operation, text } from './define-operation.ts';
 
 /** Stores the key of a service for later commands. */
-export const login: Operation = operation({
+export const login = operation({
   summary: 'store the key of a service',
   description:
     'Reads a key from a hidden prompt or from standard input, checks it with the service and stores it in a file that ' +
     'only you can read. Later commands use that service and key unless options or variables name others. A service ' +
     'without keys is stored without one.',
   options: { apiUrl: apiUrl() },
+  service: false,
   examples: [
     'svc-pkg login --api-url https://datasets.example.org',
     'pass show datasets | svc-pkg login --api-url https://datasets.example.org',
@@ -68,11 +69,12 @@ async function readSession(service: ServiceClient): Promise<ResponseOf<'/session
 }
 
 /** Forgets the key of a service. */
-export const logout: Operation = operation({
+export const logout = operation({
   summary: 'delete the stored key of a service',
   description:
     'Deletes the key that login stored. The key itself stays valid: its service knows nothing of this.',
   options: { apiUrl: apiUrl() },
+  service: false,
   examples: ['svc-pkg logout', 'svc-pkg logout --api-url https://datasets.example.org'],
   async run(options, cli) {
     const url = serviceUrl(cli, options);
@@ -94,10 +96,9 @@ export const logout: Operation = operation({
   },
 });
 
-export const whoami: Operation = operation({
+export const whoami = operation({
   summary: 'show the service that commands use, and your role',
   description: 'Shows the address of the service that other commands use, and the role of your key there.',
-  service: true,
   examples: ['svc-pkg whoami --json', 'svc-pkg whoami --api-url https://datasets.example.org'],
   async run(_, cli, open) {
     const service = await open();
@@ -113,7 +114,7 @@ export const whoami: Operation = operation({
   },
 });
 
-export const jobs: Operation = operation({
+export const jobs = operation({
   summary: 'list the background jobs of a service',
   description: 'Lists imports and uploads that run or ran in the background, newest first.',
   options: {
@@ -121,7 +122,6 @@ export const jobs: Operation = operation({
     kind: choice('--kind <kind>', 'only jobs of this kind', REQUEST_VALUES['/jobs'].kind),
     limit: limit(),
   },
-  service: true,
   examples: ['svc-pkg jobs --status running'],
   async run({ limit, ...filters }, cli, open) {
     const { api } = await open();
@@ -142,7 +142,7 @@ export const jobs: Operation = operation({
 });
 
 /** Opens the console in a browser. */
-export const openConsole: Operation = operation({
+export const openConsole = operation({
   summary: 'open the console of a service in a browser',
   description: 'Opens the console at its list of datasets, at a dataset or at a run, and prints its address.',
   arguments: { dataset: ['[dataset]', VERSION_ARGUMENT] },
@@ -151,7 +151,6 @@ export const openConsole: Operation = operation({
     print: flag('--print', 'only print the address'),
     python: flag('--python', 'print the three lines that read the dataset in Python, and open nothing'),
   },
-  service: true,
   examples: ['svc-pkg open', 'svc-pkg open GSM8K', 'svc-pkg open --print', 'svc-pkg open GSM8K --python'],
   async run({ dataset, run, print, python }, cli, open) {
     const service = await open();

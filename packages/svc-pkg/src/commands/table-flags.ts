@@ -126,15 +126,8 @@ async function readMappingFile(path: string): Promise<JsonObject> {
   }
 }
 
-type TableFlags = ReturnType<typeof mappingFlags> &
-  Readonly<Record<'delimiter' | 'quote' | 'encoding', Flag<string, false>>> & {
-    readonly format: Flag<NonNullable<FormatHints['format']>, false>;
-    readonly header: Flag<boolean, true>;
-  };
-export type TableOptions = Values<TableFlags>;
-
 /** The options of commands that read files with tables. */
-export const tableFlags = (): TableFlags => ({
+export const tableFlags = () => ({
   ...grouped('Files:', {
     format: choice('--format <format>', 'the format, where its detection is wrong', FILE_FORMATS),
     delimiter: text('--delimiter <character>', 'what separates the cells of CSV (default: detected)'),
@@ -144,6 +137,8 @@ export const tableFlags = (): TableFlags => ({
   }),
   ...mappingFlags(),
 });
+
+export type TableOptions = Values<ReturnType<typeof tableFlags>>;
 
 /** What the options say about the format of files; the rest is detected. */
 export function hintsOf({ format, delimiter, quote, encoding, header }: TableOptions): FormatHints {

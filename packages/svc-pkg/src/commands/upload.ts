@@ -3,21 +3,11 @@ import { given } from '../cli-context.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { datasetResult, storedDataset } from '../service/dataset-response.ts';
 import { sendFiles } from '../service/send-files.ts';
-import {
-  checkName,
-  choice,
-  type Flag,
-  flag,
-  type Operation,
-  operation,
-  parsed,
-  text,
-  unless,
-} from './define-operation.ts';
+import { checkName, choice, flag, operation, parsed, text, unless } from './define-operation.ts';
 import { tableFields, tableFlags } from './table-flags.ts';
 
 /** The handle of a new dataset. */
-export const handle = (): Flag<string, false> =>
+export const handle = () =>
   parsed(
     '--handle <handle>',
     'a short name that is unique, for commands and URLs',
@@ -26,7 +16,7 @@ export const handle = (): Flag<string, false> =>
   );
 
 /** What to do with a dataset that exists. */
-export const ifExists = (): Flag<'reuse' | 'version' | 'error', false> =>
+export const ifExists = () =>
   choice(
     '--if-exists <what>',
     'if a dataset with this handle exists (without a handle: one with this name and content): reuse returns it, ' +
@@ -35,14 +25,14 @@ export const ifExists = (): Flag<'reuse' | 'version' | 'error', false> =>
   );
 
 /** A worker does the work, which may take longer than a connection lasts, unless you ask for one request. */
-export const background = (): Flag<boolean, true> =>
+export const background = () =>
   unless(
     '--no-background',
     'do it within one request (default: as a job of the service, which continues if you interrupt this command)',
   );
 
 /** Stores a package, or files with tables, as a dataset of a service. */
-export const upload: Operation = operation({
+export const upload = operation({
   summary: 'import a package or files with tables into a service',
   description:
     'Sends a package, files with tables, or JSON Lines of items to a service, which checks them and stores all of it ' +
@@ -68,7 +58,6 @@ export const upload: Operation = operation({
     inBackground: background(),
     ...tableFlags(),
   },
-  service: true,
   examples: [
     'svc-pkg upload gsm8k.pkg.zip',
     'svc-pkg upload questions.csv --name "My set" --prompt-column question --answer-column answer',

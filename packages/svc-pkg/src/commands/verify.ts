@@ -7,10 +7,10 @@ import { printResult } from '../output/print.ts';
 import { nameArchive, openLocalPackage } from '../package/open-local-package.ts';
 import { formatFacts, printableText } from '../text/format.ts';
 import { type Verification, type VerifyOptions, verifyPackage } from '../verify/verify-package.ts';
-import { flag, type Operation, operation, parsed, text } from './define-operation.ts';
+import { flag, operation, parsed, text } from './define-operation.ts';
 
 /** Recomputes what a package states. */
-export const verify: Operation = operation({
+export const verify = operation({
   summary: 'recompute what a package states of its items and its run',
   description:
     'Recomputes hashes, scores of checkers, means, intervals and the verdict from the package alone, without a service, ' +
@@ -33,6 +33,7 @@ export const verify: Operation = operation({
       'do not fail for scores by rules that this version does not know',
     ),
   },
+  service: false,
   examples: [
     'svc-pkg verify run.pkg.zip',
     'svc-pkg verify run.pkg.zip --run-hash 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
-import { type Flag, force, text, type Values } from '../commands/define-operation.ts';
+import { force, text, type Values } from '../commands/define-operation.ts';
 import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
@@ -9,9 +9,7 @@ import { createTemporaryFolder, isFolder, outputExists, outputPath, replaceableF
 import { dataWriter, printHint, printReport, type Result, refuseTerminal } from './print.ts';
 
 /** The options of packages on a command line. @param defaultOutput where it is written without them, in words */
-export const packageOutput = (
-  defaultOutput: string,
-): { readonly output: Flag<string, false>; readonly force: Flag<true, false> } => ({
+export const packageOutput = (defaultOutput: string) => ({
   output: text(
     '-o, --output <path>',
     `file or folder to write to, - for standard output (default: ${defaultOutput})`,

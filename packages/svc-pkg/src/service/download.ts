@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli, Download } from '../cli-context.ts';
-import { choice, type Flag, force, text, withDefault } from '../commands/define-operation.ts';
+import { choice, force, text, withDefault } from '../commands/define-operation.ts';
 import { createOutputFile } from '../output/output-file.ts';
 import { dataWriter, printResult, refuseTerminal } from '../output/print.ts';
 import { receive } from '../output/progress.ts';
@@ -12,13 +12,13 @@ import type { ServiceClient } from './service-client.ts';
 const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 
 /** The options of a command that writes a file. */
-export const fileOutput = (): { readonly output: Flag<string, true>; readonly force: Flag<true, false> } => ({
+export const fileOutput = () => ({
   output: withDefault(text('-o, --output <path>', 'file to write to'), '-'),
   force: force(),
 });
 
 /** The options of a command that writes a table. */
-export const tableOutput = (): ReturnType<typeof fileOutput> & { readonly format: Flag<string, false> } => ({
+export const tableOutput = () => ({
   format: choice(
     '--format <format>',
     'format of the output; by default what its name ends with, else jsonl',

@@ -39,11 +39,9 @@ import { countOf, formatFacts, reportText } from '../../text/format.ts';
 import {
   choice,
   count,
-  type Flag,
   flag,
   mandatory,
   number,
-  type Operation,
   operation,
   text,
   type Values,
@@ -52,13 +50,13 @@ import {
 import { maxFailed } from './run.ts';
 
 /** The run to compare with. */
-const baseline = (): Flag<string, true> =>
+const baseline = () =>
   mandatory(
     text('--baseline <run>', 'id of a run, or a label: the newest completed run of the dataset that has it'),
   );
 
 /** The chance to see a drop. */
-const power = (): Flag<number, true> =>
+const power = () =>
   withDefault(number('--power <chance>', 'the chance to see such a drop', { min: 0.5, max: 0.999 }), 0.8);
 
 const OPTIONS = {
@@ -98,14 +96,13 @@ const OPTIONS = {
 type Options = Values<typeof OPTIONS>;
 
 /** Whether a run is worse than a baseline. */
-export const gate: Operation = operation({
+export const gate = operation({
   summary: 'run a dataset, and tell whether it got worse',
   description:
     'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
     '95 % interval of the difference is above the allowed drop, worse (10) if it is below, else undecided (11).',
   arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
   options: OPTIONS,
-  service: true,
   examples: [
     'svc-pkg gate GSM8K --config run.json --baseline baseline --max-drop 0.02',
     'svc-pkg gate GSM8K --config run.json --baseline 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --max-drop 0.02 \\\n' +
@@ -288,7 +285,7 @@ async function print(cli: Cli, report: GateReport): Promise<void> {
 }
 
 /** How large a gate must be. */
-export const plan: Operation = operation({
+export const plan = operation({
   summary: 'tell how many items a gate needs to see a drop',
   description:
     'Tells how many items of a dataset a gate needs, and how often it must run each, to see a drop of the score: from the ' +
@@ -303,7 +300,6 @@ export const plan: Operation = operation({
     power: power(),
     scorer: text('--scorer <name>', 'the scorer that decides (default: the main one)'),
   },
-  service: true,
   examples: [
     'svc-pkg plan GSM8K --baseline baseline --detect 0.02',
     'svc-pkg plan GSM8K --baseline baseline --detect 0.01 --power 0.9 --json',

@@ -8,7 +8,7 @@ import { readBytes } from '../../package/input-file.ts';
 import { runParams } from '../../service/references.ts';
 import { repeatLost, type ServiceClient } from '../../service/service-client.ts';
 import { formatFacts, printableValue } from '../../text/format.ts';
-import { flag, type Operation, operation } from '../define-operation.ts';
+import { flag, operation } from '../define-operation.ts';
 
 /** Bytes of one request. A lost connection makes the command send it again. */
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ interface Pushed {
 }
 
 /** `results push`. */
-export const push: Operation = operation({
+export const push = operation({
   summary: 'send results that were made elsewhere',
   description:
     'Sends results to a run with the provider "external": one JSON object per line, see docs/runs.md. What is sent ' +
@@ -34,7 +34,6 @@ export const push: Operation = operation({
     finish: flag('--finish', 'end the run afterwards, if no line was rejected'),
     allowMissing: flag('--allow-missing', 'with --finish, end it although results are missing'),
   },
-  service: true,
   examples: [
     'svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d done.jsonl --finish',
     './my-agent | svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -',

@@ -3,18 +3,7 @@ import { printListing, RESULT_COLUMNS } from '../../output/print.ts';
 import { downloadTable, fileOutput, formatOf, tableOutput } from '../../service/download.ts';
 import { runParams, runPath } from '../../service/references.ts';
 import { rounded } from '../../text/format.ts';
-import {
-  choice,
-  count,
-  flag,
-  force,
-  limit,
-  number,
-  type Operation,
-  operation,
-  parsed,
-  text,
-} from '../define-operation.ts';
+import { choice, count, flag, force, limit, number, operation, parsed, text } from '../define-operation.ts';
 import { push } from './push-results.ts';
 
 const RUN = ['<run>', 'id of the run'] as const;
@@ -28,7 +17,7 @@ function isSort(text: string): boolean {
   return SORTS.includes(key) || /^(?:scorer:.|meta[.]\/)/.test(key);
 }
 
-const list: Operation = operation({
+const list = operation({
   summary: 'list results of a run in any order',
   description: 'Lists results of a run: the best, the slowest, those within bounds of a score.',
   arguments: { run: RUN },
@@ -44,7 +33,6 @@ const list: Operation = operation({
     max_score: number('--max-score <score>', 'of at most this score'),
     limit: limit(),
   },
-  service: true,
   examples: [
     'svc-pkg results list 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --sort=-scorer:style --limit 20',
     'svc-pkg results list 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --max-score 0 --json',
@@ -68,12 +56,11 @@ const list: Operation = operation({
   },
 });
 
-export const results: Operation = operation({
+export const results = operation({
   summary: 'write the results of a run as JSON Lines, CSV or Parquet',
   description: 'Writes the results of a run in item order, as far as there are any.',
   arguments: { run: RUN },
   options: tableOutput(),
-  service: true,
   commands: { list, push },
   examples: ['svc-pkg results 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -o results.csv'],
   async run({ run, ...output }, cli, open) {
@@ -82,7 +69,7 @@ export const results: Operation = operation({
   },
 });
 
-export const pending: Operation = operation({
+export const pending = operation({
   summary: 'write the results that a run waits for, with their items',
   description:
     'Writes the results that a run with the provider "external" lacks, as JSON Lines with their items. With --claim, ' +
@@ -94,7 +81,6 @@ export const pending: Operation = operation({
     answers: flag('--answers', 'with the answers of the items'),
     ...fileOutput(),
   },
-  service: true,
   examples: [
     'svc-pkg pending 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -o todo.jsonl',
     'svc-pkg pending 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --claim 600 --limit 20 | ./my-agent > done.jsonl',
@@ -109,7 +95,7 @@ export const pending: Operation = operation({
   },
 });
 
-export const labels: Operation = operation({
+export const labels = operation({
   summary: 'list the labels that people gave to the outputs of a run',
   description:
     'Lists the labels that people gave to the outputs of a run, in item order. With --output, it writes all of them as CSV.',
@@ -126,7 +112,6 @@ export const labels: Operation = operation({
     output: text('-o, --output <path>', 'CSV file to write all of them to; - for standard output'),
     force: force(),
   },
-  service: true,
   examples: [
     'svc-pkg labels 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --verdict fail',
     'svc-pkg labels 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -o labels.csv',

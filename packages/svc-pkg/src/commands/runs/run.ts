@@ -10,10 +10,8 @@ import { formatFacts, printableValue } from '../../text/format.ts';
 import {
   choice,
   count,
-  type Flag,
   flag,
   number,
-  type Operation,
   operation,
   parsed,
   text,
@@ -23,7 +21,7 @@ import {
 } from '../define-operation.ts';
 
 /** How many items may have failed. */
-export const maxFailed = (): Flag<number, true> =>
+export const maxFailed = () =>
   withDefault(count('--max-failed <count>', 'fail if more items failed', 0, 999_999_999), 0);
 
 /** What a run may cost. */
@@ -45,7 +43,7 @@ const runLimits = () => ({
   minScore: number('--min-score <score>', 'fail if the mean score is lower'),
 });
 
-export const run: Operation = operation({
+export const run = operation({
   summary: 'run a dataset against a model',
   description:
     'Starts a run of a dataset and follows it to its end. The run continues in the service if you interrupt this command.',
@@ -73,7 +71,6 @@ export const run: Operation = operation({
     dryRun: flag('--dry-run', 'only validate, and show what would be requested'),
     ...runLimits(),
   },
-  service: true,
   examples: [
     'svc-pkg run GSM8K --set provider.type=echo',
     'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
@@ -148,7 +145,7 @@ function itemText({
 
 const wireText = (value: unknown): string => canonicalJson(value as JsonValue);
 
-export const retry: Operation = operation({
+export const retry = operation({
   summary: 'run the failed items of a run again',
   description:
     'The same run continues with these items; their old results are replaced when the new ones are written.',
@@ -161,7 +158,6 @@ export const retry: Operation = operation({
     maxCost: maxCost(),
     ...runLimits(),
   },
-  service: true,
   examples: [
     'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated',
     'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only missing --max-cost 5',
@@ -177,7 +173,7 @@ export const retry: Operation = operation({
   },
 });
 
-export const rescore: Operation = operation({
+export const rescore = operation({
   summary: 'score the outputs of a run again',
   description:
     'Scores the stored outputs of a run with another checker or judge, as a new run, or adds scorers to it. Asks no model but the judge.',
@@ -192,7 +188,6 @@ export const rescore: Operation = operation({
     add: flag('--add', 'add the scorers to the same run'),
     ...runLimits(),
   },
-  service: true,
   examples: [
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --set checker.type=numeric',
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config judge.json --name "with a judge"',

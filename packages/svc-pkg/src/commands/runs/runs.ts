@@ -5,12 +5,12 @@ import { eachPath, printListing, printReport, printResult } from '../../output/p
 import { findDataset, runParams } from '../../service/references.ts';
 import type { JsonResponse, ServiceClient } from '../../service/service-client.ts';
 import { formatFacts, intervalText, printableValue, rounded } from '../../text/format.ts';
-import { choice, limit, type Operation, operation, text } from '../define-operation.ts';
+import { choice, limit, operation, text } from '../define-operation.ts';
 
 const RUNS = REQUEST_VALUES['/runs'];
 const COMPARE = REQUEST_VALUES['/runs/{id}/compare/{other_id}'];
 
-export const runs: Operation = operation({
+export const runs = operation({
   summary: 'list the runs of a service',
   description: 'Lists the runs of a service, newest first or in another order.',
   options: {
@@ -24,7 +24,6 @@ export const runs: Operation = operation({
     sort: choice('--sort <order>', 'order, descending after -', RUNS.sort),
     limit: limit(),
   },
-  service: true,
   examples: [
     'svc-pkg runs --dataset GSM8K',
     'svc-pkg runs --status failed --json',
@@ -51,13 +50,12 @@ export const runs: Operation = operation({
   },
 });
 
-export const cancel: Operation = operation({
+export const cancel = operation({
   summary: 'cancel runs and jobs',
   description:
     'Cancels runs and background jobs. A run keeps its results so far; a job stores nothing. A run that has ended is an ' +
     'error; a job that has ended stays as it is.',
   arguments: { ids: ['<ids...>', 'ids of runs or jobs'] },
-  service: true,
   examples: ['svc-pkg cancel 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d'],
   async run({ ids }, cli, open) {
     const service = await open();
@@ -89,7 +87,7 @@ async function cancelOne(
   }
 }
 
-export const compare: Operation = operation({
+export const compare = operation({
   summary: 'compare two runs over their common items',
   description:
     'Compares two runs item by item: the difference of their means (other minus this) with its standard error, and the ' +
@@ -100,7 +98,6 @@ export const compare: Operation = operation({
     pair_by: choice('--pair-by <what>', 'what items of both runs have in common', COMPARE.pair_by),
     limit: limit('how many items to list', 100),
   },
-  service: true,
   examples: [
     'svc-pkg compare 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only regressions',
   ],
@@ -132,7 +129,7 @@ function comparisonText(found: ResponseOf<'/runs/{id}/compare/{other_id}', 'get'
   ]);
 }
 
-export const agreement: Operation = operation({
+export const agreement = operation({
   summary: 'compare a scorer of a run with the labels of people',
   description:
     "Compares a scorer with the labels that people gave to the outputs of a run: how often both say the same, Cohen's " +
@@ -149,7 +146,6 @@ export const agreement: Operation = operation({
     ),
     limit: limit('how many results to list', 100),
   },
-  service: true,
   examples: [
     'svc-pkg agreement 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --scorer style',
     'svc-pkg agreement 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --by Ada --other Ben --json',
