@@ -75,7 +75,7 @@ export class CliError extends Error {
   }
 }
 
-export interface ServiceErrorDetails {
+interface ServiceErrorDetails {
   readonly status: number;
   readonly errors: readonly FieldError[];
   /** How many errors there are; `errors` has at most the first 100. */
@@ -97,45 +97,36 @@ export class ServiceError extends Error {
   }
 }
 
-/** The exit codes of `svc-pkg`. */
-export const EXIT = {
-  done: 0,
-  failed: 1,
-  usage: 2,
-  inputOutput: 3,
-  budgetSpent: 4,
-  worse: 10,
-  undecided: 11,
-  tooFew: 12,
-  fault: 70,
-  interrupted: 130,
-  brokenPipe: 141,
-  terminated: 143,
+/** The exit codes of `svc-pkg` with their meanings in `--help` and docs/cli.md. */
+const EXITS = {
+  done: [0, 'done'],
+  failed: [1, 'the archive is invalid, `check` found something, items of a run failed, or a request failed'],
+  usage: [2, 'wrong usage: an unknown option, a missing argument, an invalid value'],
+  inputOutput: [
+    3,
+    'a file cannot be read or written, the output already exists, or `verify` finds no package',
+  ],
+  budgetSpent: [4, 'the budget of a run stopped it'],
+  worse: [10, '`gate`: the run is worse than its baseline; `verify`: something differs'],
+  undecided: [11, '`gate`: too few items or repetitions to decide'],
+  tooFew: [
+    12,
+    '`gate`: people have labelled fewer results than `--min-labels`; `plan`: no number of repetitions sees the drop',
+  ],
+  fault: [70, 'an internal error'],
+  interrupted: [130, 'interrupted (SIGINT)'],
+  brokenPipe: [141, 'broken pipe'],
+  terminated: [143, 'terminated (SIGTERM)'],
 } as const;
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+type Exits = typeof EXITS;
+type ExitCode = Exits[keyof Exits][0];
 
-/** What each exit code means, in `--help` and docs/cli.md. */
-const MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  done: 'done',
-  failed: 'the archive is invalid, `check` found something, items of a run failed, or a request failed',
-  usage: 'wrong usage: an unknown option, a missing argument, an invalid value',
-  inputOutput: 'a file cannot be read or written, the output already exists, or `verify` finds no package',
-  budgetSpent: 'the budget of a run stopped it',
-  worse: '`gate`: the run is worse than its baseline; `verify`: something differs',
-  undecided: '`gate`: too few items or repetitions to decide',
-  tooFew:
-    '`gate`: people have labelled fewer results than `--min-labels`; `plan`: no number of repetitions sees the drop',
-  fault: 'an internal error',
-  interrupted: 'interrupted (SIGINT)',
-  brokenPipe: 'broken pipe',
-  terminated: 'terminated (SIGTERM)',
+export const EXIT = Object.fromEntries(Object.entries(EXITS).map(([name, [code]]) => [name, code])) as {
+  readonly [Name in keyof Exits]: Exits[Name][0];
 };
 
-/** The exit codes in their order. */
-export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = Object.entries(
-  MEANINGS,
-).map(([name, meaning]) => ({ code: EXIT[name as keyof typeof EXIT], meaning }));
+export const EXIT_CODES = Object.values(EXITS).map(([code, meaning]) => ({ code, meaning }));
 
 /** Error codes with another exit code than "failed". */
 const BY_ERROR_CODE: ReadonlyMap<string, ExitCode> = new Map([
@@ -151,7 +142,6 @@ const BY_ERROR_CODE: ReadonlyMap<string, ExitCode> = new Map([
   ['terminated', EXIT.terminated],
 ]);
 
-/** The exit code of a command that ended with an error of this code. */
 export function exitCodeOf(errorCode: string): ExitCode {
   return BY_ERROR_CODE.get(errorCode) ?? EXIT.failed;
 }

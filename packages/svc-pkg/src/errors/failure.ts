@@ -4,30 +4,16 @@ import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/internal';
 import { PackageError } from '@svc/pkg-format';
 import { writeText } from '../output/print.ts';
 import { printableJson, printableText } from '../text/format.ts';
-import {
-  CliError,
-  EXIT,
-  type ExitCode,
-  exitCodeOf,
-  type FieldError,
-  isSystemError,
-  ServiceError,
-  type ServiceErrorDetails,
-} from './cli-error.ts';
+import { CliError, EXIT, exitCodeOf, isSystemError, ServiceError } from './cli-error.ts';
 
-/** An error as this program reports it. */
-export interface Failure {
+/** An error as this program reports it, with the details of a response, or the first errors of several. */
+export interface Failure extends Partial<ServiceError['details']> {
   readonly code: string;
   readonly message: string;
   readonly location: SourceLocation;
-  readonly exitCode: ExitCode;
-  /** The first 100 errors, if several were looked for. */
-  readonly errors?: readonly FieldError[];
-  readonly errorsTotal?: number;
+  readonly exitCode: number;
   /** Names the next command. */
   readonly hint?: string;
-  /** What the service returned in addition to its message. */
-  readonly response?: Omit<ServiceErrorDetails, 'errors' | 'errorsTotal'>;
 }
 
 /**
@@ -39,16 +25,10 @@ export function toFailure(error: unknown): Failure {
     return { code: 'broken_pipe', message: 'Broken pipe', location: {}, exitCode: EXIT.brokenPipe };
   }
   if (isSystemError(error)) {
-    const cliError = new CliError('io_error', error.message);
-    return {
-      ...classify(cliError.code, cliError),
-      location: error.path === undefined ? {} : { file: error.path },
-    };
+    const location = error.path === undefined ? {} : { file: error.path };
+    return classify('io_error', new CliError('io_error', error.message, { location }));
   }
-  if (error instanceof ServiceError) {
-    const { errors, errorsTotal, ...response } = error.details;
-    return { ...classify(error.code, error), errors, errorsTotal, response };
-  }
+  if (error instanceof ServiceError) return { ...classify(error.code, error), ...error.details };
   if (error instanceof ImportErrors) return withErrors(error, error.total);
   if (error instanceof PackageError && error.errorsTotal > 1) return withErrors(error, error.errorsTotal);
   if (error instanceof CliError) {
@@ -83,20 +63,19 @@ function isBrokenPipe(error: unknown): boolean {
   return error.code === 'EPIPE' && 'syscall' in error && error.syscall === 'write';
 }
 
-/** One error, as it is printed in one line. */
-export interface LocatedMessage {
-  readonly location: SourceLocation;
-  readonly message: string;
-  /** Absent if it is unknown. */
-  readonly code?: string | undefined;
-}
-
 /**
  * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer follows the
  * message unless the message contains it. The message loses its full stop. Without a file, the line begins with
  * `fallback`.
  */
-export function errorLine({ location, message, code }: LocatedMessage, fallback = 'svc-pkg'): string {
+export function errorLine(
+  {
+    location,
+    message,
+    code,
+  }: { readonly location: SourceLocation; readonly message: string; readonly code?: string | undefined },
+  fallback = 'svc-pkg',
+): string {
   const { path, ...position } = location;
   const where = formatLocation(position) || fallback;
   const pointer = path === undefined || path === '' || message.includes(path) ? '' : ` at ${path}`;
@@ -122,7 +101,7 @@ function errorText(
   failure: Failure,
   { program, hint }: { readonly program?: string; readonly hint?: string },
 ): string {
-  const { response, errors = [], errorsTotal = errors.length } = failure;
+  const { status = 0, requestId, retryAfterSeconds, errors = [], errorsTotal = errors.length } = failure;
   const details = errors.map(({ message, code, count, ...location }) => ({
     message: count === undefined ? message : `${count} x ${message}`,
     // The code of a response belongs to its first error; it gives none for the others.
@@ -139,27 +118,20 @@ function errorText(
   const lines = told.map((line) => errorLine(line, program));
   const more = errorsTotal - details.length;
   if (more > 0) lines.push(`  ... and ${more} more`);
-  if (response?.retryAfterSeconds !== undefined)
-    lines.push(`  Try again in ${response.retryAfterSeconds} s.`);
-  if (response !== undefined && response.status >= 500 && response.requestId !== undefined) {
-    lines.push(`  Request ID: ${printableText(response.requestId)}`);
-  }
+  if (retryAfterSeconds !== undefined) lines.push(`  Try again in ${retryAfterSeconds} s.`);
+  if (status >= 500 && requestId !== undefined) lines.push(`  Request ID: ${printableText(requestId)}`);
   if (hint !== undefined) lines.push(hint);
   return `${lines.join('\n')}\n`;
 }
 
 function errorDocument(failure: Failure): Record<string, unknown> {
-  const { code, message, location, exitCode, response, errors = [], errorsTotal } = failure;
+  const { code, message, location, exitCode, status, errors = [], errorsTotal } = failure;
   return {
     code,
     message,
     exit_code: exitCode,
     ...location,
-    ...(response && {
-      status: response.status,
-      request_id: response.requestId,
-      retry_after_seconds: response.retryAfterSeconds,
-    }),
+    ...{ status, request_id: failure.requestId, retry_after_seconds: failure.retryAfterSeconds },
     ...(errors.length > 0 && { errors, errors_total: errorsTotal }),
   };
 }
