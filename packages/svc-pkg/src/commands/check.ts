@@ -1,18 +1,19 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import { type CheckedPackage, PackageError } from '@svc/pkg-format';
-import { checkLinesFile, checkPackage } from '../check/check-package.ts';
-import { Diagnostics, MAX_PER_CODE } from '../check/check-style.ts';
+import { type CheckedPackage, DEFAULT_LIMITS, PackageError, type PackageReader } from '@svc/pkg-format';
+import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
+import { Diagnostics, Linter, MAX_PER_CODE } from '../check/check-style.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
 import { errorLine } from '../errors/failure.ts';
 import { eachPath, printResult } from '../output/print.ts';
-import { hashDocument, type RunFacts, readRunFacts, runDocument, runText } from '../package/hash-package.ts';
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format.ts';
 import { flag, operation } from './define-operation.ts';
+import { hashDocument, type RunFacts, readRunFacts, runText } from './inspect.ts';
 
 /** Reports everything that is wrong with a package. */
 export const check = operation({
@@ -45,7 +46,8 @@ export const check = operation({
     await eachPath(cli, paths, async (out, path) => {
       const found = new Diagnostics();
       const input = await inputAt(path);
-      const checked = await checkFile(cli, path, input.kind, strict, found);
+      const how = { found, linter: strict ? new Linter(found) : null, signal: cli.signal };
+      const checked = await checkFile(cli, path, input.kind, how);
       await printResult(out, {
         text: () => reportText(path, input, checked, found, cli.quiet),
         json: () => jsonText(reportDocument(path, checked, found)),
@@ -80,26 +82,67 @@ async function checkFile(
   cli: Cli,
   path: string,
   kind: CheckedInput['kind'],
-  strict: boolean,
-  found: Diagnostics,
+  how: CheckOptions,
 ): Promise<Checked | null> {
-  const { signal } = cli;
-  const options = { strict, signal };
+  const { found } = how;
   try {
-    if (kind === 'lines') return { ...(await checkLinesFile(path, options, found)), run: null };
-    await using opened = await openLocalPackage(
-      cli,
-      path,
-      kind === 'folder' ? openFolderAsArchive : openInputFile,
-    );
-    const checked = await checkPackage(opened.pkg, options, found);
+    if (kind === 'lines') return await checkLinesFile(path, how);
+    const openInput = kind === 'folder' ? openFolderAsArchive : openInputFile;
+    await using opened = await openLocalPackage(cli, path, openInput);
+    const checked = await checkPackage(opened.pkg, how);
     // The results of a package with errors may refer to items that could not be read.
-    const run = found.countOf('error') > 0 ? null : await readRunFacts(opened.pkg, checked.sections, signal);
+    const hasErrors = found.countOf('error') > 0;
+    const run = hasErrors ? null : await readRunFacts(opened.pkg, checked.sections, cli.signal);
     return { ...checked, run };
   } catch (error) {
     if (!(error instanceof PackageError)) throw toFileError(error, 'read', path);
     found.error(error);
     return null;
+  }
+}
+
+interface CheckOptions {
+  readonly found: Diagnostics;
+  /** Reports style; null for errors alone. */
+  readonly linter: Linter | null;
+  readonly signal: AbortSignal;
+}
+
+/** Reads a package to its end and reports what it finds, in the order of the package. */
+async function checkPackage(
+  pkg: PackageReader,
+  { found, linter, signal }: CheckOptions,
+): Promise<CheckedPackage> {
+  const events = inspectPackage(pkg, { signal });
+  for (;;) {
+    const next = await events.next();
+    if (next.done) {
+      linter?.files(pkg.ignoredEntries, next.value.unusedFiles);
+      return next.value;
+    }
+    const event = next.value;
+    if (event.kind === 'section') linter?.begin(event.section.file);
+    else if (event.kind === 'line') linter?.line(event.line);
+    else if (event.kind === 'section_end') linter?.end(event.ends);
+    else found.error(event.error);
+  }
+}
+
+/** The same for a JSON Lines file of items. Files that items refer to are not looked for. */
+async function checkLinesFile(path: string, { found, linter, signal }: CheckOptions): Promise<Checked> {
+  linter?.begin(path);
+  let itemCount = 0;
+  const lines = checkLines(createReadStream(path), { file: path, limits: DEFAULT_LIMITS, signal });
+  for (;;) {
+    const next = await lines.next();
+    if (next.done) {
+      linter?.end(next.value);
+      return { sections: [], itemCount, versionHash: null, run: null };
+    }
+    const { errors, item } = next.value;
+    if (item !== null) itemCount += 1;
+    for (const error of errors) found.error(error);
+    linter?.line(next.value);
   }
 }
 
@@ -154,7 +197,7 @@ function reportDocument(path: string, checked: Checked | null, found: Diagnostic
     ok: counts.size === 0,
     error_count: found.countOf('error'),
     style_count: found.countOf('style'),
-    run: checked?.run ? runDocument(checked.run) : null,
+    run: checked?.run ?? null,
     counts: Object.fromEntries([...counts].map(([code, { count }]) => [code, count])),
     findings: found.first.map(({ location, ...diagnostic }) => ({ ...diagnostic, ...location })),
   };

@@ -1,18 +1,16 @@
-import type { Item } from '@svc/jsonl-v23';
+import { createSectionHasher, encodeItem, HASH_SPEC, type Item, versionHash } from '@svc/jsonl-v23';
 import { jsonText, parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import type { PackageReader, PackageSection } from '@svc/pkg-format';
+import {
+  type CheckedPackage,
+  type CheckedSection,
+  type PackageReader,
+  type PackageRun,
+  type PackageSection,
+  readPackageItems,
+} from '@svc/pkg-format';
 import type { Cli } from '../cli-context.ts';
 import { eachPath, printResult } from '../output/print.ts';
-import {
-  type HashedPackage,
-  hashDocument,
-  hashPackage,
-  type RunFacts,
-  readRunFacts,
-  runDocument,
-  runText,
-} from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue, sampleText } from '../text/format.ts';
 import { count, operation, withDefault } from './define-operation.ts';
@@ -57,23 +55,87 @@ export const hash = operation({
   },
 });
 
-interface Inspected extends HashedPackage {
-  readonly pkg: Pick<PackageReader, 'manifest' | 'meta' | 'ignoredEntries'>;
-  readonly types: ReadonlyMap<string, number>;
-  readonly samples: readonly SampleItem[];
-  /** Null if the package holds no run. */
-  readonly run: RunFacts | null;
+/**
+ * Reads a whole package as an import does: every line, every file that items refer to, and the hashes of the manifest.
+ * Keeps one batch of lines and one item with its files in memory. Counts types and assets on the way.
+ *
+ * @throws PackageError
+ */
+async function hashPackage(pkg: PackageReader, signal: AbortSignal) {
+  const sections: CheckedSection[] = [];
+  const types = new Map<string, number>();
+  let assetCount = 0;
+  for (const section of pkg.sections) {
+    const { name, file, orderIndex } = section;
+    const hasher = createSectionHasher(name);
+    let itemCount = 0;
+    for await (const { item } of readPackageItems(pkg, section, { signal })) {
+      signal.throwIfAborted();
+      const encoded = encodeItem(item);
+      hasher.add(encoded.itemHash);
+      assetCount += encoded.assetCount;
+      itemCount += 1;
+      countType(types, encoded.type);
+    }
+    sections.push({ name, file, orderIndex, itemCount, sectionHash: hasher.digest() });
+  }
+  const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
+  await pkg.verify({ sections, versionHash: hash }, { signal });
+  const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
+  return { sections, itemCount, assetCount, types, versionHash: hash };
 }
 
-async function inspectFile(cli: Cli, path: string, sampleCount: number): Promise<Inspected> {
+/** The members that every command prints of a package with `--json`. */
+export const hashDocument = (
+  path: string,
+  { sections, itemCount, versionHash }: Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'>,
+) => ({
+  package: path,
+  hash_spec: HASH_SPEC,
+  version_hash: versionHash,
+  item_count: itemCount,
+  section_count: sections.length,
+  sections: sections.map((section) => ({
+    ...{ name: section.name, file: section.file, order_index: section.orderIndex },
+    item_count: section.itemCount,
+    section_hash: Buffer.from(section.sectionHash).toString('hex'),
+  })),
+});
+
+/** The run that a package holds, in short, as `--json` prints it. */
+export interface RunFacts extends Pick<PackageRun, 'id' | 'name' | 'status'> {
+  readonly result_count: number;
+}
+
+/** Reads the run of a package with all its results; null if there is none. @throws PackageError */
+export async function readRunFacts(
+  pkg: PackageReader,
+  sections: Parameters<PackageRun['results']>[0],
+  signal: AbortSignal,
+): Promise<RunFacts | null> {
+  const run = await pkg.readRun({ signal });
+  if (run === null) return null;
+  let result_count = 0;
+  for await (const batch of run.results(sections, { signal })) result_count += batch.length;
+  const { id, name, status } = run;
+  return { id, name, status, result_count };
+}
+
+/** One line for people. */
+export function runText({ id, name, status, result_count: count }: RunFacts): string {
+  const title = name ?? id;
+  return `${title === null ? '' : `${printableValue(title)}, `}${status}, ${countOf(count, 'result')}`;
+}
+
+async function inspectFile(cli: Cli, path: string, sampleCount: number) {
   return await withLocalPackage(cli, path, async (pkg) => {
     const samples = await sampleItems(pkg, sampleCount, cli.signal);
-    const types = new Map<string, number>();
-    const hashed = await hashPackage(pkg, cli.signal, ({ type }) => countType(types, type));
-    const run = await readRunFacts(pkg, hashed.sections, cli.signal);
-    return { ...hashed, pkg, types, samples, run };
+    const hashed = await hashPackage(pkg, cli.signal);
+    return { ...hashed, pkg, samples, run: await readRunFacts(pkg, hashed.sections, cli.signal) };
   });
 }
+
+type Inspected = Awaited<ReturnType<typeof inspectFile>>;
 
 /** Types are free text: counts everything beyond a thousand types as one. */
 function countType(types: Map<string, number>, type: string): void {
@@ -131,7 +193,7 @@ function inspectionDocument(path: string, inspected: Inspected): Record<string, 
     ...hashDocument(path, inspected),
     ...describe(pkg),
     asset_count: inspected.assetCount,
-    run: inspected.run && runDocument(inspected.run),
+    run: inspected.run,
     types: Object.fromEntries(types),
     ignored_entries: pkg.ignoredEntries,
     manifest: pkg.manifest,
