@@ -1,6 +1,13 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { Clock, HubRequest, RequestContext, RequestEvent, RetryEvent } from '../src/http/request.ts';
-import { Requester, type RequesterDeps } from '../src/http/requester.ts';
+import type {
+  Clock,
+  HubRequest,
+  RequestContext,
+  RequestEvent,
+  RequesterDeps,
+  RetryEvent,
+} from '../src/http/request.ts';
+import { Requester } from '../src/http/requester.ts';
 import { openTransport } from '../src/platform-node.ts';
 
 /** A clock that does not wait: sleeping moves its time. */

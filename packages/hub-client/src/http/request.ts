@@ -1,6 +1,6 @@
 import type { FileCache } from '../cache/file-cache.ts';
 import type { HubErrorCode } from '../errors.ts';
-import type { ResponseHeaders } from './transport.ts';
+import type { ResponseHeaders, Transport } from './transport.ts';
 
 /** What a request is about; `file` covers everything below `/resolve/`, `storage` the hosts it leads to. */
 export type RequestKind = 'info' | 'tree' | 'refs' | 'file' | 'storage';
@@ -64,6 +64,21 @@ export interface RequestContext {
   readonly cache?: FileCache | undefined;
   /** Counts the bytes of the files that are read; absent for files that are not data. */
   readonly received?: { bytes: number } | undefined;
+}
+
+/** What sending requests needs. */
+export interface RequesterDeps {
+  /** Origin of the hub, with a path if it has one. */
+  readonly endpoint: URL;
+  readonly transport: Transport;
+  readonly userAgent: string;
+  /** From a request to the headers of its response. */
+  readonly headersTimeoutMs: number;
+  /** Between two chunks of a body. */
+  readonly idleBodyTimeoutMs: number;
+  readonly clock: Clock;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /** A GET request of the hub. */

@@ -2,19 +2,13 @@ import { JsonlError, JsonStream } from '@svc/jsonl-v23/json';
 import { inSlices } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
-import type { ExchangeDeps } from './exchange.ts';
-import { RateLimitWindows } from './rate-limit.ts';
-import { followRedirects, limitBytes } from './redirects.ts';
-import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';
-import { isRetryableStatus, type RetryDeps, retry, retryStream } from './retry.ts';
-
-export interface RequesterDeps extends ExchangeDeps {
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-}
+import { followRedirects, limitBytes } from './exchange.ts';
+import type { HubRequest, HubResponse, RequestContext, RequesterDeps } from './request.ts';
+import { isRetryableStatus, RateLimitWindows, type RetryDeps, retry, retryStream } from './retry.ts';
 
 /** Sends requests to the hub: the only code that does. */
 export class Requester {
-  readonly #deps: RequesterDeps & RetryDeps;
+  readonly #deps: RetryDeps;
 
   constructor(deps: RequesterDeps) {
     this.#deps = { ...deps, rateLimits: new RateLimitWindows(deps.clock) };

@@ -1,8 +1,14 @@
 import { parseRetryAfter } from '../egress/retry-after.ts';
 import { HubError } from '../errors.ts';
-import { RetryableError } from './errors.ts';
-import { parseRateLimit, type RateLimitWindows } from './rate-limit.ts';
-import type { Clock, RequestContext, RetryEvent, RetryPolicy } from './request.ts';
+import { RetryableError, rateLimited } from './errors.ts';
+import type {
+  Clock,
+  RequestContext,
+  RequesterDeps,
+  RequestKind,
+  RetryEvent,
+  RetryPolicy,
+} from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
 
 /** Half the delays of the hub's own client (1, 2, 4, 8, 8 s), because people wait for previews. */
@@ -16,11 +22,8 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 /** Three windows of the public hub. Whatever a response asks for, the client asks the hub again after this. */
 const MAX_REQUESTED_DELAY_MS = 15 * 60_000;
 
-/** What retrying needs. */
-export interface RetryDeps {
-  readonly clock: Clock;
+export interface RetryDeps extends RequesterDeps {
   readonly rateLimits: RateLimitWindows;
-  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
 }
 
 /**
@@ -116,16 +119,8 @@ export interface FailedAttempt {
 }
 
 export type RetryPlan =
-  | {
-      readonly retry: true;
-      readonly delayMs: number;
-      readonly reason: 'rate_limit' | 'retry_after' | 'backoff';
-    }
-  | {
-      readonly retry: false;
-      readonly reason: 'not_retryable' | 'retries_used_up' | 'budget_used_up';
-      readonly waitMs: number | null;
-    };
+  | ({ readonly retry: true } & Pick<RetryEvent, 'delayMs' | 'reason'>)
+  | { readonly retry: false; readonly waitMs: number | null };
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -144,23 +139,19 @@ export function isRetryableStatus(status: number): boolean {
  */
 export function planRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryPlan {
   const { status } = attempt;
-  if (status !== null && !isRetryableStatus(status)) {
-    return { retry: false, reason: 'not_retryable', waitMs: null };
-  }
   const requested = status === 429 || status === 503 ? requestedDelay(attempt) : null;
   const delayMs = requested?.delayMs ?? backoffMs(attempt, policy);
-  if (attempt.failures >= policy.maxRetries) {
-    return { retry: false, reason: 'retries_used_up', waitMs: requested?.delayMs ?? null };
-  }
-  if (delayMs > attempt.remainingMs) return { retry: false, reason: 'budget_used_up', waitMs: delayMs };
+  if (attempt.failures >= policy.maxRetries) return { retry: false, waitMs: requested?.delayMs ?? null };
+  if (delayMs > attempt.remainingMs) return { retry: false, waitMs: delayMs };
   return { retry: true, delayMs, reason: requested?.reason ?? 'backoff' };
 }
 
 /** The delay that the response asks for. Only a used-up window explains a 429. */
-function requestedDelay({ status, headers, nowMs }: FailedAttempt): {
-  delayMs: number;
-  reason: 'rate_limit' | 'retry_after';
-} | null {
+function requestedDelay({
+  status,
+  headers,
+  nowMs,
+}: FailedAttempt): Pick<RetryEvent, 'delayMs' | 'reason'> | null {
   const window = parseRateLimit(headers);
   if (status === 429 && window?.remaining === 0) {
     return { delayMs: laterBy(window.resetSeconds * 1000), reason: 'rate_limit' };
@@ -178,4 +169,63 @@ function laterBy(requestedMs: number): number {
 function backoffMs({ failures, random }: FailedAttempt, policy: RetryPolicy): number {
   const step = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** failures);
   return Math.round(step / 2 + (step / 2) * random);
+}
+
+/**
+ * What the hub says about the window that counted a request, such as `RateLimit: "api";r=0;t=55`
+ * (draft-ietf-httpapi-ratelimit-headers); null if invalid.
+ */
+export function parseRateLimit(
+  headers: ResponseHeaders,
+): { readonly remaining: number; readonly resetSeconds: number } | null {
+  const match = /^\s*"[^"]*"\s*;\s*r=(\d+)\s*;\s*t=(\d+)\s*$/.exec(headers.get('ratelimit') ?? '');
+  return match === null ? null : { remaining: Number(match[1]), resetSeconds: Number(match[2]) };
+}
+
+/**
+ * The windows of the hub that are used up. They are per user and bucket: while one is closed, no request of its bucket
+ * and token is sent.
+ */
+export class RateLimitWindows {
+  readonly #clock: Clock;
+  /** Bucket and token → clock time at which the window opens. */
+  readonly #closedUntilMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  close(kind: RequestKind, { token }: RequestContext, untilMs: number): void {
+    const key = windowKey(kind, token);
+    const nowMs = this.#clock.nowMs();
+    for (const [other, endMs] of this.#closedUntilMs) if (endMs < nowMs) this.#closedUntilMs.delete(other);
+    if (key !== null) {
+      this.#closedUntilMs.set(key, Math.max(untilMs, this.#closedUntilMs.get(key) ?? 0));
+    }
+  }
+
+  /**
+   * Waits until the window is open.
+   * @throws HubError `hub_rate_limited` if that takes longer than the retry budget or the deadline allows
+   */
+  async wait(kind: RequestKind, { token, retry, deadlineMs, signal }: RequestContext): Promise<void> {
+    const key = windowKey(kind, token);
+    const untilMs = key === null ? undefined : this.#closedUntilMs.get(key);
+    if (key === null || untilMs === undefined) return;
+    const nowMs = this.#clock.nowMs();
+    const waitMs = untilMs - nowMs;
+    if (waitMs > 0) {
+      const remainingMs = Math.min(retry.budgetMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - nowMs);
+      if (waitMs > remainingMs) {
+        throw rateLimited(token, { retryAfterMs: waitMs });
+      }
+      await this.#clock.sleep(waitMs, signal);
+    }
+    if (this.#closedUntilMs.get(key) === untilMs) this.#closedUntilMs.delete(key);
+  }
+}
+
+function windowKey(kind: RequestKind, token: string | undefined): string | null {
+  if (kind === 'storage') return null;
+  return `${kind === 'file' ? 'resolvers' : 'api'} ${token ?? ''}`;
 }
