@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular';
-import type { EntryReader } from './entry.ts';
-import { EntryStore, type PendingEntry } from './entry-store.ts';
+import { type EntryReader, EntryStore } from './entry-store.ts';
 import type { AccessCheck, CacheKey, CacheOptions, DocumentKey, FileCache } from './file-cache.ts';
 
 /** Opens a cache in a folder, which several processes may share. Nothing is read or written until a file is. */
@@ -74,18 +73,17 @@ export class CachedFile implements ByteSource {
 
   async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
     signal?.throwIfAborted();
-    if (start >= 0 && start < end && end <= this.byteLength) {
-      const range = this.#nameOf(`${start}-${end}`);
-      const found =
-        (await this.#read(range, end - start, 0, end - start, signal)) ??
-        (await this.#read(this.#wholeName, this.byteLength, start, end, signal));
-      if (found !== null) return found;
-      const bytes = await this.#file.readRange(start, end, signal);
-      this.#access?.confirm();
-      await this.#store.save(range, bytes);
-      return bytes;
-    }
-    return await this.#file.readRange(start, end, signal);
+    const isKept = start >= 0 && start < end && end <= this.byteLength;
+    if (!isKept) return await this.#file.readRange(start, end, signal);
+    const range = this.#nameOf(`${start}-${end}`);
+    const found =
+      (await this.#read(range, end - start, 0, end - start, signal)) ??
+      (await this.#read(this.#wholeName, this.byteLength, start, end, signal));
+    if (found !== null) return found;
+    const bytes = await this.#file.readRange(start, end, signal);
+    if (this.#access !== null) this.#access.isConfirmed = true;
+    await this.#store.save(range, bytes);
+    return bytes;
   }
 
   async *stream(signal?: AbortSignal, head: readonly Uint8Array[] = []): AsyncGenerator<Uint8Array> {
@@ -96,10 +94,6 @@ export class CachedFile implements ByteSource {
 
   get #wholeName(): string {
     return this.#nameOf(`0-${this.byteLength}`);
-  }
-
-  get #headName(): string {
-    return this.#nameOf('head');
   }
 
   /** Opens an entry for a reader whom the hub still serves the file to; null if it is absent. */
@@ -168,18 +162,18 @@ export class CachedFile implements ByteSource {
     signal: AbortSignal | undefined,
   ): Promise<readonly Uint8Array[]> {
     const known = head.reduce((sum, chunk) => sum + chunk.length, 0);
-    const entry = await this.#open(this.#headName, undefined, signal);
+    const entry = await this.#open(this.#nameOf('head'), undefined, signal);
     const length = entry?.byteLength ?? 0;
     await entry?.close();
     if (length <= known || length > Math.min(this.byteLength, MAX_HEAD_BYTES)) return head;
-    const more = await this.#read(this.#headName, length, known, length, signal);
+    const more = await this.#read(this.#nameOf('head'), length, known, length, signal);
     return more === null ? head : [...head, more];
   }
 
   /** The whole file from the hub, on the way into the cache: all of it, or its beginning if the reader stops early. */
   async *#fill(signal: AbortSignal | undefined, head: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
     const whole = await this.#store.begin(this.#wholeName, this.byteLength);
-    const start = await this.#store.begin(this.#headName, Math.min(this.byteLength, MAX_HEAD_BYTES));
+    const start = await this.#store.begin(this.#nameOf('head'), Math.min(this.byteLength, MAX_HEAD_BYTES));
     const known = head.reduce((sum, chunk) => sum + chunk.length, 0);
     let reached = 0;
     let isDone = false;
@@ -187,7 +181,7 @@ export class CachedFile implements ByteSource {
     try {
       for await (const chunk of this.#file.stream(signal, head)) {
         // The head may come from the cache; what comes after it is the hub's.
-        if (reached >= known) this.#access?.confirm();
+        if (reached >= known && this.#access !== null) this.#access.isConfirmed = true;
         await whole?.add(chunk);
         if (start !== null && reached < MAX_HEAD_BYTES)
           await start.add(chunk.subarray(0, MAX_HEAD_BYTES - reached));
@@ -199,13 +193,8 @@ export class CachedFile implements ByteSource {
       isBroken = true;
       throw error;
     } finally {
-      await end(whole, isDone ? this.#wholeName : null);
-      await end(start, !isDone && !isBroken && reached > known ? this.#headName : null);
+      await (isDone ? whole?.commit() : whole?.discard());
+      await (!isDone && !isBroken && reached > known ? start?.commit() : start?.discard());
     }
   }
-}
-
-async function end(entry: PendingEntry | null, name: string | null): Promise<void> {
-  if (name === null) await entry?.discard();
-  else await entry?.commit(name);
 }

@@ -1,9 +1,72 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
-import { EntryReader, EntryWriter, storedSize } from './entry.ts';
 import type { CacheOptions } from './file-cache.ts';
+
+// An entry is a file of blocks, each followed by its SHA-256, so that any part of it can be checked before it is used.
+const BLOCK_BYTES = 1024 * 1024;
+const DIGEST_BYTES = 32;
+const STORED_BLOCK_BYTES = BLOCK_BYTES + DIGEST_BYTES;
+
+/** Size of an entry with this many bytes of content. */
+function storedSize(byteLength: number): number {
+  return byteLength + DIGEST_BYTES * Math.ceil(byteLength / BLOCK_BYTES);
+}
+
+/** The digest of a block also covers its entry and place, so that no other block passes for it. */
+function digestOf(name: string, index: number, block: Uint8Array): Uint8Array {
+  return createHash('sha256').update(`${name} ${index} `).update(block).digest();
+}
+
+/** An open entry. */
+export class EntryReader {
+  readonly name: string;
+  readonly #handle: FileHandle;
+  readonly byteLength: number;
+
+  constructor(name: string, handle: FileHandle, size: number) {
+    this.name = name;
+    this.#handle = handle;
+    this.byteLength = size - DIGEST_BYTES * Math.ceil(size / STORED_BLOCK_BYTES);
+  }
+
+  /** The bytes from `start` to `end`; null if a block of them is damaged. @throws the signal's reason */
+  async read(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes | null> {
+    const bytes = new Uint8Array(end - start);
+    for (let offset = start; offset < end; ) {
+      signal?.throwIfAborted();
+      const block = await this.readFrom(offset);
+      if (block === null) return null;
+      bytes.set(block.subarray(0, end - offset), offset - start);
+      offset += block.length;
+    }
+    return bytes;
+  }
+
+  /** The block that has the byte at `offset`, from that byte on; null if it is damaged. */
+  async readFrom(offset: number): Promise<OwnBytes | null> {
+    // A file system that fails to read a block has lost it.
+    return await this.#readBlock(offset).catch(() => null);
+  }
+
+  async #readBlock(offset: number): Promise<OwnBytes | null> {
+    const index = Math.floor(offset / BLOCK_BYTES);
+    const start = index * BLOCK_BYTES;
+    const length = Math.min(BLOCK_BYTES, this.byteLength - start);
+    const stored = new Uint8Array(length + DIGEST_BYTES);
+    const { bytesRead } = await this.#handle.read(stored, 0, stored.length, index * STORED_BLOCK_BYTES);
+    const block = stored.subarray(0, length);
+    const isWhole =
+      bytesRead === stored.length &&
+      Buffer.compare(digestOf(this.name, index, block), stored.subarray(length)) === 0;
+    return isWhole ? block.subarray(offset - start) : null;
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
 
 /** How the names of unfinished entries begin. */
 const TEMPORARY = 'unfinished-';
@@ -87,10 +150,9 @@ export class EntryStore {
     try {
       await this.#makeRoom(size);
       const path = this.#pathOf(name);
-      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const temporary = join(this.#folder, `${TEMPORARY}${randomUUID()}`);
-      const writer = new EntryWriter(name, await open(temporary, 'wx', 0o600));
-      return new PendingEntry(writer, temporary, (as) => this.#pathOf(as));
+      return new PendingEntry(name, await open(temporary, 'wx', 0o600), { temporary, path });
     } catch {
       return null;
     }
@@ -122,7 +184,7 @@ export class EntryStore {
   async save(name: string, bytes: Uint8Array): Promise<void> {
     const pending = await this.begin(name, bytes.length);
     await pending?.add(bytes);
-    await pending?.commit(name);
+    await pending?.commit();
   }
 
   async #makeRoom(size: number): Promise<void> {
@@ -139,45 +201,69 @@ export class EntryStore {
   }
 }
 
-/** An entry that is being written, until it is committed or discarded. */
+/**
+ * An entry that is being written, until it is committed or discarded. Bytes that cannot be written make it one that is
+ * discarded.
+ */
 export class PendingEntry {
-  readonly #writer: EntryWriter;
-  readonly #temporary: string;
-  readonly #pathOf: (name: string) => string;
+  readonly #name: string;
+  readonly #handle: FileHandle;
+  readonly #paths: { readonly temporary: string; readonly path: string };
+  readonly #block = new Uint8Array(BLOCK_BYTES);
+  #blockLength = 0;
+  #index = 0;
   #isBroken = false;
 
-  constructor(writer: EntryWriter, temporary: string, pathOf: (name: string) => string) {
-    this.#writer = writer;
-    this.#temporary = temporary;
-    this.#pathOf = pathOf;
+  constructor(
+    name: string,
+    handle: FileHandle,
+    paths: { readonly temporary: string; readonly path: string },
+  ) {
+    this.#name = name;
+    this.#handle = handle;
+    this.#paths = paths;
   }
 
-  get byteLength(): number {
-    return this.#writer.byteLength;
-  }
-
-  async add(bytes: Uint8Array): Promise<void> {
-    if (this.#isBroken) return;
+  async add(chunk: Uint8Array): Promise<void> {
     try {
-      await this.#writer.add(bytes);
+      for (let offset = 0; offset < chunk.length && !this.#isBroken; ) {
+        const part = chunk.subarray(offset, offset + BLOCK_BYTES - this.#blockLength);
+        this.#block.set(part, this.#blockLength);
+        this.#blockLength += part.length;
+        offset += part.length;
+        if (this.#blockLength === BLOCK_BYTES) await this.#flush();
+      }
     } catch {
       this.#isBroken = true;
     }
   }
 
-  /** Makes the entry appear under the name that it was begun with. */
-  async commit(name: string): Promise<void> {
+  /** Makes the entry appear. */
+  async commit(): Promise<void> {
     try {
       if (this.#isBroken) throw new Error('not written');
-      await this.#writer.end();
-      await rename(this.#temporary, this.#pathOf(name));
+      if (this.#blockLength > 0) await this.#flush();
+      await this.#handle.close();
+      await rename(this.#paths.temporary, this.#paths.path);
     } catch {
       await this.discard();
     }
   }
 
   async discard(): Promise<void> {
-    await this.#writer.close().catch(() => undefined);
-    await rm(this.#temporary, { force: true }).catch(() => undefined);
+    await this.#handle.close().catch(() => undefined);
+    await rm(this.#paths.temporary, { force: true }).catch(() => undefined);
+  }
+
+  async #flush(): Promise<void> {
+    const block = this.#block.subarray(0, this.#blockLength);
+    const stored = Buffer.concat([block, digestOf(this.#name, this.#index, block)]);
+    let written = 0;
+    while (written < stored.length) {
+      const { bytesWritten } = await this.#handle.write(stored, written);
+      written += bytesWritten;
+    }
+    this.#index += 1;
+    this.#blockLength = 0;
   }
 }

@@ -38,28 +38,18 @@ export function isPinned(commit: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit);
 }
 
-/** Whether the hub lets the reader have the files of a repository. */
-export interface AccessCheck {
-  /** The hub has just served bytes. */
-  confirm(): void;
-  /** Requests one byte, unless the hub has served bytes before. @throws as `readRange`, if the hub refuses */
-  check(file: ByteSource, signal: AbortSignal | undefined): Promise<void>;
-}
-
 /**
- * Makes a check that comes before any file of a repository is read from the cache. The hub describes and lists gated
- * datasets to everybody, so only a request for bytes tells. One is enough each time that a dataset is opened.
+ * Whether the hub lets the reader have the files of a repository. The hub describes and lists gated datasets to
+ * everybody, so only a request for bytes tells. One is enough each time that a dataset is opened.
  */
-export function createAccessCheck(): AccessCheck {
-  let isConfirmed = false;
-  return {
-    confirm() {
-      isConfirmed = true;
-    },
-    async check(file, signal) {
-      if (isConfirmed || file.byteLength === 0) return;
-      await file.readRange(0, 1, signal);
-      isConfirmed = true;
-    },
-  };
+export class AccessCheck {
+  /** Whether the hub has served bytes. */
+  isConfirmed = false;
+
+  /** Requests one byte, unless the hub has served bytes before. @throws as `readRange`, if the hub refuses */
+  async check(file: ByteSource, signal: AbortSignal | undefined): Promise<void> {
+    if (this.isConfirmed || file.byteLength === 0) return;
+    await file.readRange(0, 1, signal);
+    this.isConfirmed = true;
+  }
 }

@@ -1,7 +1,7 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular';
 import { parseYamlApart } from '#platform';
-import { createAccessCheck, isPinned } from '../cache/file-cache.ts';
+import { AccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
@@ -143,7 +143,7 @@ class FileList {
   readonly #requester: Requester;
   readonly #repository: Repository;
   readonly #files: ReadonlyMap<string, ListedFile>;
-  readonly #access = createAccessCheck();
+  readonly #access = new AccessCheck();
 
   constructor(requester: Requester, repository: Repository, files: ReadonlyMap<string, ListedFile>) {
     this.#requester = requester;
