@@ -10,9 +10,15 @@ export {
 } from './client/client.ts';
 export type { HubDataset, SelectOptions } from './client/dataset.ts';
 export type { FoundDataset } from './client/find-datasets.ts';
-export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
 export { DEFAULT_REVISION } from './client/snapshot.ts';
-export type { HubRow, HubSplit, ReadRowsOptions, SplitReader } from './client/split-reader.ts';
+export {
+  type DatasetRef,
+  type HubRow,
+  type HubSplit,
+  hubSchema,
+  type ReadRowsOptions,
+  type SplitReader,
+} from './client/split-reader.ts';
 export { HubError, type HubErrorCode, type HubErrorDetails, type HubErrorOptions } from './errors.ts';
 export type { RequestEvent, RequestKind, RetryEvent, RetryPolicy } from './http/request.ts';
 export { DEFAULT_RETRY_POLICY } from './http/retry.ts';

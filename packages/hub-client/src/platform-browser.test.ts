@@ -3,7 +3,7 @@ import { type FakeHub, startFakeHub } from '../test/fake-hub.ts';
 import { readValue, testRequester } from '../test/requester.ts';
 import { type FetchFunction, fetchTransport } from './http/transport.ts';
 import { openTransport } from './platform-browser.ts';
-import { openFile } from './repository/open-file.ts';
+import { HubFile } from './repository/open-file.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 
@@ -39,7 +39,7 @@ it('where redirects cannot be followed by hand the runtime follows them, and its
     { token: 'hf_reader' },
   );
   const commit = hub.commitOf('o/d');
-  const file = openFile(
+  const file = new HubFile(
     requester,
     { dataset: 'o/d', commit, path: 'a.parquet', byteLength: text.length, sha256: null },
     context,

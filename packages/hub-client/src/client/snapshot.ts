@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { parseDatasetCard } from '../repository/dataset-card.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
-import { openFile } from '../repository/open-file.ts';
+import { HubFile } from '../repository/open-file.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
 import { checkMetadata, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
@@ -177,7 +177,7 @@ class FileList {
   readonly #open = ({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource => {
     const { id, commit, isPublic } = this.#repository;
     const location = { dataset: id, commit, path, byteLength: size, sha256 };
-    const file = openFile(this.#requester, location, context);
+    const file = new HubFile(this.#requester, location, context);
     if (context.cache === undefined || !isPinned(commit)) return file;
     const { href: endpoint } = this.#requester.endpoint;
     const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };

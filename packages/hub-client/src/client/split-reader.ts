@@ -2,9 +2,10 @@ import { checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal'
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { Feature, Features, RowBatch } from '@svc/tabular';
-import { mergeFeatures, toMappable } from '@svc/tabular/internal';
+import { mergeFeatures, type RowFacts, rowsSchema, toMappable } from '@svc/tabular/internal';
 import { HubError, listNames } from '../errors.ts';
 import type { YamlValue } from '../repository/parse-yaml.ts';
+import { withoutCredentials } from '../repository/validate-path.ts';
 import type { SplitTable } from '../splits/open-tables.ts';
 import {
   emptySelection,
@@ -246,4 +247,37 @@ async function* readRanges(
       if (batch.rows.length > 0) throw emptySelection(expression);
     }
   }
+}
+
+/** What a person asked for. */
+export interface DatasetRef {
+  readonly path: string;
+  readonly split?: string | undefined;
+  /** What all subsets became; without it, there is one. */
+  readonly subsets?: 'sections' | 'tags' | undefined;
+  readonly revision?: string | undefined;
+}
+
+/**
+ * The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, without possible
+ * tokens, and as resolved.
+ */
+export function hubSchema(
+  { path, split, subsets, revision }: DatasetRef,
+  { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
+  rows: Omit<RowFacts, 'features'>,
+): JsonObject {
+  return {
+    source: 'hub',
+    config: {
+      path: withoutCredentials(path),
+      split: split ?? null,
+      ...(subsets === undefined ? { subset: reader.subset } : { subset: null, subsets }),
+      revision: revision ?? null,
+      resolved_revision: resolvedRevision,
+      resolved_split: reader.split,
+    },
+    info: reader.info,
+    ...rowsSchema({ ...rows, features: reader.features }),
+  };
 }

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../test/fake-hub.ts';
 import { IMPATIENT, type TestRequester, testRequester } from '../../test/requester.ts';
 import type { HubError } from '../errors.ts';
-import type { FileLocation } from './file-requester.ts';
-import { openFile } from './open-file.ts';
+import { type FileLocation, HubFile } from './open-file.ts';
 
 const content = randomBytes(400_000);
 const small = new TextEncoder().encode('question,answer\n1+1,2\n');
@@ -37,7 +36,7 @@ function open(over: Partial<FileLocation> = {}, signal?: AbortSignal): ByteSourc
     sha256: sha256(content),
     ...over,
   };
-  return openFile(tools.requester, location, { ...tools.context, signal });
+  return new HubFile(tools.requester, location, { ...tools.context, signal });
 }
 
 async function all(file: ByteSource): Promise<Uint8Array> {

@@ -1,11 +1,28 @@
 import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular';
-import { joinSignals } from '@svc/tabular/internal';
+import { joinSignals, shorten } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';
+import { HubError } from '../errors.ts';
 import { RetryableError } from '../http/errors.ts';
-import type { RequestContext } from '../http/request.ts';
+import type { HubResponse, RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { type FileLocation, FileRequester, invalidFile } from './file-requester.ts';
+import { encodeFilePath } from './validate-path.ts';
+
+/** A file of a repository at one commit, as the listing declares it. */
+export interface FileLocation {
+  /** Current id of the repository. */
+  readonly dataset: string;
+  readonly commit: string;
+  readonly path: string;
+  readonly byteLength: number;
+  /** SHA-256 of the content in lower-case hex; null if the hub does not declare one. */
+  readonly sha256: string | null;
+}
+
+/** The error for a file whose bytes differ from what the hub declares. */
+function invalidFile(path: string, reason: string): HubError {
+  return new HubError('hub_bad_response', `Cannot read ${shorten(path)}: ${reason}.`);
+}
 
 /** Up to this size, a file is fetched whole from a host that does not serve ranges. */
 const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
@@ -16,20 +33,21 @@ const PROGRESS_BYTES = 64 * 1024;
 class RangeIgnoredError extends Error {}
 
 /**
- * Opens a file without a request. Interrupted reads continue where they stopped. Only declared bytes are returned: a
- * body that is shorter, longer, or has another total size or hash ends in `hub_bad_response`.
+ * A file that is opened without a request. Interrupted reads continue where they stopped. Only declared bytes are
+ * returned: a body that is shorter, longer, or has another total size or hash ends in `hub_bad_response`.
+ *
+ * The first request asks the hub for the address of the bytes; that address serves every later one until the storage host
+ * refuses it, then the hub is asked again.
  */
-export function openFile(requester: Requester, location: FileLocation, context: RequestContext): ByteSource {
-  return new HubFile(requester, location, context);
-}
-
-class HubFile implements ByteSource {
+export class HubFile implements ByteSource {
   readonly path: string;
   readonly byteLength: number;
   readonly #requester: Requester;
   readonly #location: FileLocation;
   readonly #context: RequestContext;
-  readonly #requests: FileRequester;
+  /** Where the bytes were last; null until known. */
+  #storage: URL | null = null;
+  #etag: string | null = null;
   /** The whole file, if its host does not serve ranges. */
   #whole: OwnBytes | null = null;
 
@@ -39,7 +57,6 @@ class HubFile implements ByteSource {
     this.#requester = requester;
     this.#location = location;
     this.#context = { ...context, subject: { ...context.subject, file: location.path } };
-    this.#requests = new FileRequester(requester, location);
   }
 
   async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
@@ -114,7 +131,7 @@ class HubFile implements ByteSource {
     mustBeRange: boolean,
     context: RequestContext,
   ): AsyncGenerator<Uint8Array> {
-    const { response, offset: bodyStart } = await this.#requests.open(start, end, context);
+    const { response, offset: bodyStart } = await this.#open(start, end, context);
     let next = start;
     let offset = bodyStart;
     try {
@@ -140,4 +157,106 @@ class HubFile implements ByteSource {
       throw new RetryableError(error, { kind, host: response.url.host });
     }
   }
+
+  /**
+   * Requests the bytes from `start` to `end` (exclusive).
+   *
+   * @returns the response, and the offset of its first byte: 0 if the host ignores ranges
+   * @throws HubError `hub_bad_response` if they are not bytes of the declared file; as `Requester.open`
+   */
+  async #open(
+    start: number,
+    end: number,
+    context: RequestContext,
+  ): Promise<{ response: HubResponse; offset: number }> {
+    const isRange = start > 0 || end < this.byteLength;
+    const headers: Record<string, string> = {};
+    if (isRange) headers['range'] = `bytes=${start}-${end - 1}`;
+    // A weak tag does not identify bytes (RFC 9110 section 13.1.5).
+    if (start > 0 && this.#etag !== null && !this.#etag.startsWith('W/')) headers['if-range'] = this.#etag;
+    const response = await this.#send(headers, context);
+    try {
+      const offset = checkFileResponse(response, this.#location, { start, isRange, etag: this.#etag });
+      this.#etag = response.headers.get('etag') ?? this.#etag;
+      this.#storage = response.url;
+      return { response, offset };
+    } catch (error) {
+      await response.discard();
+      throw error;
+    }
+  }
+
+  async #send(headers: Readonly<Record<string, string>>, context: RequestContext): Promise<HubResponse> {
+    const request = { kind: 'file', headers } as const;
+    if (this.#storage !== null) {
+      const accept = [416, ...EXPIRED];
+      const response = await this.#requester.open({ ...request, url: this.#storage, accept }, context);
+      if (!EXPIRED.includes(response.status)) return response;
+      await response.discard();
+      this.#storage = null;
+    }
+    const { dataset, commit, path } = this.#location;
+    const url = this.#requester.urlOf(`/datasets/${dataset}/resolve/${commit}/${encodeFilePath(path)}`);
+    return await this.#requester.open({ ...request, url, accept: [416] }, context);
+  }
 }
+
+/**
+ * Checks that a response holds bytes of the declared file.
+ *
+ * @param start first byte that was requested
+ * @param isRange whether a range was requested
+ * @param etag entity tag of the responses before; null for the first one
+ * @returns the offset of the first byte of the body: 0 if the host ignores ranges
+ * @throws HubError `hub_bad_response`
+ */
+function checkFileResponse(
+  { status, headers, hops }: HubResponse,
+  { path, byteLength, sha256 }: FileLocation,
+  { start, isRange, etag }: { start: number; isRange: boolean; etag: string | null },
+): number {
+  const declared = `the hub declares ${byteLength}`;
+  if (status === 416) throw invalidFile(path, `it has fewer bytes, ${declared}`);
+  for (const hop of hops) {
+    const size = hop.get('x-linked-size');
+    if (size !== null && size !== String(byteLength)) {
+      throw invalidFile(path, `it has ${shorten(size)} bytes, ${declared}`);
+    }
+    const hash = unquoted(hop.get('x-linked-etag'));
+    if (hash !== null && sha256 !== null && /^[0-9a-f]{64}$/i.test(hash) && hash.toLowerCase() !== sha256) {
+      throw invalidFile(path, 'it is not the listed file');
+    }
+  }
+  const tag = headers.get('etag');
+  if (etag !== null && tag !== null && unquoted(tag) !== unquoted(etag)) {
+    throw invalidFile(path, 'it changed while it was read');
+  }
+  if (status !== 206) {
+    const length = headers.get('content-length');
+    const isEncoded = headers.get('content-encoding') !== null;
+    if (length !== null && !isEncoded && length !== String(byteLength)) {
+      throw invalidFile(path, `the response has ${shorten(length)} bytes, ${declared}`);
+    }
+    return 0;
+  }
+  if (!isRange) throw invalidFile(path, 'the response is partial, but the whole file was requested');
+  const range = headers.get('content-range');
+  // Not every host lets browsers read this header; the bytes are counted in any case.
+  if (range === null) return start;
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(range);
+  if (match === null || Number(match[1]) !== start) {
+    throw invalidFile(path, 'the response has another range than the request');
+  }
+  if (match[3] !== '*' && Number(match[3]) !== byteLength) {
+    throw invalidFile(path, `it has ${match[3]} bytes, ${declared}`);
+  }
+  return start;
+}
+
+/** The text of an entity tag without its quotes. */
+function unquoted(tag: string | null): string | null {
+  return tag === null ? null : tag.replace(/^(?:W\/)?"(.*)"$/, '$1');
+}
+
+/** Statuses of a storage host for a signed address that has expired. */
+const EXPIRED: readonly number[] = [400, 401, 403, 404, 410];

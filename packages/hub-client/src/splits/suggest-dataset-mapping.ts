@@ -24,31 +24,19 @@ export function suggestDatasetMapping(
   return specifiedMapping(features, evalYaml, options) ?? suggestFromNames(used)?.mapping ?? null;
 }
 
-/** The mapping that the dataset itself specifies in its `eval.yaml`; null if it has none that fits the columns. */
+/**
+ * The mapping that the dataset itself specifies in its `eval.yaml`: of the first task that is for this subset and split
+ * and whose columns exist; null if there is none.
+ */
 export function specifiedMapping(
   features: readonly MappableFeature[],
   evalYaml: YamlValue,
-  options: { subset?: string; split?: string } = {},
-): Mapping | null {
-  return evalYaml === null ? null : fromEvalYaml(evalYaml, features, options);
-}
-
-/** Keys of `meta` that are named after their columns. */
-function sameNames(columns: readonly string[]): Record<string, string> {
-  return Object.fromEntries(columns.map((column) => [column, column]));
-}
-
-/** The mapping of the first task that is for this subset and split and whose columns exist. */
-function fromEvalYaml(
-  content: YamlValue,
-  features: readonly MappableFeature[],
-  { subset = 'default', split }: { subset?: string; split?: string },
+  { subset = 'default', split }: { subset?: string; split?: string } = {},
 ): Mapping | null {
   const columns = new Set(features.map(({ name }) => name));
-  const tasks = readTasks(content);
   const rank = (task: YamlMap): number =>
     ((task['config'] ?? 'default') === subset ? 0 : 2) + ((task['split'] ?? 'test') === split ? 0 : 1);
-  for (const task of [...tasks].sort((a, b) => rank(a) - rank(b))) {
+  for (const task of readTasks(evalYaml).sort((a, b) => rank(a) - rank(b))) {
     const mapping = fromFieldSpec(asMap(task['field_spec']), columns);
     if (mapping !== null) return mapping;
   }
@@ -76,6 +64,6 @@ function fromFieldSpec(spec: YamlMap | null, columns: ReadonlySet<string>): Mapp
   if (id !== undefined) mapping.idColumn = id;
   const listed = [spec['metadata'], Array.isArray(spec['choices']) ? spec['choices'] : []].flat();
   const meta = [...new Set(listed.map(column).filter((name) => name !== undefined))];
-  if (meta.length > 0) mapping.metaColumns = sameNames(meta);
+  if (meta.length > 0) mapping.metaColumns = Object.fromEntries(meta.map((name) => [name, name]));
   return mapping;
 }
