@@ -5,7 +5,7 @@ import { CliError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';
 import { readText } from '../package/input-file.ts';
 import { changeResult, printDryRun } from '../service/dataset-response.ts';
-import { checkEdits, editOf, findItem, parseEdits, parseSetting, sendEdits } from '../service/item-edits.ts';
+import { editOf, editsOf, findItem, parseEdits, parseSetting } from '../service/item-edits.ts';
 import { checkVersion, DATASET_ARGUMENT, findDataset } from '../service/references.ts';
 import { parseValue } from '../service/run-config.ts';
 import { sendFiles } from '../service/send-files.ts';
@@ -154,17 +154,17 @@ export const edit = operation({
   ],
   async run({ dataset, file, dryRun, ...options }, cli, open) {
     checkOptions(file, options);
-    const header = changeHeaders(options);
+    const headers = changeHeaders(options);
     const service = await open();
     const read = file === undefined ? undefined : parseEdits(await readText(cli, file), file);
-    const target = { datasetId: await findDataset(service, dataset), header };
-    const edits = read ?? (await editOfItem(service, target.datasetId, options));
+    const datasetId = await findDataset(service, dataset);
+    const edits = read ?? (await editOfItem(service, datasetId, options));
+    const change = editsOf(service, { datasetId, headers }, edits);
     if (dryRun) {
-      const { value, text } = await checkEdits(service, target, edits);
+      const { value, text } = await change.check();
       return await printDryRun(cli, value, text);
     }
-    const changed = await sendEdits(cli, service, target, edits);
-    await printReport(cli, changeResult(changed));
+    await printReport(cli, changeResult(await change.send(cli)));
   },
 });
 

@@ -11,7 +11,7 @@ import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { runRequest, startRun } from '../service/follow-run.ts';
-import { checkEdits, editOf, findItem, sendEdits } from '../service/item-edits.ts';
+import { editOf, editsOf, findItem } from '../service/item-edits.ts';
 import { findDataset, findVersion, readDataset, runParams } from '../service/references.ts';
 import { sendFiles } from '../service/send-files.ts';
 import type { ServiceClient } from '../service/service-client.ts';
@@ -349,11 +349,9 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       const datasetId = await findDataset(service, dataset);
       const found = await findItem(service, datasetId, id, section);
       const edits = { edits: [editOf(found, values)], ...given({ message: note }) } as JsonObject;
-      const target = { datasetId };
-      const done = isDry
-        ? await checkEdits(service, target, edits)
-        : await sendEdits(cli, service, target, edits);
-      return factsAnswer(pick(documentOf(done), STORED));
+      const change = editsOf(service, { datasetId }, edits);
+      const done = documentOf(isDry ? await change.check() : await change.send(cli));
+      return factsAnswer(pick(done, STORED));
     },
   }),
 };

@@ -40,19 +40,20 @@ export const isFolder = (path: string): Promise<boolean> =>
  * Opens a temporary file in the folder of `path`, which `commit` moves to `path`. Writes directly to a device or a named
  * pipe.
  *
+ * @param options.mode permissions; default those of the file that it replaces
  * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`
  */
 export async function createOutputFile(
   path: string,
-  options: { readonly force: boolean },
+  options: { readonly force: boolean; readonly mode?: number },
 ): Promise<OutputFile> {
   const target = await targetOf(path, options.force);
   const temporary = target.isSpecialFile
     ? null
     : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
-  // The mode of the file that it replaces, so that no other user can read the content while it is written.
+  // From the beginning, so that no other user can read the content while it is written.
   const file = await withFileErrors('write', path, () =>
-    open(temporary ?? target.path, temporary === null ? 'w' : 'wx', target.mode),
+    open(temporary ?? target.path, temporary === null ? 'w' : 'wx', options.mode ?? target.mode),
   );
   let bytesWritten = 0;
   return {

@@ -1,11 +1,4 @@
-import {
-  followRun,
-  iteratePages,
-  type PageQuery,
-  type PlannedRun,
-  type Run,
-  type RunRequest,
-} from '@svc/client';
+import { followRun, iteratePages, type PageQuery, type Run, type RunRequest } from '@svc/client';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError } from '../errors/cli-error.ts';
@@ -33,11 +26,7 @@ export interface StatedRun {
 }
 
 /** Starts a run. A lost connection does not start it twice. */
-export function startRun(
-  cli: Cli,
-  service: ServiceClient,
-  { body, file }: StatedRun,
-): Promise<JsonResponse<Run>> {
+export function startRun(cli: Cli, service: ServiceClient, { body, file }: StatedRun) {
   const starting = repeatLost(cli, (key) => {
     const params = { header: { 'Idempotency-Key': key } };
     return service.read(service.api.POST('/runs', { body, bodySerializer: canonicalJson, params }));
@@ -46,22 +35,14 @@ export function startRun(
 }
 
 /** Says what a run would do. */
-export function planRun(
-  service: ServiceClient,
-  { body, file }: StatedRun,
-): Promise<JsonResponse<PlannedRun>> {
+export function planRun(service: ServiceClient, { body, file }: StatedRun) {
   const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
   return withConfigOptions(service.read(reply), file);
 }
 
 /** Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted. */
-export async function trackRun(
-  cli: Cli,
-  service: ServiceClient,
-  first: JsonResponse<Run>,
-): Promise<JsonResponse<Run>> {
+export async function trackRun(cli: Cli, service: ServiceClient, { id }: Run): Promise<JsonResponse<Run>> {
   using progress = showProgress(cli, 'running', 'items');
-  const { id } = first.value;
   for await (const { counts } of followRun(service.api, id, { signal: cli.signal })) {
     progress.update(counts.done, counts.total);
   }
@@ -102,15 +83,11 @@ export function repetitionsOf({ config }: Pick<Run, 'config'>): number {
   return typeof stated === 'number' && stated >= 1 ? stated : 1;
 }
 
-/** The outcomes of a run with which a command succeeds. */
-export interface RunLimits {
+/** How a command ends a run that it has started, and the outcomes with which it succeeds. */
+export interface FinishOptions {
+  readonly wait: boolean;
   readonly maxFailed: number;
   readonly minScore?: number;
-}
-
-/** How a command ends a run that it has started. */
-export interface FinishOptions extends RunLimits {
-  readonly wait: boolean;
 }
 
 /**
@@ -124,7 +101,7 @@ export async function finishRun(
   started: JsonResponse<Run>,
   { wait, ...limits }: FinishOptions,
 ): Promise<void> {
-  const response = wait ? await trackRun(cli, service, started) : started;
+  const response = wait ? await trackRun(cli, service, started.value) : started;
   const run = response.value;
   await printRunFacts(cli, response);
   checkCompleted(run);
@@ -141,13 +118,9 @@ export function checkCompleted(run: Run): void {
   }
   if (run.status === 'stopped') {
     const { done, total } = run.counts;
-    throw new CliError(
-      'run_stopped',
-      `The budget of run ${run.id} stopped it after ${done} of ${total} results`,
-      {
-        hint: `To continue with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`,
-      },
-    );
+    const message = `The budget of run ${run.id} stopped it after ${done} of ${total} results`;
+    const hint = `To continue with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`;
+    throw new CliError('run_stopped', message, { hint });
   }
 }
 
@@ -159,7 +132,7 @@ export function checkCompleted(run: Run): void {
 export async function checkRun(
   service: ServiceClient,
   { id, counts, scores }: Run,
-  { maxFailed, minScore }: RunLimits,
+  { maxFailed, minScore }: Omit<FinishOptions, 'wait'>,
 ): Promise<void> {
   const { failed, total } = counts;
   // Without any answer there is nothing to tolerate.

@@ -9,9 +9,8 @@ import {
 } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import type { ChangedDataset, DryRun } from './dataset-response.ts';
 import { parseGiven, parseValue } from './run-config.ts';
-import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
+import { repeatLost, type ServiceClient } from './service-client.ts';
 
 /** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
 export function parseEdits(text: string, file: string): JsonObject {
@@ -107,40 +106,26 @@ export function editOf(
 
 type BodyOfEdit = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json'];
 
-/** The target of edits, and their headers. */
-interface EditTarget {
-  readonly datasetId: string;
-  readonly header?: Readonly<Record<string, string>>;
-}
-
-const requestOf = (service: ServiceClient, edits: JsonObject) => ({
-  body: edits as unknown as BodyOfEdit,
-  bodySerializer: canonicalJson,
-  fetch: service.slowFetch,
-});
-
-/** Sends edits, again after a lost connection. */
-export function sendEdits(
-  cli: Cli,
+/** Requests that say what edits would do, or do it, again after a lost connection. */
+export function editsOf(
   service: ServiceClient,
-  { datasetId, header }: EditTarget,
+  { datasetId, headers = {} }: { readonly datasetId: string; readonly headers?: Record<string, string> },
   edits: JsonObject,
-): Promise<JsonResponse<ChangedDataset>> {
-  return repeatLost(cli, (key) => {
-    const params = { path: { id: datasetId }, header: { ...header, 'Idempotency-Key': key } };
-    return service.read(service.api.PATCH('/datasets/{id}/items', { params, ...requestOf(service, edits) }));
-  });
-}
-
-/** Says what edits would do, and stores nothing. */
-export function checkEdits(
-  service: ServiceClient,
-  { datasetId, header = {} }: EditTarget,
-  edits: JsonObject,
-): Promise<JsonResponse<DryRun>> {
-  const params = { path: { id: datasetId } };
-  const request = { params, headers: header, ...requestOf(service, edits) };
-  return service.read(service.api.PATCH('/datasets/{id}/items/check', request));
+) {
+  const request = {
+    params: { path: { id: datasetId } },
+    body: edits as unknown as BodyOfEdit,
+    bodySerializer: canonicalJson,
+    fetch: service.slowFetch,
+  };
+  return {
+    check: () => service.read(service.api.PATCH('/datasets/{id}/items/check', { ...request, headers })),
+    send: (cli: Cli) =>
+      repeatLost(cli, (key) => {
+        const keyed = { ...request, headers: { ...headers, 'Idempotency-Key': key } };
+        return service.read(service.api.PATCH('/datasets/{id}/items', keyed));
+      }),
+  };
 }
 
 function memberOf(value: JsonValue, key: string): JsonValue | undefined {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import {
@@ -9,31 +9,22 @@ import {
   type CliContext,
   DEFAULT_API_URL,
 } from '../cli-context.ts';
-import { CliError, toFileError } from '../errors/cli-error.ts';
+import { CliError, withFileErrors } from '../errors/cli-error.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 export interface ServiceOptions {
   readonly apiUrl?: string;
-  /** The name of the variable with the key. */
   readonly apiKeyEnv?: string;
 }
 
-/**
- * A client for the service that the options and the environment name.
- *
- * @throws CliError `usage`
- */
+/** A client for the service that the options and the environment name. @throws CliError `usage` */
 export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
   const url = serviceUrl(cli, options);
   const named = secretFrom(cli, options.apiKeyEnv, API_KEY_VARIABLE, '--api-key-env');
   return createServiceClient(cli, url, named ?? readCredentials(cli).keys[url]);
 }
 
-/**
- * The URL of the service that an option, the environment or the last login names.
- *
- * @throws CliError `usage`
- */
+/** The URL of the service that an option, the environment or the last login names. @throws CliError `usage` */
 export function serviceUrl(cli: Cli, { apiUrl }: Pick<ServiceOptions, 'apiUrl'>): string {
   const variable = nonEmpty(cli.env[API_URL_VARIABLE]);
   const url = apiUrl ?? variable ?? readCredentials(cli).default_url ?? DEFAULT_API_URL;
@@ -90,7 +81,7 @@ export function checkSecret(value: string, what: string): string {
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
 /** Keys of services by their URLs, and the service of the last login. */
-export interface Credentials {
+interface Credentials {
   readonly default_url?: string;
   readonly keys: Readonly<Record<string, string>>;
 }
@@ -133,21 +124,11 @@ export function readCredentials(environment: Environment): Credentials {
  */
 export async function writeCredentials(environment: Environment, credentials: Credentials): Promise<string> {
   const path = credentialsPath(environment);
-  const temporary = `${path}.tmp`;
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await rm(temporary, { force: true });
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(credentials, null, 2)}\n`);
-    } finally {
-      await file.close();
-    }
-    await chmod(temporary, 0o600);
-    await rename(temporary, path);
-    return path;
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw toFileError(error, 'write', path);
-  }
+  const folder = dirname(path);
+  await withFileErrors('write', path, () => mkdir(folder, { recursive: true, mode: 0o700 }));
+  const { createOutputFile } = await import('../output/output-file.ts');
+  await using file = await createOutputFile(path, { force: true, mode: 0o600 });
+  await file.write(Buffer.from(`${JSON.stringify(credentials, null, 2)}\n`));
+  await file.commit();
+  return path;
 }

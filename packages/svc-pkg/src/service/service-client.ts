@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
+import { createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
 import { tryParseJson } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
@@ -28,29 +28,9 @@ export interface JsonResponse<T> {
   readonly value: T;
 }
 
-interface ServiceResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: AsyncIterable<Uint8Array>;
-}
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-export interface ServiceClient {
-  /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
-  readonly url: string;
-  /** The typed client of the service. Its requests fail as `send` does, and for a response that is not JSON. */
-  readonly api: ApiClient;
-  /** A `fetch` for requests of `api` that the service answers after it has stored everything. */
-  readonly slowFetch: (request: Request) => Promise<Response>;
-  /**
-   * Sends a request and returns the response, if its status is 2xx.
-   *
-   * @throws ServiceError for an error of the service; CliError `service_unreachable`, `connection_lost`,
-   *   `bad_response`
-   */
-  send(request: ServiceRequest): Promise<ServiceResponse>;
-  /** The document of a response of `api`, and its text as it arrived. */
-  read<T>(reply: Promise<{ readonly data?: T; readonly response: Response }>): Promise<JsonResponse<T>>;
-}
+export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 const RESPONSE_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 120_000;
@@ -63,11 +43,17 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
  * @param url from `serviceUrl`
  * @param apiKey sent as a bearer token; undefined for a service without keys
  */
-export function createServiceClient(cli: Cli, url: string, apiKey: string | undefined): ServiceClient {
+export function createServiceClient(cli: Cli, url: string, apiKey: string | undefined) {
   const { signal } = cli;
   const { origin, pathname } = new URL(url);
 
-  async function send(request: ServiceRequest): Promise<ServiceResponse> {
+  /**
+   * Sends a request and returns the response, if its status is 2xx.
+   *
+   * @throws ServiceError for an error of the service; CliError `service_unreachable`, `connection_lost`,
+   *   `bad_response`
+   */
+  async function send(request: ServiceRequest) {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
     const sending = cli.dispatcher().then((sender) =>
@@ -92,7 +78,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
       throw transportError(url, signal, error, false);
     });
     const { statusCode: status, headers } = response;
-    const body = readBody(url, signal, response.body);
+    const body: AsyncIterable<Uint8Array> = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) {
       if (!isPage(headers)) return { status, headers, body };
       response.body.on('error', () => undefined).destroy();
@@ -130,11 +116,17 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
     };
 
   return {
+    /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
     url,
+    /** The typed client of the service. Its requests fail as `send` does, and for a response that is not JSON. */
     api: createApiClient({ baseUrl: url, fetch: fetchFor(false) }),
+    /** A `fetch` for requests of `api` that the service answers after it has stored everything. */
     slowFetch: fetchFor(true),
     send,
-    async read<T>(reply: Promise<{ readonly data?: T; readonly response: Response }>) {
+    /** The document of a response of `api`, and its text as it arrived. */
+    async read<T>(
+      reply: Promise<{ readonly data?: T; readonly response: Response }>,
+    ): Promise<JsonResponse<T>> {
       const { data, response } = await reply;
       return { status: response.status, text: texts.get(response) ?? '', value: data as T };
     },
@@ -150,7 +142,7 @@ function checkObject(text: string, address: string): void {
 }
 
 /** Whether a response is HTML, which a proxy or a login sends, and never the service. */
-const isPage = (headers: ServiceResponse['headers']): boolean =>
+const isPage = (headers: Headers): boolean =>
   /^\s*(?:text\/html|application\/xhtml)/i.test([headers['content-type']].flat()[0] ?? '');
 
 async function* readBody(
@@ -257,47 +249,40 @@ export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) =
   }
 }
 
-/** The parts of a response that say why a request failed. */
-export interface FailedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-}
-
 /**
  * Turns a failed response into an error. The body has the members of RFC 9457 and `code`; a response of a proxy or
  * another server becomes `bad_response`.
  */
-export function parseProblem(response: FailedResponse): Error {
-  const target = response.status < 400 ? headerOf(response, 'location') : undefined;
+export function parseProblem(response: {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}): Error {
+  const { status } = response;
+  const headerOf = (name: string): string | undefined => [response.headers[name]].flat()[0];
+  const target = status < 400 ? headerOf('location') : undefined;
   if (target !== undefined) {
-    const message = `The service returned status ${response.status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
+    const message = `The service returned status ${status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
     return new CliError('bad_response', message);
   }
   const body = tryParseJson(response.text);
   const code = isJsonObject(body) ? body['code'] : undefined;
   if (!isJsonObject(body) || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {
-    const type = headerOf(response, 'content-type') ?? 'no content type';
-    return new CliError(
-      'bad_response',
-      `The service returned status ${response.status} with ${type} instead of a problem document`,
-    );
+    const type = headerOf('content-type') ?? 'no content type';
+    const message = `The service returned status ${status} with ${type} instead of a problem document`;
+    return new CliError('bad_response', message);
   }
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isFieldError).slice(0, 100) : [];
   const total = body['errors_total'];
-  const retryAfter = Number(headerOf(response, 'retry-after') ?? Number.NaN);
-  const message = [body['detail'], body['title']].find((text) => typeof text === 'string' && text !== '');
-  return new ServiceError(
-    code,
-    typeof message === 'string' ? message : `The service returned status ${response.status}`,
-    {
-      status: response.status,
-      errors: errors.map(locatedError),
-      errorsTotal: typeof total === 'number' ? total : errors.length,
-      requestId: headerOf(response, 'x-request-id'),
-      retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    },
-  );
+  const retryAfter = Number(headerOf('retry-after') ?? Number.NaN);
+  const said = [body['detail'], body['title'], `The service returned status ${status}`];
+  return new ServiceError(code, String(said.find((text) => typeof text === 'string' && text !== '')), {
+    status,
+    errors: errors.map(locatedError),
+    errorsTotal: typeof total === 'number' ? total : errors.length,
+    requestId: headerOf('x-request-id'),
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
 }
 
 const isFieldError = (value: JsonValue): value is JsonObject & { message: string } =>
@@ -317,9 +302,4 @@ const MEMBERS = {
 function locatedError(error: JsonObject & { message: string }): FieldError {
   const known = Object.entries(MEMBERS).filter(([name, type]) => typeof error[name] === type);
   return { message: error.message, ...Object.fromEntries(known.map(([name]) => [name, error[name]])) };
-}
-
-function headerOf(response: FailedResponse, name: string): string | undefined {
-  const value = response.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }

@@ -155,7 +155,7 @@ async function runGate(
   const run = earlier ?? (await startRun(cli, service, request)).value;
   await printNote(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
   try {
-    const ended = (await trackRun(cli, service, { status: 200, text: '', value: run })).value;
+    const ended = (await trackRun(cli, service, run)).value;
     checkCompleted(ended);
     await checkRun(service, ended, { maxFailed });
     const compared = await compareGate(service, { baseline, run: ended }, { maxDrop, query });
