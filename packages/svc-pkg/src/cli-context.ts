@@ -36,7 +36,6 @@ export interface CliContext {
   readonly version: string;
 }
 
-/** The context of one command line. */
 export interface Cli extends CliContext {
   /** `--json`: one JSON document on standard output, errors as one on standard error. */
   readonly json: boolean;

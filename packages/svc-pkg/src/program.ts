@@ -225,7 +225,6 @@ function isCommand(program: Command, name: string): boolean {
   return name === 'help' || program.commands.some((command) => command.name() === name);
 }
 
-/** Whether commander printed the help instead of an error. */
 function isHelp(error: unknown): boolean {
   return (
     error instanceof Error && error.cause instanceof CommanderError && error.cause.code === 'commander.help'
@@ -242,7 +241,6 @@ function asksFor(argv: readonly string[], flags: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).some((argument) => flags.includes(argument));
 }
 
-/** Names the help of the command, or of the command within it. */
 function helpHint(program: Command, argv: readonly string[]): string {
   const names = [program.name()];
   let command: Command | undefined = program;
@@ -254,7 +252,6 @@ function helpHint(program: Command, argv: readonly string[]): string {
   return `See ${names.join(' ')} --help`;
 }
 
-/** Names the command or option that helps with an error. */
 function nextCommand({ code, location }: Failure, argv: readonly string[]): string | undefined {
   const [command] = argv.filter((argument) => !argument.startsWith('-'));
   // The archive of an entry, or the file itself.

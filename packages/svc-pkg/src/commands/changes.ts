@@ -13,7 +13,6 @@ import { repeatLost, type ServiceClient } from '../service/service-client.ts';
 import { flag, type Operation, operation, text, texts, type Values } from './define-operation.ts';
 import { tableFields, tableFlags } from './table-flags.ts';
 
-/** The options of commands that make a version. */
 const changeFlags = () => ({
   message: text('-m, --message <text>', 'what the history says of the change'),
   ifMatch: text(

@@ -15,7 +15,6 @@ import { countOf, formatFacts } from '../text/format.ts';
 import { flag, operation } from './define-operation.ts';
 import { hashDocument, type RunFacts, readRunFacts, runText } from './inspect.ts';
 
-/** Reports everything that is wrong with a package. */
 export const check = operation({
   summary: 'report everything that is wrong with packages',
   description:

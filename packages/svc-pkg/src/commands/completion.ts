@@ -2,7 +2,6 @@ import type { Command, Option } from 'commander';
 import { printResult } from '../output/print.ts';
 import { type Operation, operation } from './define-operation.ts';
 
-/** Prints a script that lets a shell complete commands and options. */
 export const completion: Operation = (command, cli) => {
   const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
   operation({
@@ -31,7 +30,6 @@ function optionsOf({ options, parent }: Command): readonly Option[] {
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 
-/** One line on a command. */
 const descriptionOf = (command: Command): string => command.summary() || command.description();
 
 /** A completion script for bash 3.2 or newer: commands, options and their values, and files elsewhere. */

@@ -39,7 +39,6 @@ const OPTIONS = {
 
 type Options = Values<typeof OPTIONS>;
 
-/** Turns a legacy archive, or files of another tool, into a package. */
 export const convert = operation({
   summary: 'turn legacy archives and files of other tools into packages',
   description:
@@ -75,7 +74,6 @@ export const convert = operation({
   },
 });
 
-/** The files of a tool become one package. */
 async function convertFiles(
   cli: Cli,
   inputs: readonly string[],

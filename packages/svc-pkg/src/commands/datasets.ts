@@ -211,5 +211,4 @@ function rowOf(difference: Difference): string[] {
   return [change, `${section}:${from}`, `${section}:${to}`, [...pointers, ...more].join(', ')];
 }
 
-/** Changed members that the table names. */
 const SHOWN_FIELDS = 5;

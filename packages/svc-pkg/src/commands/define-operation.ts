@@ -58,7 +58,6 @@ interface OperationSpec<A extends Arguments, F extends Flags> {
 /** Makes a command an operation: its arguments, options and help. */
 export type Operation = (command: Command, cli: Cli) => void;
 
-/** An operation of the command line. */
 export function operation<
   const A extends Arguments = Record<never, never>,
   F extends Flags = Record<never, never>,
@@ -87,13 +86,11 @@ export function operation<
   };
 }
 
-/** Adds example command lines to a command's help. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   const lines = examples.map((example) => `  $ ${example}\n`);
   return command.addHelpText('after', `\nExamples:\n${lines.join('')}`);
 }
 
-/** Shows options under a heading of their own. */
 export function grouped<F extends Flags>(heading: string, flags: F): F {
   for (const flag of Object.values(flags)) flag.helpGroup(heading);
   return flags;
@@ -135,14 +132,12 @@ export function parsed<T>(
   });
 }
 
-/** An option whose value is a whole number within a range. */
 export const count = (flags: string, description: string, min: number, max: number): Flag<number, false> =>
   parsed(flags, description, `It must be a whole number from ${min} to ${max}.`, (given) => {
     const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : undefined;
   });
 
-/** An option whose value is a number, perhaps within a range. */
 export function number(
   flags: string,
   description: string,
@@ -156,14 +151,11 @@ export function number(
   });
 }
 
-/** How many entries of a list are printed. */
 export const limit = (what = 'how many to list', max = 10_000, fallback = 50) =>
   withDefault(count('--limit <count>', what, 1, max), fallback);
 
-/** Replaces an existing output. */
 export const force = () => flag('-f, --force', 'replace an existing output');
 
-/** The address of the service. */
 export const apiUrl = () =>
   text(
     '--api-url <url>',
@@ -179,7 +171,6 @@ const serviceFlags = (): readonly Option[] => [
   ).helpGroup('Service:'),
 ];
 
-/** The options that name rows of the hub. */
 export const hubFlags = () =>
   grouped('Rows:', {
     split: text(

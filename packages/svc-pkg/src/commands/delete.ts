@@ -9,7 +9,6 @@ import type { ServiceClient } from '../service/service-client.ts';
 import { formatFacts, printableValue } from '../text/format.ts';
 import { flag, operation } from './define-operation.ts';
 
-/** Removes datasets with their items and runs, old versions of them, or runs. */
 export const deleteAll = operation({
   summary: 'delete datasets, versions or runs of a service',
   description:
@@ -49,7 +48,6 @@ export const deleteAll = operation({
   },
 });
 
-/** What is deleted. */
 interface Target {
   readonly id: string;
   readonly name: string | null;

@@ -32,7 +32,6 @@ const databaseFlags = () =>
     ]),
   });
 
-/** Writes a stored dataset as a package. */
 export const exportDataset: Operation = (command, cli) =>
   operation({
     summary: 'write a stored dataset as a package',

@@ -29,7 +29,6 @@ const OPTIONS = {
   ...mappingFlags(),
 };
 
-/** Rows of a hub dataset become a dataset of a service, or a package. */
 export const importHub = operation({
   summary: 'import a dataset of the hub into a service, or as a package',
   description:

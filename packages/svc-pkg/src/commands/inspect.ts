@@ -15,10 +15,8 @@ import { withLocalPackage } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue, sampleText } from '../text/format.ts';
 import { count, operation, withDefault } from './define-operation.ts';
 
-/** Text for people lists this many sections and types, and counts the rest. */
 const MAX_LISTED = 100;
 
-/** Shows the contents of a package. */
 export const inspect = operation({
   summary: 'show the contents of a package',
   description: 'Reads a whole package and shows its sections, counts, version hash and first items.',
@@ -35,7 +33,6 @@ export const inspect = operation({
   },
 });
 
-/** Prints the version hash of packages, computed from what they hold. */
 export const hash = operation({
   summary: 'print the version hash of packages',
   description:
@@ -121,7 +118,6 @@ export async function readRunFacts(
   return { id, name, status, result_count };
 }
 
-/** One line for people. */
 export function runText({ id, name, status, result_count: count }: RunFacts): string {
   const title = name ?? id;
   return `${title === null ? '' : `${printableValue(title)}, `}${status}, ${countOf(count, 'result')}`;

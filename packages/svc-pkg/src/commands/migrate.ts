@@ -5,7 +5,6 @@ import { printReport } from '../output/print.ts';
 import { formatFacts } from '../text/format.ts';
 import { flag, operation, text } from './define-operation.ts';
 
-/** Migrates a database to this version. */
 export const migrate = operation({
   summary: 'migrate a database to this version',
   description:

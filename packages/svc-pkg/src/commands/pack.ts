@@ -10,7 +10,6 @@ import { showProgress } from '../output/progress.ts';
 import { checkName, operation, text } from './define-operation.ts';
 import { hintsOf, mappingOf, tableFlags } from './table-flags.ts';
 
-/** Makes a package of files with tables or items. */
 export const pack = operation({
   summary: 'make a package of CSV, JSON, Parquet and text files',
   description:
@@ -60,7 +59,6 @@ export const pack = operation({
   },
 });
 
-/** The name of the first folder or file. */
 async function defaultName(input: string, files: readonly { readonly name: string }[]): Promise<string> {
   const isNamedFolder = input !== '-' && (await isFolder(input));
   return datasetNameOf(isNamedFolder ? [{ name: basename(resolve(input)) }] : files);

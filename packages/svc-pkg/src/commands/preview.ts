@@ -17,7 +17,6 @@ type HubPreviewRequest = BodyOf<'/datasets/hub/preview'>;
 /** Members of a preview of a service, some of which a preview of local files lacks. */
 type Preview = Partial<ResponseOf<'/datasets/hub/preview', 'post'>> & Parameters<typeof noteFacts>[0];
 
-/** Shows columns and first rows of a file, or of a hub dataset; stores nothing. */
 export const preview = operation({
   summary: 'show columns and first rows of a file or a hub dataset',
   description:

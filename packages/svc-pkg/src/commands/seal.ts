@@ -15,7 +15,6 @@ import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts, printableValue } from '../text/format.ts';
 import { checkName, operation, text } from './define-operation.ts';
 
-/** Writes the manifest of an edited package. */
 export const seal = operation({
   summary: 'write manifest and hashes after an edit',
   description:

@@ -11,7 +11,6 @@ import { createServiceClient, type ServiceClient } from '../service/service-clie
 import { formatFacts } from '../text/format.ts';
 import { apiUrl, choice, flag, limit, operation, text } from './define-operation.ts';
 
-/** Stores the key of a service for later commands. */
 export const login = operation({
   summary: 'store the key of a service',
   description:
@@ -44,14 +43,12 @@ export const login = operation({
   },
 });
 
-/** Asks for a key, and the service for its role. */
 async function askKey(cli: Cli, url: string): Promise<{ readonly key: string; readonly role: string }> {
   const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
   const { role } = await readSession(createServiceClient(cli, url, key));
   return { key, role };
 }
 
-/** Whether the service asks for no keys. */
 async function isOpen(cli: Cli, url: string): Promise<boolean> {
   try {
     return (await readSession(createServiceClient(cli, url, undefined))).anonymous;
@@ -68,7 +65,6 @@ async function readSession(service: ServiceClient): Promise<ResponseOf<'/session
   throw new CliError('bad_response', `${service.url}/session returned no role`);
 }
 
-/** Forgets the key of a service. */
 export const logout = operation({
   summary: 'delete the stored key of a service',
   description:
@@ -141,7 +137,6 @@ export const jobs = operation({
   },
 });
 
-/** Opens the console in a browser. */
 export const openConsole = operation({
   summary: 'open the console of a service in a browser',
   description: 'Opens the console at its list of datasets, at a dataset or at a run, and prints its address.',
@@ -188,7 +183,6 @@ async function pythonLines(service: ServiceClient, dataset: string): Promise<rea
   ];
 }
 
-/** The program of each platform that opens an address in the user's browser. */
 function openBrowser(cli: Cli, address: string): void {
   const [program, ...args] =
     {

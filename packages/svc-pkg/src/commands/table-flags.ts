@@ -50,7 +50,6 @@ const ANSWERS = Object.entries(ANSWER_KINDS)
   .map(([kind, meaning]) => `${kind} (${meaning})`)
   .join(', ');
 
-/** The options by the keys of a mapping, in the order of help texts. */
 const KEYS: readonly (readonly [key: string, value: string, read: Reader, description: string])[] = [
   ['prompt_column', '<column>', one, 'becomes the prompt; a list of {role, content} becomes messages'],
   ['prompt_template', '<text>', one, 'the prompt as text with {column} placeholders; {{ is a brace'],
@@ -76,7 +75,6 @@ const KEYS: readonly (readonly [key: string, value: string, read: Reader, descri
   ['invalid_rows', '<what>', one, 'fail (default) or skip rows that do not become items'],
 ];
 
-/** The options of a mapping; their values have the names of its members. */
 export const mappingFlags = (): { readonly mapping: Flag<string, false> } =>
   grouped('Columns:', {
     mapping: text('--mapping <file>', 'a JSON file with a mapping; the options below override its members'),
@@ -88,7 +86,6 @@ export const mappingFlags = (): { readonly mapping: Flag<string, false> } =>
     ),
   });
 
-/** In bytes: what a mapping file may have. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
@@ -126,7 +123,6 @@ async function readMappingFile(path: string): Promise<JsonObject> {
   }
 }
 
-/** The options of commands that read files with tables. */
 export const tableFlags = () => ({
   ...grouped('Files:', {
     format: choice('--format <format>', 'the format, where its detection is wrong', FILE_FORMATS),

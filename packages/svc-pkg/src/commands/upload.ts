@@ -6,7 +6,6 @@ import { sendFiles } from '../service/send-files.ts';
 import { checkName, choice, flag, operation, parsed, text, unless } from './define-operation.ts';
 import { tableFields, tableFlags } from './table-flags.ts';
 
-/** The handle of a new dataset. */
 export const handle = () =>
   parsed(
     '--handle <handle>',
@@ -15,7 +14,6 @@ export const handle = () =>
     (text) => text || undefined,
   );
 
-/** What to do with a dataset that exists. */
 export const ifExists = () =>
   choice(
     '--if-exists <what>',
@@ -31,7 +29,6 @@ export const background = () =>
     'do it within one request (default: as a job of the service, which continues if you interrupt this command)',
   );
 
-/** Stores a package, or files with tables, as a dataset of a service. */
 export const upload = operation({
   summary: 'import a package or files with tables into a service',
   description:

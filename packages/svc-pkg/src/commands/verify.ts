@@ -9,7 +9,6 @@ import { formatFacts, printableText } from '../text/format.ts';
 import { type Verification, type VerifyOptions, verifyPackage } from '../verify/verify-package.ts';
 import { flag, operation, parsed, text } from './define-operation.ts';
 
-/** Recomputes what a package states. */
 export const verify = operation({
   summary: 'recompute what a package states of its items and its run',
   description:

@@ -6,13 +6,11 @@ import { isDatasetId, runParams } from '../service/references.ts';
 import { listPages, type ServiceClient } from '../service/service-client.ts';
 import type { ScoreSpread, Sight } from './sight.ts';
 
-/** A run to compare with, and the label that named it. */
 export interface Baseline {
   readonly run: Run;
   readonly label: string | undefined;
 }
 
-/** A baseline as the user names it. */
 export interface BaselineRequest {
   /** Id of a run, or a label. */
   readonly reference: string;
@@ -62,7 +60,6 @@ async function newestWith(
 
 export type Comparison = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
 
-/** What two runs are compared by. */
 export interface ComparisonQuery {
   /** Name of a scorer; the main ones without it. */
   readonly scorer?: string | undefined;
@@ -88,13 +85,10 @@ export async function readComparison(
   );
 }
 
-/** How scores spread, and the source of that. */
 export type MeasuredSpread = ScoreSpread & Pick<Sight, 'variance_assumed' | 'measured_with'>;
 
-/** The correlation of two runs if none was measured. */
 const ASSUMED_CORRELATION = 0.5;
 
-/** The 97.5 % quantile of the normal distribution. */
 const NORMAL_975 = 1.959964;
 
 /** The name of a gate's run says what it is compared with, so that the next gate finds it. */

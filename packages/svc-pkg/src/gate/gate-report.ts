@@ -82,7 +82,6 @@ export interface GateReport {
   };
 }
 
-/** Verdicts in words. */
 const VERDICT_TEXTS: Readonly<Record<Verdict, string>> = {
   not_worse: 'not worse',
   worse: 'worse',
@@ -128,7 +127,6 @@ function factsOf({
   ];
 }
 
-/** A score with four digits. */
 const scoreText = (score: number | null): string =>
   score === null ? 'none' : String(Number(score.toPrecision(4)));
 
@@ -140,11 +138,9 @@ function caseText({ paired, baseline_mean, mean, mean_difference: difference, in
   return `${paired} items compared: ${change}, a difference of ${pointsText(difference)} points (${bounds}).`;
 }
 
-/** The verdict in one line. */
 export const verdictLine = ({ verdict, reason }: GateReport): string =>
   `svc-pkg: ${VERDICT_TEXTS[verdict]}: ${reason}\n`;
 
-/** A gate for people. */
 export function gateText(report: GateReport): string {
   const { baseline } = report;
   const [deciding, ...others] = report.cases;

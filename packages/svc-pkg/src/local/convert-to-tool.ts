@@ -174,7 +174,6 @@ async function write(written: ToolExport, target: string, signal: AbortSignal): 
   }
 }
 
-/** A package as the source of what is written for a tool. */
 async function sourceOf(
   pkg: PackageReader,
   bare: string,

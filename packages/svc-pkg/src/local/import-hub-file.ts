@@ -7,7 +7,6 @@ import type { GivenMapping } from '../commands/table-flags.ts';
 import { showProgress } from '../output/progress.ts';
 import { ItemMaker, type PackedRows } from './pack-files.ts';
 
-/** What to read of the hub. */
 export interface DatasetRef {
   readonly path: string;
   readonly split: string | undefined;
@@ -16,7 +15,6 @@ export interface DatasetRef {
   readonly token: string | undefined;
 }
 
-/** The name of the one section of a hub import. */
 const SECTION = 'default';
 
 /**

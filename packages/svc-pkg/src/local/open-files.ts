@@ -26,14 +26,12 @@ import { inputNames, openInputFile, openSource } from '../package/input-file.ts'
 import { nameArchive } from '../package/open-local-package.ts';
 import { printableValue } from '../text/format.ts';
 
-/** A file of a command, opened. */
 export interface LocalFile extends InputFile {
   /** The path that the user gave, or a path in that folder or archive. */
   readonly label: string;
   readonly source: FileSource & Pick<InputFile['source'], 'maxContentBytes'>;
 }
 
-/** The files of a command, opened. */
 export interface LocalFiles extends AsyncDisposable {
   /** In the order of their sections. */
   readonly files: readonly TableFile<LocalFile>[];
@@ -43,7 +41,6 @@ export interface LocalFiles extends AsyncDisposable {
   readonly skipped: SkippedFiles;
 }
 
-/** How the files of a command are opened. */
 export interface OpenFilesOptions {
   readonly hints: FormatHints;
   /** Whether a mapping makes items of their rows. */
@@ -52,7 +49,6 @@ export interface OpenFilesOptions {
   readonly limits?: PackageLimits;
 }
 
-/** A file by the name that an upload would give it, and where it is. */
 interface NamedPath {
   readonly name: string;
   readonly path: string;
@@ -148,7 +144,6 @@ function filesAt(
   });
 }
 
-/** The error for an archive that has no tables. */
 function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
   const advice = {
     package: {

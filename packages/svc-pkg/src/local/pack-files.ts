@@ -108,7 +108,6 @@ async function sha256Of(file: LocalTable, signal: AbortSignal): Promise<string> 
   return hash.digest('hex');
 }
 
-/** A package that was made of rows. */
 export interface PackedRows extends WrittenPackage {
   readonly input: readonly string[];
   readonly output: string;
@@ -123,7 +122,6 @@ export interface PackedRows extends WrittenPackage {
   readonly unusedColumns?: Iterable<string>;
 }
 
-/** The report on a package that was made of rows. */
 export function writtenResult({
   input,
   output,
@@ -183,7 +181,6 @@ export function fileNameOf(name: string): string {
   return [...safe].slice(0, MAX_LENGTH).join('') || 'dataset';
 }
 
-/** A row with its location. */
 export interface LocatedRow {
   readonly row: JsonObject;
   /** 0-based. */

@@ -12,7 +12,6 @@ import { toFailure } from '../errors/failure.ts';
 import type { JsonResponse } from '../service/service-client.ts';
 import { escapeOf } from '../text/format.ts';
 
-/** What a tool answers. */
 export interface Answer {
   // The type of the SDK has other members too.
   [member: string]: unknown;
@@ -79,7 +78,6 @@ function readCursor<T extends readonly unknown[]>(
 
 const isPlace = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** The error of a tool, with its code. */
 export function errorAnswer(error: unknown): Answer {
   const { code, message, location, errors = [], errorsTotal } = toFailure(error);
   const listed = errors.slice(0, 10).map((one) => ({ ...one }));
@@ -130,7 +128,6 @@ function shortened(value: JsonValue, max: number): JsonValue {
   return members;
 }
 
-/** An entry of a list, with its texts shortened. */
 function entryText(entry: JsonValue): string {
   for (const max of [MAX_TEXT, MAX_TEXT / 4]) {
     const text = jsonOf(shortened(entry, max));

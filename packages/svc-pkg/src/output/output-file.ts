@@ -29,7 +29,6 @@ export async function outputPath(output: string | undefined, folder: string, nam
   return (await isFolder(output)) ? join(output, name) : output;
 }
 
-/** Whether a path is a folder's. */
 export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isDirectory(),
@@ -145,7 +144,6 @@ export async function moveInto(
   }
 }
 
-/** The error for an existing output without `--force`. */
 export function outputExists(path: string): CliError {
   return new CliError('output_exists', 'The file already exists; use --force to replace it', {
     location: { file: path },

@@ -17,9 +17,7 @@ export const packageOutput = (defaultOutput: string) => ({
   force: force(),
 });
 
-/** The options of commands that write a package. */
 export type PackageOutputOptions = Values<ReturnType<typeof packageOutput>>;
-/** The options of commands that write a package for each input. */
 export type WriteOptions = PackageOutputOptions & { readonly name?: string };
 
 /**
@@ -45,7 +43,6 @@ export function withDefaultOutput(
   return inputs.some(isUnnamed) ? { ...options, output: options.output ?? '-' } : options;
 }
 
-/** What a package is made of. */
 interface PackageInput {
   readonly input: string;
   /** The input as the user named it; default `input`. */

@@ -16,7 +16,6 @@ export function writeText(stream: Writable, text: string | Uint8Array): Promise<
   });
 }
 
-/** The result of a command, in both forms. */
 export interface Result {
   /** Complete lines, for people. */
   text(): string;
@@ -47,7 +46,6 @@ export async function printHint(cli: Cli, hint: string): Promise<void> {
 
 type ListPage<T> = Page<T> & { readonly meta: { readonly total_items?: number | null } };
 
-/** The value of a column in a row. */
 type Column<T> = (entry: T) => string | number | boolean | null | undefined;
 
 /**
@@ -74,7 +72,6 @@ export async function printListing<T>(
   }
 }
 
-/** What places a result of a run. */
 interface PlacedResult {
   readonly section: string;
   readonly order_index: number;

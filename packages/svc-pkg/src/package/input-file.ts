@@ -67,7 +67,6 @@ async function temporaryCopy(
   return opening.moveTo({ path, shown });
 }
 
-/** Opens a file for random access. @param shown as errors name it @throws CliError `io_error` */
 export function openSource(path: string, shown: string): Promise<FileSource> {
   return withFileErrors('read', shown, () => openFileSource(path));
 }

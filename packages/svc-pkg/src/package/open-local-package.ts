@@ -6,7 +6,6 @@ import { withFileErrors } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
 import { openInputFile, openSource } from './input-file.ts';
 
-/** A package in a file, with a progress bar. */
 export interface LocalPackage extends AsyncDisposable {
   readonly pkg: PackageReader;
 }

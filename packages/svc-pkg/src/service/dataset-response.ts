@@ -8,7 +8,6 @@ import { countOf, formatFacts, noteFacts, printableValue } from '../text/format.
 import { readDataset } from './references.ts';
 import { type JsonResponse, parseProblem, type ServiceClient } from './service-client.ts';
 
-/** A dataset after a change. */
 export type ChangedDataset = ResponseOf<'/datasets/{id}/restore', 'post', 201>;
 
 /** A dataset: for machines the response as it is, for people the main facts. */
@@ -24,7 +23,6 @@ export function datasetResult({ value, text }: JsonResponse<StoredDataset>): Res
   };
 }
 
-/** A dataset after a change, in both forms. */
 export function changeResult({ status, value, text }: JsonResponse<ChangedDataset>): Result {
   const version = status === 201 ? value.version : `${value.version}, which has this content already`;
   return {

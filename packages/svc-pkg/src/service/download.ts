@@ -8,16 +8,13 @@ import { receive } from '../output/progress.ts';
 import { findVersion } from './references.ts';
 import type { ServiceClient } from './service-client.ts';
 
-/** Formats in which the service sends items and results. */
 const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 
-/** The options of a command that writes a file. */
 export const fileOutput = () => ({
   output: withDefault(text('-o, --output <path>', 'file to write to'), '-'),
   force: force(),
 });
 
-/** The options of a command that writes a table. */
 export const tableOutput = () => ({
   format: choice(
     '--format <format>',

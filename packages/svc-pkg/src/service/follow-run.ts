@@ -34,7 +34,6 @@ export function startRun(cli: Cli, service: ServiceClient, { body, file }: State
   return withConfigOptions(starting, file);
 }
 
-/** Says what a run would do. */
 export function planRun(service: ServiceClient, { body, file }: StatedRun) {
   const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
   return withConfigOptions(service.read(reply), file);
@@ -77,7 +76,6 @@ function runText(run: Run): string {
   ]);
 }
 
-/** How often a run asks each item. */
 export function repetitionsOf({ config }: Pick<Run, 'config'>): number {
   const stated: unknown = config['repetitions'];
   return typeof stated === 'number' && stated >= 1 ? stated : 1;
@@ -149,9 +147,7 @@ export async function checkRun(
   });
 }
 
-/** Looks at this many failed results. */
 const MAX_RESULTS = 1000;
-/** Lists this many errors. */
 const MAX_ERRORS = 10;
 
 /** The errors of a run's items in the order in which each occurs first, with how often it occurs. */

@@ -22,7 +22,6 @@ export function parseEdits(text: string, file: string): JsonObject {
   });
 }
 
-/** An item of the newest version of a dataset. */
 export interface FoundItem {
   readonly item: JsonObject;
   readonly itemHash: string;

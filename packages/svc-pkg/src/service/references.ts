@@ -78,7 +78,6 @@ export async function findDataset(service: ServiceClient, reference: string): Pr
   );
 }
 
-/** Reads a version of a dataset. */
 export function readDataset(
   service: ServiceClient,
   { id, version }: { readonly id: string; readonly version?: string | undefined },

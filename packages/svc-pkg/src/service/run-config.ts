@@ -10,7 +10,6 @@ import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError } from '../errors/cli-error.ts';
 import { readText } from '../package/input-file.ts';
 
-/** Options that make up a run's configuration. */
 export interface RunConfigOptions {
   /** A JSON file, `-` for standard input. */
   readonly config?: string;

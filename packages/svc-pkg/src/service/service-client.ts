@@ -8,7 +8,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/js
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 
-/** A request to the service. */
 interface ServiceRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL; begins with "/". */
@@ -20,7 +19,6 @@ interface ServiceRequest {
   readonly responseTimeoutMs?: number;
 }
 
-/** A response that is a JSON document. */
 export interface JsonResponse<T> {
   readonly status: number;
   /** The document as it arrived. */
@@ -228,7 +226,6 @@ export async function listPages<P extends Page<unknown>>(
   return { ...(last as P), data: data.slice(0, limit) };
 }
 
-/** Tries of a request that creates something. */
 const MAX_TRIES = 3;
 const RETRY_DELAY_MS = 1000;
 
@@ -288,7 +285,6 @@ export function parseProblem(response: {
 const isFieldError = (value: JsonValue): value is JsonObject & { message: string } =>
   isJsonObject(value) && typeof value['message'] === 'string';
 
-/** The members of an error besides its message. */
 const MEMBERS = {
   code: 'string',
   path: 'string',

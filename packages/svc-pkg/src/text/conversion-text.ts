@@ -8,7 +8,6 @@ import { countOf, formatFacts, printableText, printableValue } from './format.ts
 /** Text for people lists this many entries and counts the rest. */
 const MAX_LISTED = 100;
 
-/** The report of a conversion. */
 export function conversionResult(input: string, report: ConversionReport): Result {
   const { output, name, versionHash, itemCount, sections, fileCount, changes, carried, alreadyNew } = report;
   return {
@@ -81,7 +80,6 @@ const toolText = ({
     ),
   ].join('');
 
-/** The report on files for another tool. */
 export const toolWrittenResult = (
   input: string,
   tool: WrittenTool,
@@ -101,7 +99,6 @@ export const toolWrittenResult = (
 
 type Change = Pick<ReportedChange, 'from' | 'to'>;
 
-/** Each kind of change in words. */
 const CHANGES: Readonly<Record<ReportedChange['what'], (change: Change) => string>> = {
   moved: ({ from, to }) => `${from} is now ${to}`,
   clash: ({ from, to }) => `${from} stays: ${to} has another value`,

@@ -1,7 +1,6 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 
-/** Longer values are cut in text for people. */
 const MAX_VALUE_LENGTH = 200;
 
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -94,7 +93,6 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${bytes} bytes` : `${value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** The further facts of a response. */
 interface Notes {
   readonly warnings?: readonly string[] | undefined;
   readonly unused_columns?: readonly string[] | undefined;
@@ -133,7 +131,6 @@ function listFact(
   return total === 0 ? [] : [[name, `${named.join(', ')}${more}${hint}`]];
 }
 
-/** The bounds of an interval. */
 export function intervalText(interval: readonly number[] | null | undefined): string | null {
   return interval == null ? null : interval.map((bound) => rounded(bound)).join(' to ');
 }
@@ -143,7 +140,6 @@ export function rounded(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value.toPrecision(4));
 }
 
-/** Longer texts are cut in reports. */
 const MAX_CODE_POINTS = 300;
 
 /** How the runners of CI systems find commands inside a line of a log: `##[error]`, `##vso[...]`, `##teamcity[...]`. */
@@ -168,7 +164,6 @@ export function reportValue(value: unknown): string | undefined {
   return reportText(typeof value === 'string' ? value : canonicalJson(value as JsonValue));
 }
 
-/** A difference of scores in points, such as `-2.3`. */
 export function pointsText(difference: number): string {
   const points = Number((difference * 100).toPrecision(3));
   return String(points === 0 ? 0 : points);

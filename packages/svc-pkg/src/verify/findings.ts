@@ -8,13 +8,11 @@ export interface Difference {
   readonly recomputed: JsonValue;
 }
 
-/** Differences that are listed. */
 const MAX_DIFFERENCES = 100;
 
 /** Sums in another order differ by rounding; packages state 12 digits. */
 const TOLERANCE = 1e-9;
 
-/** What was found out about a package, by kind. */
 export class Findings {
   readonly proven: Record<string, number> = {};
   readonly trusted: Record<string, number> = {};

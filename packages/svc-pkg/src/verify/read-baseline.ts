@@ -28,7 +28,6 @@ export async function readJsonEntry(pkg: PackageReader, path: string): Promise<J
   return parseJson(Buffer.concat(chunks).toString(), { maxDepth: pkg.limits.maxDepth });
 }
 
-/** Whether a package has a file. */
 export function hasEntry(pkg: PackageReader, path: string): boolean {
   try {
     pkg.readEntry(path);
@@ -124,14 +123,12 @@ function viewOf(record: JsonValue, scorer: string, main: string): ScoredView {
   };
 }
 
-/** An item of the run, as it is compared. */
 export interface ComparedItem {
   readonly hash: string;
   readonly views: readonly ScoredView[];
   readonly cluster: string | null;
 }
 
-/** Pairs the items of a run with the items of its baseline. */
 export function pairItems(
   items: readonly ComparedItem[],
   baseline: BaselineValues,

@@ -7,7 +7,6 @@ import {
   type PairSums,
 } from '../evaluation.ts';
 
-/** A result as one scorer scored it. */
 export interface ScoredView {
   readonly status: 'ok' | 'failed' | 'unscored';
   readonly score: number | null;
@@ -26,7 +25,6 @@ export function metricOf(views: readonly ScoredView[], metric: 'mean' | 'pass_ra
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** The results of a run by one scorer, added up by item. */
 export class ScorerSums {
   readonly #items: AlikeItems[] = [];
   readonly #clusters: (string | null)[] = [];

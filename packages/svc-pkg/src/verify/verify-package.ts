@@ -39,7 +39,6 @@ import {
 } from './read-baseline.ts';
 import { type ScoredView, ScorerSums } from './scorer-sums.ts';
 
-/** What is known besides the package. */
 export interface VerifyOptions {
   /** The package of the run that the bar compares with. */
   readonly baseline: PackageReader | null;
@@ -48,7 +47,6 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a package proves of itself. */
 export interface Verification {
   /** As recomputed; null without a run, or if it cannot be read. */
   readonly runHash: string | null;
@@ -187,7 +185,6 @@ interface LineOfResult {
 const isOf = (result: JsonObject, section: string, at: number): boolean =>
   memberOf(result, 'section') === section && memberOf(result, 'order_index') === at;
 
-/** What a package states of its run. */
 interface StatedRun {
   /** `run` of the manifest and of `meta.json`. */
   readonly stated: JsonValue;
@@ -199,7 +196,6 @@ interface StatedRun {
   readonly isScored: boolean;
 }
 
-/** Checks a run while its results are read, item by item. */
 class RunCheck {
   readonly #found: Findings;
   readonly #run: StatedRun;

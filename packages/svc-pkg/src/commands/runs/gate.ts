@@ -49,13 +49,11 @@ import {
 } from '../define-operation.ts';
 import { maxFailed } from './run.ts';
 
-/** The run to compare with. */
 const baseline = () =>
   mandatory(
     text('--baseline <run>', 'id of a run, or a label: the newest completed run of the dataset that has it'),
   );
 
-/** The chance to see a drop. */
 const power = () =>
   withDefault(number('--power <chance>', 'the chance to see such a drop', { min: 0.5, max: 0.999 }), 0.8);
 
@@ -95,7 +93,6 @@ const OPTIONS = {
 
 type Options = Values<typeof OPTIONS>;
 
-/** Whether a run is worse than a baseline. */
 export const gate = operation({
   summary: 'run a dataset, and tell whether it got worse',
   description:
@@ -284,7 +281,6 @@ async function print(cli: Cli, report: GateReport): Promise<void> {
   if ((cli.env['GITHUB_ACTIONS'] ?? '') !== '') await writeText(cli.stdout, githubAnnotations(report));
 }
 
-/** How large a gate must be. */
 export const plan = operation({
   summary: 'tell how many items a gate needs to see a drop',
   description:

@@ -12,7 +12,6 @@ import { flag, operation } from '../define-operation.ts';
 
 /** Bytes of one request. A lost connection makes the command send it again. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Rejected lines that are named. */
 const MAX_NAMED = 100;
 
 interface Pushed {
@@ -23,7 +22,6 @@ interface Pushed {
   rejected_total: number;
 }
 
-/** `results push`. */
 export const push = operation({
   summary: 'send results that were made elsewhere',
   description:

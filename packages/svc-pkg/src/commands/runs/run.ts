@@ -20,11 +20,9 @@ import {
   withDefault,
 } from '../define-operation.ts';
 
-/** How many items may have failed. */
 export const maxFailed = () =>
   withDefault(count('--max-failed <count>', 'fail if more items failed', 0, 999_999_999), 0);
 
-/** What a run may cost. */
 const maxCost = () =>
   parsed(
     '--max-cost <amount>',
@@ -36,7 +34,6 @@ const maxCost = () =>
     },
   );
 
-/** The options of commands that wait for a run. */
 const runLimits = () => ({
   wait: unless('--no-wait', 'end when the run is queued'),
   maxFailed: maxFailed(),
@@ -113,7 +110,6 @@ function startedText({ id, status }: Run, { wait }: FinishOptions): string {
 
 type Tried = ResponseOf<'/runs/try', 'post'>;
 
-/** Requests and outputs of a tried run, for people. */
 function triedText({ data }: Tried): string {
   return data.map(itemText).join('\n');
 }
