@@ -70,7 +70,6 @@ function headerText(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : value.join(', ');
 }
 
-/** An incremental SHA-256. */
 export function createSha256(): { update(bytes: Uint8Array): void; hex(): string } | null {
   const hash = createHash('sha256');
   return {

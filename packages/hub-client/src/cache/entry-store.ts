@@ -19,7 +19,6 @@ function digestOf(name: string, index: number, block: Uint8Array): Uint8Array {
   return createHash('sha256').update(`${name} ${index} `).update(block).digest();
 }
 
-/** An open entry. */
 export class EntryReader {
   readonly name: string;
   readonly #handle: FileHandle;
@@ -68,7 +67,6 @@ export class EntryReader {
   }
 }
 
-/** How the names of unfinished entries begin. */
 const TEMPORARY = 'unfinished-';
 
 /** An unfinished entry that nobody has written to for so long belongs to a process that died. */
@@ -180,7 +178,6 @@ export class EntryStore {
     }
   }
 
-  /** Writes a whole entry. */
   async save(name: string, bytes: Uint8Array): Promise<void> {
     const pending = await this.begin(name, bytes.length);
     await pending?.add(bytes);
@@ -238,7 +235,6 @@ export class PendingEntry {
     }
   }
 
-  /** Makes the entry appear. */
   async commit(): Promise<void> {
     try {
       if (this.#isBroken) throw new Error('not written');

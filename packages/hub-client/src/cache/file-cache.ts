@@ -15,7 +15,6 @@ export interface DocumentKey extends Pick<CacheKey, 'endpoint' | 'dataset' | 'co
   readonly document: 'info' | 'tree';
 }
 
-/** Keeps bytes of files. */
 export interface FileCache {
   /** A file that is read from the cache if that has the bytes, and fills it otherwise. */
   open(file: ByteSource, key: CacheKey): ByteSource;
@@ -25,7 +24,6 @@ export interface FileCache {
   save(key: DocumentKey, json: string): Promise<void>;
 }
 
-/** Where to keep bytes, and how many. */
 export interface CacheOptions {
   readonly folder: string;
   readonly maxBytes: number;

@@ -35,7 +35,6 @@ export interface HubTimeouts {
 
 const DEFAULT_TIMEOUTS: HubTimeouts = { connectMs: 10_000, headersMs: 30_000, idleBodyMs: 30_000 };
 
-/** Datasets that a search returns by default. */
 const DEFAULT_FOUND = 20;
 
 /** Default of `cacheMaxBytes`. */

@@ -15,7 +15,6 @@ export interface FoundDataset {
   readonly isGated: boolean;
 }
 
-/** Datasets that one search returns at most. */
 export const MAX_FOUND = 50;
 
 /** An entry has its tags and a description. */

@@ -14,7 +14,6 @@ import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet
 import { layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
 
-/** Opens a listed file for a request. */
 type OpenListed = (file: ListedFile, context: RequestContext) => ByteSource;
 
 /**
@@ -62,7 +61,6 @@ const MAX_CARD_BYTES = 4 * 1024 * 1024;
 /** Known ones have some hundred bytes; a longer one is not worth the time to read it. */
 const MAX_EVAL_LENGTH = 16 * 1024;
 
-/** The files of a repository at one commit. */
 export interface Snapshot {
   readonly commit: string;
   readonly layout: DatasetLayout;
@@ -70,7 +68,6 @@ export interface Snapshot {
   readonly partialSplits: readonly string[];
   /** Whether this is the hub's Parquet export. */
   readonly isConverted: boolean;
-  /** Opens a listed file. */
   open(path: string, context: RequestContext): ByteSource;
 }
 
@@ -138,7 +135,6 @@ export async function openConverted(
   }
 }
 
-/** The listed files of a repository. */
 class FileList {
   readonly #requester: Requester;
   readonly #repository: Repository;

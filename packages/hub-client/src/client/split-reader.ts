@@ -76,7 +76,6 @@ export interface SplitReader {
   rows(options?: ReadRowsOptions): AsyncGenerator<HubRow, void, undefined>;
 }
 
-/** A range of one split, and its table. */
 interface TableRange extends SplitRange {
   readonly table: SplitTable;
 }

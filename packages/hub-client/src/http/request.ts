@@ -66,7 +66,6 @@ export interface RequestContext {
   readonly received?: { bytes: number } | undefined;
 }
 
-/** What sending requests needs. */
 export interface RequesterDeps {
   /** Origin of the hub, with a path if it has one. */
   readonly endpoint: URL;
@@ -122,7 +121,6 @@ export interface Clock {
   random(): number;
 }
 
-/** The clock of the machine. */
 export const SYSTEM_CLOCK: Clock = {
   nowMs: () => performance.now(),
   dateMs: () => Date.now(),

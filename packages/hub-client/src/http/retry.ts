@@ -103,7 +103,6 @@ function withRetryAfter({ error, status }: RetryableError, waitMs: number | null
   return new HubError(error.code, error.message, { cause: error.cause, details });
 }
 
-/** One failed attempt. */
 export interface FailedAttempt {
   /** Failures before this one: 0 after the first attempt. */
   readonly failures: number;

@@ -26,7 +26,6 @@ export type Transport = (
   signal: AbortSignal,
 ) => Promise<TransportResponse>;
 
-/** A transport and its connections. */
 export interface OpenTransport {
   readonly send: Transport;
   close(): Promise<void>;

@@ -11,7 +11,6 @@ import { apiUrl, type Repository } from './open-repository.ts';
 /** A file of a repository, as its listing states it. */
 export interface ListedFile {
   readonly path: string;
-  /** Size in bytes. */
   readonly size: number;
   /** SHA-256 of the content, for files in the hub's file storage. */
   readonly sha256: string | null;

@@ -124,7 +124,6 @@ export class HubFile implements ByteSource {
     yield* this.#requester.resume(attempt.bind(this), madeProgress, context);
   }
 
-  /** The bytes from `start` to `end`, in one request. */
   async *#transfer(
     start: number,
     end: number,
@@ -253,7 +252,6 @@ function checkFileResponse(
   return start;
 }
 
-/** The text of an entity tag without its quotes. */
 function unquoted(tag: string | null): string | null {
   return tag === null ? null : tag.replace(/^(?:W\/)?"(.*)"$/, '$1');
 }

@@ -9,11 +9,9 @@ import type { Requester } from '../http/requester.ts';
 import { MAX_ENTRIES } from './parse-yaml.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
-/** A repository at one commit. */
 export interface Repository {
   /** Current id: renamed and legacy names lead to another one. */
   readonly id: string;
-  /** The requested branch, tag or commit. */
   readonly revision: string;
   readonly commit: string;
   /** Whether the hub serves its files to everybody. */
@@ -123,7 +121,6 @@ async function withRevisions(
   });
 }
 
-/** The address of an API of a dataset. */
 export function apiUrl(requester: Requester, id: string, suffix: string): URL {
   return requester.urlOf(`/api/datasets/${id}${suffix}`);
 }

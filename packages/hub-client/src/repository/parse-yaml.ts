@@ -8,7 +8,6 @@ export interface YamlMap {
   [key: string]: YamlValue;
 }
 
-/** The location of a text, for errors. */
 export interface YamlLocation {
   readonly file: string;
   /** Line of the file on which the text begins; default 1. */
@@ -30,7 +29,6 @@ export function invalidMetadata(reason: string, options: HubErrorOptions): HubEr
   return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, options);
 }
 
-/** The value as a map; null for anything else. */
 export function asMap(value: YamlValue | undefined): YamlMap | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }

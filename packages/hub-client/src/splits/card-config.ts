@@ -19,7 +19,6 @@ export function readConfigs(value: YamlValue | undefined): Map<string, YamlMap> 
   return configs;
 }
 
-/** The card's `dataset_info` by subset. */
 export function readInfos(value: YamlValue | undefined): Map<string, YamlMap> {
   const infos = new Map<string, YamlMap>();
   for (const item of Array.isArray(value) ? value : [value]) {
@@ -83,7 +82,6 @@ export function relativePath(path: string): string {
   return parts.join('/');
 }
 
-/** The rows of each split that the card declares. */
 export function declaredRows(info: YamlMap): Map<string, number> {
   const rows = new Map<string, number>();
   for (const item of Array.isArray(info['splits']) ? info['splits'] : []) {

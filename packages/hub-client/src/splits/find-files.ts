@@ -32,7 +32,6 @@ export interface FileIndex {
   readonly pace: Pacer;
 }
 
-/** Indexes the files of a repository. */
 export async function indexFiles(byPath: ReadonlyMap<string, RepositoryFile>): Promise<FileIndex> {
   const pace = createPacer();
   const files = await sortByPath([...byPath.values()], pace);

@@ -113,7 +113,6 @@ async function readSplits(
   return splits;
 }
 
-/** The kind of the files of all splits. */
 async function commonKind(found: FoundSplits, pace: Pacer): Promise<string> {
   const kinds: { split: string; kind: string | null }[] = [];
   for (const [split, paths] of found) kinds.push({ split, kind: await inferKind(paths, pace) });

@@ -95,7 +95,6 @@ export function toHubError(error: unknown): unknown {
   return new HubError(HUB_CODES[code], message, { ...(location && { location }), cause: error });
 }
 
-/** The rows of a split, with errors of this package. */
 export interface SplitTable extends Omit<Table, 'unreadRow'> {
   readonly unreadRow: HubError | undefined;
 }

@@ -2,10 +2,8 @@ import { type DataFormat, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import type { YamlMap, YamlValue } from '../repository/parse-yaml.ts';
 
-/** A file of the repository, by its path from the root. */
 export interface RepositoryFile {
   readonly path: string;
-  /** Size in bytes. */
   readonly size: number;
 }
 
@@ -35,7 +33,6 @@ export interface Subset {
   readonly problem: HubError | null;
 }
 
-/** The subsets and splits of a repository. */
 export interface DatasetLayout {
   readonly subsets: readonly Subset[];
   /** Paths of files in no split of any subset, except those of the repository itself. */
@@ -44,12 +41,10 @@ export interface DatasetLayout {
   readonly card: YamlMap;
 }
 
-/** The error for files or a card that cannot be read. */
 export function unsupported(reason: string): HubError {
   return new HubError('hub_unsupported_dataset', reason);
 }
 
-/** Subsets that a message lists. */
 const MAX_LISTED = 20;
 
 /**
