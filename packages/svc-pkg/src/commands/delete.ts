@@ -1,12 +1,11 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { ask } from '../output/ask.ts';
-import { eachPath, printReport } from '../output/print.ts';
+import { eachPath, factsResult, printReport } from '../output/print.ts';
 import { readRun } from '../service/follow-run.ts';
 import { findVersion, readDataset } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
-import { formatFacts, printableValue } from '../text/format.ts';
+import { printableValue } from '../text/format.ts';
 import { flag, operation } from './define-operation.ts';
 
 export const deleteAll = operation({
@@ -40,10 +39,9 @@ export const deleteAll = operation({
       const { id, name, version, shown, path, query } = found;
       if (!yes) await confirm(cli, found);
       await service.send({ method: 'DELETE', path, query });
-      await printReport(out, {
-        text: () => formatFacts([['deleted', shown === null ? id : `${printableValue(shown)} (${id})`]]),
-        json: () => jsonText({ id, name, ...given({ version }), deleted: true }),
-      });
+      const deleted = shown === null ? id : `${printableValue(shown)} (${id})`;
+      const document = { id, name, ...given({ version }), deleted: true };
+      await printReport(out, factsResult([['deleted', deleted]], document));
     });
   },
 });

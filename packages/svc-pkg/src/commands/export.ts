@@ -1,12 +1,11 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli, Download } from '../cli-context.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
-import { printHint, printReport, refuseTerminal, writeText } from '../output/print.ts';
+import { factsResult, printHint, printReport, refuseTerminal, writeText } from '../output/print.ts';
 import { receive } from '../output/progress.ts';
 import { downloadExport } from '../service/download.ts';
 import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
-import { formatBytes, formatFacts } from '../text/format.ts';
+import { formatBytes } from '../text/format.ts';
 import { flag, force, grouped, type Operation, operation, text } from './define-operation.ts';
 import { databaseUrl } from './migrate.ts';
 
@@ -114,13 +113,13 @@ async function printExport(
   bytes: number,
   stream = cli.stdout,
 ): Promise<void> {
-  const document = { dataset_id: download.datasetId, run_id: runId ?? null, output, bytes };
-  const text = (): string =>
-    formatFacts([
-      ['dataset', download.datasetId],
-      ['run', runId],
-      ['output', output],
-      ['size', formatBytes(bytes)],
-    ]);
-  await printReport(cli, { text, json: () => jsonText(document) }, stream);
+  const { datasetId } = download;
+  const facts = [
+    ['dataset', datasetId],
+    ['run', runId],
+    ['output', output],
+    ['size', formatBytes(bytes)],
+  ] as const;
+  const document = { dataset_id: datasetId, run_id: runId ?? null, output, bytes };
+  await printReport(cli, factsResult(facts, document), stream);
 }

@@ -1,5 +1,4 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { isFolder } from '../output/output-file.ts';
@@ -9,10 +8,10 @@ import {
   packageOutput,
   type WriteOptions,
 } from '../output/package-output.ts';
-import { eachPath, type Result } from '../output/print.ts';
+import { eachPath, factsResult, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
-import { countOf, formatFacts, printableValue } from '../text/format.ts';
+import { countOf, printableValue } from '../text/format.ts';
 import { checkName, operation, text } from './define-operation.ts';
 
 export const seal = operation({
@@ -58,25 +57,22 @@ async function sealOne(cli: Cli, input: string, options: WriteOptions): Promise<
 
 function sealResult(input: string, report: SealReport, output: string): Result {
   const { name, versionHash, versionHashBefore: before, itemCount, sections, fileCount } = report;
-  return {
-    text: () =>
-      formatFacts([
-        ['output', output],
-        ['name', printableValue(name)],
-        ['version hash', versionHash],
-        [
-          'before',
-          before === null ? null : before === versionHash ? 'the same version hash' : printableValue(before),
-        ],
-        ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
-        ['files', fileCount],
-      ]),
-    json: () =>
-      jsonText({
-        ...{ input, output, name, version_hash: versionHash, version_hash_before: before },
-        item_count: itemCount,
-        sections: sections.map(({ name, file, itemCount }) => ({ name, file, item_count: itemCount })),
-        file_count: fileCount,
-      }),
-  };
+  const shownBefore =
+    before === null ? null : before === versionHash ? 'the same version hash' : printableValue(before);
+  return factsResult(
+    [
+      ['output', output],
+      ['name', printableValue(name)],
+      ['version hash', versionHash],
+      ['before', shownBefore],
+      ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+      ['files', fileCount],
+    ],
+    {
+      ...{ input, output, name, version_hash: versionHash, version_hash_before: before },
+      item_count: itemCount,
+      sections: sections.map(({ name, file, itemCount }) => ({ name, file, item_count: itemCount })),
+      file_count: fileCount,
+    },
+  );
 }

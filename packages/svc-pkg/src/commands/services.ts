@@ -4,11 +4,10 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError } from '../errors/cli-error.ts';
 import { askSecret } from '../output/ask.ts';
-import { printHint, printListing, printReport, printResult } from '../output/print.ts';
+import { factsResult, printHint, printListing, printReport, printResult } from '../output/print.ts';
 import { checkSecret, readCredentials, serviceUrl, writeCredentials } from '../service/open-service.ts';
 import { findVersion, readDataset, VERSION_ARGUMENT } from '../service/references.ts';
 import { createServiceClient, type ServiceClient } from '../service/service-client.ts';
-import { formatFacts } from '../text/format.ts';
 import { apiUrl, choice, flag, limit, operation, text } from './define-operation.ts';
 
 export const login = operation({
@@ -30,15 +29,15 @@ export const login = operation({
     const known = found === null ? keys : { ...keys, [url]: found.key };
     const path = await writeCredentials(cli, { default_url: url, keys: known });
     const role = found?.role ?? null;
-    await printReport(cli, {
-      text: () =>
-        formatFacts([
-          ['service', url],
-          ['role', role],
-          found === null ? ['key', 'none: the service asks for no keys'] : ['key stored in', path],
-        ]),
-      json: () => jsonText({ url, path, role }),
-    });
+    const facts = [
+      ['service', url],
+      ['role', role],
+      [
+        found === null ? 'key' : 'key stored in',
+        found === null ? 'none: the service asks for no keys' : path,
+      ],
+    ] as const;
+    await printReport(cli, factsResult(facts, { url, path, role }));
     if (found !== null) await printHint(cli, 'Next: svc-pkg list');
   },
 });
@@ -80,15 +79,12 @@ export const logout = operation({
       ...(default_url !== undefined && default_url !== url && { default_url }),
       keys: others,
     });
-    const hadKey = key !== undefined;
-    await printReport(cli, {
-      text: () =>
-        formatFacts([
-          ['service', url],
-          ['key', hadKey ? 'deleted' : 'none was stored'],
-        ]),
-      json: () => jsonText({ url, deleted: hadKey }),
-    });
+    const deleted = key !== undefined;
+    const facts = [
+      ['service', url],
+      ['key', deleted ? 'deleted' : 'none was stored'],
+    ] as const;
+    await printReport(cli, factsResult(facts, { url, deleted }));
   },
 });
 
@@ -98,15 +94,13 @@ export const whoami = operation({
   examples: ['svc-pkg whoami --json', 'svc-pkg whoami --api-url https://datasets.example.org'],
   async run(_, cli, open) {
     const service = await open();
+    const { url } = service;
     const { role, anonymous } = await readSession(service);
-    await printResult(cli, {
-      text: () =>
-        formatFacts([
-          ['service', service.url],
-          ['role', anonymous ? `${role}, as everybody: the service asks for no keys` : role],
-        ]),
-      json: () => jsonText({ url: service.url, role, anonymous }),
-    });
+    const facts = [
+      ['service', url],
+      ['role', anonymous ? `${role}, as everybody: the service asks for no keys` : role],
+    ] as const;
+    await printResult(cli, factsResult(facts, { url, role, anonymous }));
   },
 });
 

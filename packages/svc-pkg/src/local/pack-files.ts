@@ -6,7 +6,6 @@ import {
   type ImportLimits,
   ImportMeter,
   itemSize,
-  jsonText,
   type LocatedError,
   NO_REASON,
   type UnreadRow,
@@ -30,8 +29,8 @@ import {
   unusedColumnsJson,
 } from '@svc/tabular/internal';
 import type { GivenMapping } from '../commands/table-flags.ts';
-import type { Result } from '../output/print.ts';
-import { countOf, formatFacts, noteFacts, printableValue } from '../text/format.ts';
+import { factsResult, type Result } from '../output/print.ts';
+import { countOf, noteFacts, printableValue } from '../text/format.ts';
 import type { LocalFile, LocalFiles } from './open-files.ts';
 
 type LocalTable = TableFile<LocalFile>;
@@ -135,36 +134,27 @@ export function writtenResult({
   unusedColumns = [],
 }: PackedRows): Result {
   const warnings = promptWarnings(unaskedCount);
-  const unused = unusedColumnsJson(unusedColumns);
-  return {
-    text: () =>
-      formatFacts([
-        ['output', output],
-        ['name', printableValue(name)],
-        ['version hash', versionHash],
-        ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
-        ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
-        ...noteFacts({
-          warnings,
-          ...unused,
-          skipped_files: skippedFiles.first,
-          skipped_files_total: skippedFiles.total,
-        }),
-      ]),
-    json: () =>
-      jsonText({
-        input,
-        output,
-        name,
-        version_hash: versionHash,
-        item_count: itemCount,
-        sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
-        skipped_count: skipped,
-        ...(warnings.length === 0 ? {} : { warnings }),
-        ...unused,
-        ...skippedFilesJson(skippedFiles),
-      }),
+  const notes = {
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...unusedColumnsJson(unusedColumns),
+    ...skippedFilesJson(skippedFiles),
   };
+  return factsResult(
+    [
+      ['output', output],
+      ['name', printableValue(name)],
+      ['version hash', versionHash],
+      ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+      ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
+      ...noteFacts(notes as Parameters<typeof noteFacts>[0]),
+    ],
+    {
+      ...{ input, output, name, version_hash: versionHash, item_count: itemCount },
+      sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
+      skipped_count: skipped,
+      ...notes,
+    },
+  );
 }
 
 /** Characters that some file system refuses. */

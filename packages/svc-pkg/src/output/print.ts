@@ -4,7 +4,14 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { listPages } from '../service/service-client.ts';
-import { formatTable, printableData, printableJson, printableText } from '../text/format.ts';
+import {
+  type Facts,
+  formatFacts,
+  formatTable,
+  printableData,
+  printableJson,
+  printableText,
+} from '../text/format.ts';
 
 /** Writes to a stream and waits until it has accepted the bytes, so that a slow reader slows the writer. */
 export function writeText(stream: Writable, text: string | Uint8Array): Promise<void> {
@@ -22,6 +29,12 @@ export interface Result {
   /** One JSON document, for machines. */
   json(): string;
 }
+
+/** A result whose text is names and values. @param document a value, or JSON as it arrived */
+export const factsResult = (facts: Facts | (() => Facts), document: unknown): Result => ({
+  text: () => formatFacts(typeof facts === 'function' ? facts() : facts),
+  json: () => (typeof document === 'string' ? document : jsonText(document)),
+});
 
 /** Prints a result on standard output, or on `stream` if standard output has something else. */
 export async function printResult(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {

@@ -2,9 +2,9 @@ import { type DatasetSummary, followJob, type Job, type ResponseOf, type UploadO
 import type { Cli } from '../cli-context.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { errorLine } from '../errors/failure.ts';
-import { printResult, type Result } from '../output/print.ts';
+import { factsResult, printResult, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { countOf, formatFacts, noteFacts, printableValue } from '../text/format.ts';
+import { countOf, type Facts, formatFacts, noteFacts, printableValue } from '../text/format.ts';
 import { readDataset } from './references.ts';
 import { type JsonResponse, parseProblem, type ServiceClient } from './service-client.ts';
 
@@ -13,40 +13,33 @@ export type ChangedDataset = ResponseOf<'/datasets/{id}/restore', 'post', 201>;
 /** A dataset: for machines the response as it is, for people the main facts. */
 export function datasetResult({ value, text }: JsonResponse<StoredDataset>): Result {
   const { version, asset_count: assets, run_id: run } = value;
-  return {
-    json: () => text,
-    text: () =>
-      datasetText(value, version, [
-        ['assets', assets],
-        ['run', run && `${printableValue(run)}, added to this dataset, which existed`],
-      ]),
-  };
+  const facts = (): Facts => [
+    ...datasetFacts(value, version),
+    ['assets', assets],
+    ['run', run && `${printableValue(run)}, added to this dataset, which existed`],
+    ...noteFacts(value),
+  ];
+  return factsResult(facts, text);
 }
 
 export function changeResult({ status, value, text }: JsonResponse<ChangedDataset>): Result {
   const version = status === 201 ? value.version : `${value.version}, which has this content already`;
-  return {
-    json: () => text,
-    text: () => datasetText(value, version, [['change', countsText(value.change)]]),
-  };
+  const facts = (): Facts => [
+    ...datasetFacts(value, version),
+    ['change', countsText(value.change)],
+    ...noteFacts(value),
+  ];
+  return factsResult(facts, text);
 }
 
-function datasetText(
-  dataset: StoredDataset | ChangedDataset,
-  version: string | number,
-  more: Parameters<typeof formatFacts>[0],
-): string {
-  return formatFacts([
-    ['dataset', dataset.id],
-    ['name', printableValue(dataset.name)],
-    ['handle', dataset.handle],
-    ['version', version],
-    ['version hash', dataset.version_hash],
-    ['items', `${dataset.item_count} in ${countOf(dataset.section_count, 'section')}`],
-    ...more,
-    ...noteFacts(dataset),
-  ]);
-}
+const datasetFacts = (dataset: StoredDataset | ChangedDataset, version: string | number): Facts => [
+  ['dataset', dataset.id],
+  ['name', printableValue(dataset.name)],
+  ['handle', dataset.handle],
+  ['version', version],
+  ['version hash', dataset.version_hash],
+  ['items', `${dataset.item_count} in ${countOf(dataset.section_count, 'section')}`],
+];
 
 /** How a version differs from the one before, such as `2 added, 1 changed`. */
 export function countsText(change: ChangedDataset['change']): string {

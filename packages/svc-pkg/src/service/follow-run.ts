@@ -2,9 +2,9 @@ import { followRun, iteratePages, type PageQuery, type Run, type RunRequest } fr
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError } from '../errors/cli-error.ts';
-import { printHint, printReport } from '../output/print.ts';
+import { factsResult, printHint, printReport } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { formatFacts, intervalText, printableValue, rounded } from '../text/format.ts';
+import { type Facts, intervalText, printableValue, rounded } from '../text/format.ts';
 import { type FoundVersion, runParams } from './references.ts';
 import { withConfigOptions } from './run-config.ts';
 import { type JsonResponse, repeatLost, type ServiceClient } from './service-client.ts';
@@ -55,13 +55,9 @@ export function readRun(service: ServiceClient, id: string): Promise<JsonRespons
 }
 
 /** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
-export function printRunFacts(cli: Cli, response: JsonResponse<Run>): Promise<void> {
-  return printReport(cli, { text: () => runText(response.value), json: () => response.text });
-}
-
-function runText(run: Run): string {
+export function printRunFacts(cli: Cli, { value: run, text }: JsonResponse<Run>): Promise<void> {
   const { counts, scores } = run;
-  return formatFacts([
+  const facts = (): Facts => [
     ['run', run.id],
     ['name', run.name && printableValue(run.name)],
     ['dataset', run.dataset_id],
@@ -73,7 +69,8 @@ function runText(run: Run): string {
     ['mean score', rounded(scores.mean)],
     ['95 % interval', intervalText(scores.ci95)],
     ['passed', scores.pass_rate === null ? null : `${scores.passed} (${rounded(scores.pass_rate * 100)} %)`],
-  ]);
+  ];
+  return printReport(cli, factsResult(facts, text));
 }
 
 export function repetitionsOf({ config }: Pick<Run, 'config'>): number {

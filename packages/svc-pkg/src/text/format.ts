@@ -42,10 +42,10 @@ export function printableValue(text: string): string {
   return printableText(shown);
 }
 
+export type Facts = readonly (readonly [name: string, value: string | number | null | undefined])[];
+
 /** Formats names and values, one pair per line, the values in one column; leaves out pairs without a value. */
-export function formatFacts(
-  facts: readonly (readonly [name: string, value: string | number | null | undefined])[],
-): string {
+export function formatFacts(facts: Facts): string {
   const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${printableText(String(value))}\n`).join('');

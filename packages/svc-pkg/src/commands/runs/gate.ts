@@ -21,7 +21,7 @@ import {
 } from '../../gate/gate-report.ts';
 import { planGate, pointsOf, sightOf, sightText } from '../../gate/sight.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
-import { printNote, printReport, printResult, writeText } from '../../output/print.ts';
+import { factsResult, printNote, printReport, printResult, writeText } from '../../output/print.ts';
 import {
   checkCompleted,
   checkRun,
@@ -35,7 +35,7 @@ import {
 import { findVersion, readDataset, runParams, VERSION_ARGUMENT } from '../../service/references.ts';
 import { readRunConfig } from '../../service/run-config.ts';
 import type { ServiceClient } from '../../service/service-client.ts';
-import { countOf, formatFacts, reportText } from '../../text/format.ts';
+import { countOf, reportText } from '../../text/format.ts';
 import {
   choice,
   count,
@@ -317,16 +317,14 @@ export const plan = operation({
       ...{ available: found.item_count, repetitions: repetitionsOf(run), detect, power },
     });
     const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
-    await printResult(cli, {
-      json: () => JSON.stringify({ ...plan, ...(spread.variance_assumed && { variance_assumed: true }) }),
-      text: () =>
-        formatFacts([
-          ['items', plan.items],
-          ['repetitions', plan.repetitions],
-          ['detectable', pointsOf(plan.detectable)],
-          ['all items', sightText(sight, run.id, detect)],
-        ]),
-    });
+    const facts = [
+      ['items', plan.items],
+      ['repetitions', plan.repetitions],
+      ['detectable', pointsOf(plan.detectable)],
+      ['all items', sightText(sight, run.id, detect)],
+    ] as const;
+    const document = { ...plan, ...(spread.variance_assumed && { variance_assumed: true }) };
+    await printResult(cli, factsResult(facts, document));
     // Rounded like the number of items.
     if (plan.detectable <= detect * (1 + 1e-6)) return;
     throw new CliError(

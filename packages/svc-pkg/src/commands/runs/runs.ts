@@ -1,7 +1,7 @@
 import { type Job, REQUEST_VALUES, type ResponseOf, type Run } from '@svc/client';
 import { given } from '../../cli-context.ts';
 import { ServiceError } from '../../errors/cli-error.ts';
-import { eachPath, printListing, printReport, printResult } from '../../output/print.ts';
+import { eachPath, factsResult, printListing, printReport, printResult } from '../../output/print.ts';
 import { findDataset, runParams } from '../../service/references.ts';
 import type { JsonResponse, ServiceClient } from '../../service/service-client.ts';
 import { formatFacts, intervalText, printableValue, rounded } from '../../text/format.ts';
@@ -61,14 +61,11 @@ export const cancel = operation({
     const service = await open();
     await eachPath(cli, ids, async (out, id) => {
       const [kind, { value, text }] = await cancelOne(service, id);
-      await printReport(out, {
-        text: () =>
-          formatFacts([
-            [kind, value.id],
-            ['status', value.status],
-          ]),
-        json: () => text,
-      });
+      const facts = [
+        [kind, value.id],
+        ['status', value.status],
+      ] as const;
+      await printReport(out, factsResult(facts, text));
     });
   },
 });
