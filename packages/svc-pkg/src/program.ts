@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Op
     versions: () => import('./commands/datasets.ts').then(({ versions }) => versions),
     restore: () => import('./commands/changes.ts').then(({ restore }) => restore),
     rename: () => import('./commands/datasets.ts').then(({ rename }) => rename),
-    delete: () => import('./commands/delete.ts').then(({ deleteAll }) => deleteAll),
+    delete: () => import('./commands/datasets.ts').then(({ deleteAll }) => deleteAll),
   },
   'Runs:': {
     run: () => import('./commands/runs/run.ts').then(({ run }) => run),

@@ -11,7 +11,7 @@ import {
 } from '@svc/pkg-format';
 import type { Cli } from '../cli-context.ts';
 import { eachPath, printResult } from '../output/print.ts';
-import { withLocalPackage } from '../package/open-local-package.ts';
+import { withLocalPackage } from '../package/input-file.ts';
 import { countOf, formatFacts, printableValue, sampleText } from '../text/format.ts';
 import { count, operation, withDefault } from './define-operation.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../output/package-output.ts';
 import { eachPath, factsResult, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
-import { entryOf } from '../package/open-local-package.ts';
+import { entryOf } from '../package/input-file.ts';
 import { countOf, printableValue } from '../text/format.ts';
 import { checkName, operation, text } from './define-operation.ts';
 

@@ -4,7 +4,7 @@ import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { printResult } from '../output/print.ts';
-import { nameArchive, openLocalPackage } from '../package/open-local-package.ts';
+import { nameArchive, openLocalPackage } from '../package/input-file.ts';
 import { formatFacts, printableText } from '../text/format.ts';
 import { type Verification, type VerifyOptions, verifyPackage } from '../verify/verify-package.ts';
 import { flag, operation, parsed, text } from './define-operation.ts';

@@ -22,8 +22,7 @@ import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError, withFileErrors } from '../errors/cli-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/output-file.ts';
-import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
-import { nameArchive } from '../package/open-local-package.ts';
+import { inputNames, nameArchive, openInputFile, openSource } from '../package/input-file.ts';
 import { printableValue } from '../text/format.ts';
 
 export interface LocalFile extends InputFile {

@@ -3,8 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
 import { force, text, type Values } from '../commands/define-operation.ts';
 import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
-import { isUnnamed } from '../package/input-file.ts';
-import { nameArchive } from '../package/open-local-package.ts';
+import { isUnnamed, nameArchive } from '../package/input-file.ts';
 import { createTemporaryFolder, isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { dataWriter, printHint, printReport, type Result, refuseTerminal } from './print.ts';
 

@@ -36,8 +36,9 @@ import {
   readBaseline,
   readJsonEntry,
   readLines,
+  type ScoredView,
+  ScorerSums,
 } from './read-baseline.ts';
-import { type ScoredView, ScorerSums } from './scorer-sums.ts';
 
 export interface VerifyOptions {
   /** The package of the run that the bar compares with. */
