@@ -187,14 +187,16 @@ async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: Opt
   await using file = await openInputFile(cli, path);
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
-    const source = await sourceOf(pkg, bareName(path), tool, options, cli.signal);
+    const run = options.datasetOnly ? null : await pkg.readRun({ signal: cli.signal });
+    const source = await sourceOf(pkg, bareName(path), writesRuns(tool) ? run : null, cli.signal);
     if (source.run === null && !writesDatasets(tool)) {
       throw new CliError('usage', `Cannot write ${tool}: it is a format of runs, and there is none`);
     }
     if (!options.model && needsModel(tool, source)) {
       throw new CliError('usage', 'Cannot write an OpenAI batch: --model is missing');
     }
-    const unwritten = await unwrittenRun(pkg, tool, options);
+    const hasPlace = run === null || source.run !== null;
+    const unwritten = hasPlace ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
     const written = await writeTool(tool, source, given({ model: options.model }));
     const save = async (temporary: string): Promise<readonly Lost[]> => {
       await write(written, temporary, cli.signal);
@@ -224,16 +226,6 @@ async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: Opt
 
 const bareName = (path: string): string =>
   basename(isUnnamed(path) ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
-
-/** The run of a package, if the tool has no place for it. */
-async function unwrittenRun(
-  pkg: PackageReader,
-  tool: WrittenTool,
-  { datasetOnly = false }: Options,
-): Promise<readonly Lost[]> {
-  if (datasetOnly || writesRuns(tool)) return [];
-  return (await pkg.readRun()) === null ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
-}
 
 async function place(
   path: string,
@@ -308,8 +300,7 @@ async function write(written: ToolExport, target: string, signal: AbortSignal): 
 async function sourceOf(
   pkg: PackageReader,
   bare: string,
-  tool: WrittenTool,
-  { datasetOnly = false }: Options,
+  run: PackageRun | null,
   signal: AbortSignal,
 ): Promise<ToolSource> {
   const counts: { readonly name: string; readonly itemCount: number }[] = [];
@@ -318,7 +309,6 @@ async function sourceOf(
     for await (const _ of readPackageItems(pkg, section, { signal })) itemCount += 1;
     counts.push({ name: section.name, itemCount });
   }
-  const run = datasetOnly || !writesRuns(tool) ? null : await pkg.readRun({ signal });
   const { name, version_hash: hash } = pkg.manifest ?? {};
   return {
     name: typeof name === 'string' ? name : bare,
@@ -409,30 +399,19 @@ function toolResult(input: readonly string[], reports: readonly ToolReport[]): R
   };
 }
 
-const toolText = ({
-  output,
-  tool,
-  name,
-  versionHash,
-  itemCount,
-  sections,
-  resultCount,
-  lost,
-}: ToolReport): string =>
+const toolText = (report: ToolReport): string =>
   [
     formatFacts([
-      ['output', output],
-      ['tool', tool],
-      ['name', printableValue(name)],
-      ['version hash', versionHash],
-      ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
-      ['results', resultCount === 0 ? null : resultCount],
+      ['output', report.output],
+      ['tool', report.tool],
+      ['name', printableValue(report.name)],
+      ['version hash', report.versionHash],
+      ['items', `${report.itemCount} in ${countOf(report.sections.length, 'section')}`],
+      ['results', report.resultCount === 0 ? null : report.resultCount],
     ]),
-    ...list(
-      '\nwithout a place',
-      lost,
-      ({ what, count, first }) => `${count} x ${what} (first: ${formatLocation(first)})`,
-    ),
+    ...list('\nwithout a place', report.lost, ({ what, count, first }) => {
+      return `${count} x ${what} (first: ${formatLocation(first)})`;
+    }),
   ].join('');
 
 const toolWrittenResult = (

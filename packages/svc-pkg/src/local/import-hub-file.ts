@@ -1,19 +1,11 @@
-import { createHubClient, hubSchema } from '@svc/hub-client';
+import { createHubClient, type DatasetRef, hubSchema } from '@svc/hub-client';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
-import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import { type Cli, generatorOf } from '../cli-context.ts';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { showProgress } from '../output/progress.ts';
-import { ItemMaker, type PackedRows } from './pack-files.ts';
-
-export interface DatasetRef {
-  readonly path: string;
-  readonly split: string | undefined;
-  readonly subset: string | undefined;
-  readonly revision: string | undefined;
-  readonly token: string | undefined;
-}
+import { ItemMaker } from './pack-files.ts';
 
 const SECTION = 'default';
 
@@ -25,11 +17,11 @@ const SECTION = 'default';
  */
 export async function importHubFile(
   cli: Cli,
-  selection: DatasetRef,
+  selection: DatasetRef & { readonly subset: string | undefined; readonly token: string | undefined },
   { mapping, wire }: GivenMapping,
   facts: { readonly name: string; readonly description: string | undefined },
   target: { readonly path: string; readonly force: boolean },
-): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'unusedColumns'>> {
+) {
   const { path, split, subset, revision, token } = selection;
   const { signal } = cli;
   const endpoint = cli.env['HUB_ENDPOINT'];

@@ -12,9 +12,7 @@ import {
   MAX_FILES,
   type PackedFile,
   type SkippedFile,
-  type SkippedFiles,
   skippedByName,
-  type TableFile,
   tableFiles,
   unpackFiles,
 } from '@svc/tabular/internal';
@@ -31,46 +29,31 @@ export interface LocalFile extends InputFile {
   readonly source: FileSource & Pick<InputFile['source'], 'maxContentBytes'>;
 }
 
-export interface LocalFiles extends AsyncDisposable {
-  /** In the order of their sections. */
-  readonly files: readonly TableFile<LocalFile>[];
-  /** Facts of the files before they were unpacked. */
-  readonly sentBytes: number;
-  /** Files of archives and folders that are no tables. */
-  readonly skipped: SkippedFiles;
-}
-
-export interface OpenFilesOptions {
-  readonly hints: FormatHints;
-  /** Whether a mapping makes items of their rows. */
-  readonly isMapped: boolean;
-  /** Limit of the unpacked bytes of all files together. */
-  readonly limits?: PackageLimits;
-}
-
-interface NamedPath {
-  readonly name: string;
-  readonly path: string;
-  readonly label: string;
-  /** Whether it was found in a folder. */
-  readonly isFound: boolean;
-}
+export type LocalFiles = Awaited<ReturnType<typeof openFiles>>;
 
 /**
  * Opens files, standard input for `-`, and the tables in folders except hidden ones, and finds out what each is. Archives
  * of tables and compressed Parquet files are unpacked first.
  *
+ * @param options.isMapped whether a mapping makes items of their rows
+ * @param options.limits of the unpacked bytes of all files together
+ * @returns the files in the order of their sections, those of archives and folders that are no tables, and the bytes of all
+ *   before they were unpacked
  * @throws CliError `io_error`, `usage` for no or too many files, for packages, older archives and logs; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
  */
 export async function openFiles(
   cli: Pick<Cli, 'stdin' | 'signal'>,
   paths: readonly string[],
-  { hints, isMapped, limits = DEFAULT_LIMITS }: OpenFilesOptions,
-): Promise<LocalFiles> {
+  {
+    hints,
+    isMapped,
+    limits = DEFAULT_LIMITS,
+  }: { readonly hints: FormatHints; readonly isMapped: boolean; readonly limits?: PackageLimits },
+) {
   const { signal } = cli;
   await using opening = new CleanUp();
-  const found: NamedPath[] = [];
+  const found: Awaited<ReturnType<typeof filesAt>> = [];
   const passedOver: SkippedFile[] = [];
   const names = inputNames(paths);
   for (const [index, path] of paths.entries())
@@ -83,7 +66,9 @@ export async function openFiles(
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
   const openAt = async (
-    { name, path, label }: Omit<NamedPath, 'isFound'>,
+    name: string,
+    path: string,
+    label: string,
     fromBytes?: number,
   ): Promise<LocalFile> => {
     const source = await openSource(path, label);
@@ -92,7 +77,7 @@ export async function openFiles(
   };
   const packed: PackedFile<LocalFile>[] = [];
   for (const each of found) {
-    const file = await openAt(each);
+    const file = await openAt(each.name, each.path, each.label);
     if (!isMapped && hints.format === undefined) await refuseLog(file, file.label);
     const recognising = recogniseArchive(file.source, { limits, areTables: isMapped, signal });
     const recognised = await recognising.catch((error: unknown) => {
@@ -112,18 +97,16 @@ export async function openFiles(
     await writeTemporaryFile(path, content, signal).catch((error: unknown) => {
       throw nameArchive(error, from.label);
     });
-    unpacked.push(await openAt({ name, label, path }, sentBytes));
+    unpacked.push(await openAt(name, path, label, sentBytes));
   }
   return opening.moveTo({ ...(await tableFiles(contents, unpacked, hints, signal)), sentBytes });
 }
 
-/** A file by its name from `inputNames`; the files of a folder by their paths in it. */
-function filesAt(
-  cli: Pick<Cli, 'stdin' | 'signal'>,
-  path: string,
-  name: string,
-  opening: CleanUp,
-): Promise<NamedPath[]> {
+/**
+ * A file by the name that an upload would give it, which is from `inputNames`; the files of a folder by their paths in it
+ * (`isFound`).
+ */
+function filesAt(cli: Pick<Cli, 'stdin' | 'signal'>, path: string, name: string, opening: CleanUp) {
   return withFileErrors('read', path, async () => {
     if (path === '-' || !(await stat(path)).isDirectory()) {
       const file = opening.use(await openInputFile(cli, path));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { HubRow } from '@svc/hub-client';
 import { checkItems, type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
   hasPrompt,
@@ -8,9 +9,7 @@ import {
   itemSize,
   type LocatedError,
   NO_REASON,
-  type UnreadRow,
 } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
 import { type WriteFileOptions, type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Features } from '@svc/tabular';
@@ -49,7 +48,7 @@ export async function packFiles(
   path: string,
   options: WriteFileOptions & { readonly signal: AbortSignal },
   limits?: ImportLimits,
-): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles' | 'unaskedCount' | 'unusedColumns'>> {
+) {
   const maker = new ItemMaker(given?.mapping ?? null, sentBytes, limits);
   const features: Features[] = [];
   const { signal } = options;
@@ -88,11 +87,12 @@ async function* rowItems(
   const { table, columns, features: mapped, unused } = opened;
   for (const column of unused) maker.unusedColumns.add(column);
   features.push(table.features);
-  async function* rows(): AsyncGenerator<LocatedRow[]> {
+  async function* rows(): AsyncGenerator<HubRow[]> {
     for await (const batch of table.read({ columns, signal })) {
       yield batch.rows.map((row, index) => {
         const unread = batch.invalid?.get(index);
-        return { row, rowIndex: batch.firstRow + index, split, unread: unread === null ? NO_REASON : unread };
+        const located = { row, rowIndex: batch.firstRow + index, split };
+        return unread === undefined ? located : { ...located, unread: unread ?? NO_REASON };
       });
     }
   }
@@ -171,15 +171,6 @@ export function fileNameOf(name: string): string {
   return [...safe].slice(0, MAX_LENGTH).join('') || 'dataset';
 }
 
-export interface LocatedRow {
-  readonly row: JsonObject;
-  /** 0-based. */
-  readonly rowIndex: number;
-  readonly split: string;
-  /** Why it cannot be read, if reading continues after such rows. */
-  readonly unread?: UnreadRow | undefined;
-}
-
 /** Errors that are listed, and skipped rows that are named. */
 const MAX_NAMED = 100;
 
@@ -202,11 +193,7 @@ export class ItemMaker {
   }
 
   /** Remarks on the items and the columns. */
-  get notes(): {
-    readonly skipped: number;
-    readonly unaskedCount: number;
-    readonly unusedColumns: Set<string>;
-  } {
+  get notes() {
     const { skipped, unusedColumns } = this;
     return { skipped: skipped?.count ?? 0, unaskedCount: this.#unaskedCount, unusedColumns };
   }
@@ -234,7 +221,7 @@ export class ItemMaker {
    * @throws JsonlError `package_limit`
    */
   async *ofRows(
-    batches: AsyncIterable<readonly LocatedRow[]>,
+    batches: AsyncIterable<readonly HubRow[]>,
     toItem: RowMapper,
     file?: string,
   ): AsyncGenerator<Item> {

@@ -5,14 +5,7 @@ import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError, isSystemError, withFileErrors } from '../errors/cli-error.ts';
 
-/** A file that is written completely or not at all. */
-export interface OutputFile extends AsyncDisposable {
-  readonly path: string;
-  readonly bytesWritten: number;
-  write(chunk: Uint8Array): Promise<void>;
-  /** Moves the file to its path. Disposing without a commit leaves nothing. */
-  commit(): Promise<void>;
-}
+export type OutputFile = Awaited<ReturnType<typeof createOutputFile>>;
 
 /**
  * Where to write: `output`, or `name` in it if it is a folder; without `output`, `name` in `folder`. A folder that ends with
@@ -36,8 +29,8 @@ export const isFolder = (path: string): Promise<boolean> =>
   );
 
 /**
- * Opens a temporary file in the folder of `path`, which `commit` moves to `path`. Writes directly to a device or a named
- * pipe.
+ * Opens a file that is written completely or not at all: a temporary one in the folder of `path`, which `commit` moves to
+ * `path`. Disposing without a commit leaves nothing. Writes directly to a device or a named pipe.
  *
  * @param options.mode permissions; default those of the file that it replaces
  * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`
@@ -45,7 +38,7 @@ export const isFolder = (path: string): Promise<boolean> =>
 export async function createOutputFile(
   path: string,
   options: { readonly force: boolean; readonly mode?: number },
-): Promise<OutputFile> {
+) {
   const target = await targetOf(path, options.force);
   const temporary = target.isSpecialFile
     ? null
@@ -56,11 +49,10 @@ export async function createOutputFile(
   );
   let bytesWritten = 0;
   return {
-    path,
     get bytesWritten() {
       return bytesWritten;
     },
-    async write(chunk) {
+    async write(chunk: Uint8Array) {
       await withFileErrors('write', path, () => file.writeFile(chunk));
       bytesWritten += chunk.byteLength;
     },
@@ -93,15 +85,11 @@ export async function replaceableFile(path: string, force: boolean): Promise<str
   return target.path;
 }
 
-interface OutputTarget {
-  readonly path: string;
-  readonly isSpecialFile: boolean;
-  /** Permissions of the file to replace. */
-  readonly mode?: number;
-}
-
-/** The file to replace, with symbolic links resolved; devices and pipes are never replaced. */
-async function targetOf(path: string, force: boolean): Promise<OutputTarget> {
+/** The file to replace with its permissions, symbolic links resolved; devices and pipes are never replaced. */
+async function targetOf(
+  path: string,
+  force: boolean,
+): Promise<{ readonly path: string; readonly isSpecialFile: boolean; readonly mode?: number }> {
   return withFileErrors('write', path, async () => {
     const found = await stat(path).catch((error: unknown) => {
       if (isSystemError(error) && error.code === 'ENOENT') return null;
@@ -151,11 +139,7 @@ export function outputExists(path: string): CliError {
 }
 
 /** A folder that is deleted, with its files, when it is disposed of. */
-export interface TemporaryFolder extends AsyncDisposable {
-  readonly path: string;
-}
-
-export async function createTemporaryFolder(): Promise<TemporaryFolder> {
+export async function createTemporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -1,15 +1,6 @@
 import type { Cli } from '../cli-context.ts';
 import { formatBytes } from '../text/format.ts';
 
-/** A progress bar; disposing removes it. */
-export interface Progress extends Disposable {
-  /**
-   * @param done the amount done so far
-   * @param total the whole amount, null if unknown
-   */
-  update(done: number, total: number | null): void;
-}
-
 const BAR_WIDTH = 30;
 const REDRAW_INTERVAL_MS = 100;
 /** ECMA-48: carriage return, and erase to the end of the line. */
@@ -17,16 +8,17 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /**
  * Shows a bar on a terminal that can redraw a line, and nothing in a pipe or with `--json` or `--quiet`. The cursor
- * stays visible: a killed process could not show it again.
+ * stays visible: a killed process could not show it again. Disposing removes it.
  *
  * @param label what the command is doing, in one word
  */
-export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' | 'items' = 'bytes'): Progress {
+export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' | 'items' = 'bytes') {
   const canRedraw = cli.isTerminal && cli.env['TERM'] !== 'dumb';
   if (!canRedraw || cli.json || cli.quiet) return { update: () => {}, [Symbol.dispose]: () => {} };
   let drawnAt = Number.NEGATIVE_INFINITY;
   return {
-    update(done, total) {
+    /** @param total the whole amount, null if unknown */
+    update(done: number, total: number | null) {
       const now = performance.now();
       if (now - drawnAt < REDRAW_INTERVAL_MS && done !== total) return;
       drawnAt = now;
