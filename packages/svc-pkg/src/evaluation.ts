@@ -13,7 +13,6 @@ export {
   groupScores,
   type Interval,
   isBar,
-  isBarVerdict,
   isOlderThanBar,
   normalQuantile,
   type PairSums,

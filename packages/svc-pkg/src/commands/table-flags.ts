@@ -138,13 +138,13 @@ export type TableOptions = Values<ReturnType<typeof tableFlags>>;
 
 /** What the options say about the format of files; the rest is detected. */
 export function hintsOf({ format, delimiter, quote, encoding, header }: TableOptions): FormatHints {
-  return {
-    ...(format === undefined ? {} : { format }),
-    ...(delimiter === undefined ? {} : { delimiter: delimiter === '\\t' ? '\t' : delimiter }),
-    ...(quote === undefined ? {} : { quote: quote === '' ? null : quote }),
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(header === false ? { header } : {}),
-  };
+  return given({
+    format,
+    delimiter: delimiter === '\\t' ? '\t' : delimiter,
+    quote: quote === '' ? null : quote,
+    encoding,
+    header: header === false ? header : undefined,
+  });
 }
 
 /**

@@ -54,7 +54,7 @@ async function verified(
   path: string,
   baselinePath: string | undefined,
   runHash: VerifyOptions['runHash'],
-): Promise<Verification> {
+) {
   const { signal } = cli;
   await using opened = new CleanUp();
   let reading = path;

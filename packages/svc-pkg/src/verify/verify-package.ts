@@ -11,8 +11,7 @@ import {
   toHex,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
-import { inspectPackage } from '@svc/pkg-format/internal';
+import { checkPackage, PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
 import {
   type Bar,
   barVerdict,
@@ -48,15 +47,7 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
 }
 
-export interface Verification {
-  /** As recomputed; null without a run, or if it cannot be read. */
-  readonly runHash: string | null;
-  /** As the package states it. */
-  readonly scoring: string | null;
-  /** Whether the scores were not recomputed, since their rules are not known. */
-  readonly isScoringUnknown: boolean;
-  readonly found: Findings;
-}
+export type Verification = Awaited<ReturnType<typeof verifyPackage>>;
 
 const RESULTS = 'results.jsonl';
 const RUN = 'manifest.json /run';
@@ -68,16 +59,16 @@ const MAX_REPETITIONS = 100;
 const MAX_SCORERS = 16;
 
 /** Errors after which the archive is no readable package. */
-const BROKEN: readonly PackageError['code'][] = [
-  ...(['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'] as const),
-];
+const BROKEN = ['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'];
 
 /**
  * Recomputes what a package states from what it holds: hashes, scores of checkers, statistics and the verdict.
  *
+ * @returns what was found, the hash of the run as recomputed (null without a run, or if it cannot be read), the rules of
+ *   scoring as the package states them, and whether scores were not recomputed, since these rules are not known
  * @throws PackageError for a broken archive
  */
-export async function verifyPackage(pkg: PackageReader, options: VerifyOptions): Promise<Verification> {
+export async function verifyPackage(pkg: PackageReader, options: VerifyOptions) {
   const found = new Findings();
   const { manifest, meta } = pkg;
   const stated = memberOf(manifest, 'run');
@@ -85,8 +76,7 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions):
   const hasRun = hasEntry(pkg, RESULTS);
   const isScoringUnknown = hasRun && scoring !== SCORING;
   const facts = { scoring: typeof scoring === 'string' ? scoring : null, isScoringUnknown, found };
-  if (!(await inspect(pkg, found, options.signal))) return { ...facts, runHash: null };
-  if (!hasRun) return { ...facts, runHash: null };
+  if (!(await inspect(pkg, found, options.signal)) || !hasRun) return { ...facts, runHash: null };
   const bar = await readJsonEntry(pkg, 'bar.json');
   const config = await readJsonEntry(pkg, 'run_config.json');
   const run = new RunCheck(found, {
@@ -99,7 +89,7 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions):
   });
   const computed = await readAll(pkg, run, options.signal);
   found.compare(`${RUN}/dataset_version_hash`, memberOf(stated, 'dataset_version_hash'), computed);
-  const runHash = run.digest();
+  const runHash = run.hasher.digest();
   const recorded = memberOf(stated, 'run_hash');
   if (recorded === null) found.trust('unstated_run_hash');
   else if (found.compare(`${RUN}/run_hash`, recorded, runHash)) found.prove('run_hash');
@@ -122,9 +112,9 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions):
 /** Reports the errors of an import. @returns whether items and results are readable @throws PackageError if nothing is */
 async function inspect(pkg: PackageReader, found: Findings, signal: AbortSignal): Promise<boolean> {
   let isReadable = true;
-  const events = inspectPackage(pkg, { signal });
+  const errors = checkPackage(pkg, { signal });
   for (;;) {
-    const next = await events.next();
+    const next = await errors.next();
     if (next.done === true) {
       if (next.value.versionHash !== null) {
         found.prove('items', next.value.itemCount);
@@ -134,8 +124,7 @@ async function inspect(pkg: PackageReader, found: Findings, signal: AbortSignal)
       }
       return isReadable;
     }
-    if (next.value.kind !== 'error') continue;
-    const { error } = next.value;
+    const error = next.value;
     if (BROKEN.includes(error.code)) throw error;
     const { file = error.entry, line, path = '' } = error.location;
     const place = `${file ?? 'the archive'}${line === undefined ? '' : `:${line}`} ${path}`.trimEnd();
@@ -178,29 +167,21 @@ async function readAll(pkg: PackageReader, run: RunCheck, signal: AbortSignal): 
   return versionHash(hashes);
 }
 
-interface LineOfResult {
-  readonly value: JsonObject;
-  readonly line: number;
-}
+type LineOfResult = ReturnType<typeof readLines> extends AsyncGenerator<infer Line> ? Line : never;
 
 const isOf = (result: JsonObject, section: string, at: number): boolean =>
   memberOf(result, 'section') === section && memberOf(result, 'order_index') === at;
 
-interface StatedRun {
-  /** `run` of the manifest and of `meta.json`. */
-  readonly stated: JsonValue;
-  readonly meta: JsonValue;
+/** `run` of the manifest and of `meta.json`, its files, and whether its scores are checked. */
+interface StatedRun extends Readonly<Record<'stated' | 'meta' | 'bar' | 'schema', JsonValue>> {
   readonly config: JsonObject;
-  readonly bar: JsonValue;
-  readonly schema: JsonValue;
-  /** Whether its scores are checked. */
   readonly isScored: boolean;
 }
 
 class RunCheck {
   readonly #found: Findings;
   readonly #run: StatedRun;
-  readonly #hasher: RunHasher;
+  readonly hasher: RunHasher;
   readonly #isNamed: boolean;
   readonly #scoring: StoredScoring;
   readonly #sums = new Map<string, ScorerSums>();
@@ -218,17 +199,13 @@ class RunCheck {
     const scoring = storedScoring(config);
     if (scoring === null) found.trust('unknown_configuration');
     this.#scoring = scoring ?? { plans: [], reasoning: 'strip', isExternal: true };
-    this.#hasher = createRunHasher({
+    this.hasher = createRunHasher({
       versionHash: String(memberOf(stated, 'dataset_version_hash')),
       config: canonicalJson(config),
       bar: bar === null ? null : canonicalJson(bar),
     });
     for (const name of Object.keys(this.#statedScorers())) this.#sums.set(name, new ScorerSums());
     this.#sums.set('', new ScorerSums());
-  }
-
-  digest(): string {
-    return this.#hasher.digest();
   }
 
   /** An item with its results. */
@@ -243,7 +220,7 @@ class RunCheck {
     const cluster = value === undefined || value === 'null' ? null : value;
     for (const { value: result, line } of results) {
       const place = `${RESULTS}:${line} `;
-      this.#hasher.add(recordText(hashedResult(result), this.#isNamed));
+      this.hasher.add(recordText(hashedResult(result), this.#isNamed));
       const recorded = memberOf(result, 'item_hash');
       if (recorded !== null) this.#found.compare(`${place}/item_hash`, recorded, hash);
       this.#found.compare(`${place}/item_id`, memberOf(result, 'item_id'), item.id);
