@@ -4,35 +4,32 @@ import { CliError } from '../errors/cli-error.ts';
 import { readRun, repetitionsOf } from '../service/follow-run.ts';
 import { isDatasetId, runParams } from '../service/references.ts';
 import { listPages, type ServiceClient } from '../service/service-client.ts';
-import type { ScoreSpread, Sight } from './sight.ts';
+import type { sightOf } from './sight.ts';
 
 export interface Baseline {
   readonly run: Run;
   readonly label: string | undefined;
 }
 
-export interface BaselineRequest {
-  /** Id of a run, or a label. */
-  readonly reference: string;
-  /** Labels are of the runs of this dataset. */
-  readonly datasetId: string;
-  /** The run of the gate, which is not its own baseline. */
-  readonly exceptRunId: string | undefined;
-}
-
 /**
  * Finds a baseline: a run by its id, or the newest completed run of a dataset with a label.
  *
+ * @param reference id of a run, or a label
+ * @param exceptRunId the run of the gate, which is not its own baseline
  * @throws CliError `baseline_not_found`; `baseline_unusable` for a run that has not completed or has no scores; `usage`
  */
-export async function findBaseline(service: ServiceClient, request: BaselineRequest): Promise<Baseline> {
-  const { reference, exceptRunId } = request;
+export async function findBaseline(
+  service: ServiceClient,
+  reference: string,
+  datasetId: string,
+  exceptRunId?: string,
+): Promise<Baseline> {
   if (reference.trim() === '') throw new CliError('usage', '--baseline must be the id of a run, or a label');
   const isId = isDatasetId(reference);
   if (isId && reference.toLowerCase() === exceptRunId?.toLowerCase()) {
     throw new CliError('usage', '--baseline and --run must be two runs');
   }
-  const id = isId ? reference : await newestWith(service, request);
+  const id = isId ? reference : await newestWith(service, reference, datasetId, exceptRunId);
   const { value: run } = await readRun(service, id);
   if (run.status !== 'completed') {
     throw new CliError('baseline_unusable', `The baseline ${id} has the status ${run.status}, not completed`);
@@ -43,7 +40,9 @@ export async function findBaseline(service: ServiceClient, request: BaselineRequ
 
 async function newestWith(
   service: ServiceClient,
-  { reference, datasetId, exceptRunId }: BaselineRequest,
+  reference: string,
+  datasetId: string,
+  exceptRunId: string | undefined,
 ): Promise<string> {
   const query = { dataset_id: datasetId, label: reference, status: 'completed', limit: 2 } as const;
   const reply = service.api.GET('/runs', { params: { query: { ...query, sort: '-created_at' } } });
@@ -85,8 +84,6 @@ export async function readComparison(
   );
 }
 
-export type MeasuredSpread = ScoreSpread & Pick<Sight, 'variance_assumed' | 'measured_with'>;
-
 const ASSUMED_CORRELATION = 0.5;
 
 const NORMAL_975 = 1.959964;
@@ -97,13 +94,13 @@ export const gateName = (baseline: Run): string => `gate against ${baseline.id}`
 /**
  * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last
  * comparison by a gate. If all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null if all
- * scores are another equal number, or there are fewer than two.
+ * scores are another equal number, or there are fewer than two. It says where both come from.
  */
 export async function readSpread(
   service: ServiceClient,
   baseline: Run,
   query: ComparisonQuery,
-): Promise<MeasuredSpread | null> {
+): Promise<Parameters<typeof sightOf>[0] | null> {
   const { stderr, ci95, ok } = scoresOf(baseline, query.scorer);
   const items = ok / repetitionsOf(baseline);
   if (stderr === null) return null;

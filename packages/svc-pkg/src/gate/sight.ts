@@ -8,13 +8,6 @@ export interface ScoreSpread {
   readonly correlation: number;
 }
 
-/** Items, how often to run each, and the drop that this can see. */
-export interface GatePlan {
-  readonly items: number;
-  readonly repetitions: number;
-  readonly detectable: number;
-}
-
 /** As many as a run may have. */
 const MAX_REPETITIONS = 100;
 
@@ -50,14 +43,13 @@ export function itemsToDetect(spread: ScoreSpread, drop: number, power: number):
  */
 export function planGate(
   spread: ScoreSpread,
-  options: {
-    readonly available: number;
-    readonly repetitions: number;
-    readonly detect: number;
-    readonly power: number;
-  },
-): GatePlan {
-  const { available, repetitions, detect, power } = options;
+  {
+    available,
+    repetitions,
+    detect,
+    power,
+  }: Readonly<Record<'available' | 'repetitions' | 'detect' | 'power', number>>,
+) {
   const needed = itemsToDetect(spread, detect, power);
   const items = Math.min(needed, available);
   const wanted = repetitions * Math.ceil(needed / items);
@@ -100,22 +92,14 @@ export function sightText(sight: Sight | null, baseline: string, drop: number): 
   if (sight === null) {
     return `All scores of ${baseline} are equal and neither 0 nor 1, or there are fewer than two: what the gate will see cannot be computed`;
   }
-  const {
-    items,
-    detectable,
-    needed_items: needs,
-    power,
-    variance_assumed,
-    correlation,
-    measured_with,
-  } = sight;
+  const { items, detectable, needed_items: needs, power, correlation, measured_with: other } = sight;
   const from =
-    measured_with === null
+    other === null
       ? `correlation ${correlation} assumed`
-      : `correlation ${Number(correlation.toPrecision(2))} of the last comparison, with ${measured_with}`;
+      : `correlation ${Number(correlation.toPrecision(2))} of the last comparison, with ${other}`;
   const needed = needs === null ? '' : `; ${pointsOf(drop)} need ${needs.toLocaleString('en-US')}`;
   const seen = `With ${items.toLocaleString('en-US')} items you will see a drop of ${pointsOf(detectable)}${needed}`;
-  const variance = variance_assumed
+  const variance = sight.variance_assumed
     ? `variance assumed: the Wilson bound of ${baseline}, whose scores are all equal`
     : `variance of ${baseline}`;
   return `${seen} (power ${power}, ${variance}, ${from})`;

@@ -136,17 +136,11 @@ function entryText(entry: JsonValue): string {
   return jsonOf({ beginning: shortened(canonicalJson(entry), MAX_ENTRY / 4) });
 }
 
-/** One page of a list of the service, and the text before it. */
-export interface ReadPage {
-  readonly head?: JsonObject;
-  readonly page: JsonObject;
-}
-
 /**
  * A part of a list: as many entries as fit, and a cursor for the rest. It holds the service's own cursor, how many entries
  * of its page were shown, and the limit.
  *
- * @param read requests a page; `isFirst` for the first one of the list
+ * @param read requests a page, for the first one of the list (`isFirst`) with a text before it
  * @param shape what to show of an entry
  */
 export async function listAnswer(
@@ -154,7 +148,10 @@ export async function listAnswer(
     cursor,
     limit = DEFAULT_LIMIT,
   }: { readonly cursor?: string | undefined; readonly limit?: number | undefined },
-  read: (page: { readonly limit: number; readonly cursor?: string }, isFirst: boolean) => Promise<ReadPage>,
+  read: (
+    page: { readonly limit: number; readonly cursor?: string },
+    isFirst: boolean,
+  ) => Promise<{ readonly head?: JsonObject; readonly page: JsonObject }>,
   shape: (entry: JsonObject) => JsonValue = (entry) => entry,
 ): Promise<Answer> {
   type Place = readonly [limit: number, cursor: string | null, skip: number];

@@ -1,11 +1,4 @@
-import {
-  changeItems,
-  checkChange,
-  checkUpload,
-  type ItemsChange,
-  type PageQuery,
-  uploadFile,
-} from '@svc/client';
+import { changeItems, checkChange, checkUpload, type PageQuery, uploadFile } from '@svc/client';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -22,7 +15,6 @@ import {
   factsAnswer,
   listAnswer,
   pick,
-  type ReadPage,
   wholeAnswer,
 } from './answer.ts';
 import {
@@ -151,7 +143,7 @@ const pagesOf =
     request: (page: PageQuery) => Promise<{ readonly data?: unknown; readonly response: Response }>,
     head?: () => Promise<JsonObject>,
   ) =>
-  async (query: PageQuery, isFirst: boolean): Promise<ReadPage> => ({
+  async (query: PageQuery, isFirst: boolean) => ({
     page: documentOf(await service.read(request(query))),
     ...(isFirst && head && { head: await head() }),
   });
@@ -210,17 +202,11 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       const fields: Record<string, string> = mapping === undefined ? {} : { mapping: textOf(mapping) };
       if (dataset === undefined && (section !== undefined || note !== undefined))
         throw new CliError('usage', 'section and note are for a dataset that exists: name it');
-      const change: ItemsChange | null =
-        dataset === undefined
-          ? null
-          : {
-              datasetId: await findDataset(service, dataset),
-              mode: 'append',
-              ...given({ section, message: note }),
-            };
+      const datasetId = dataset === undefined ? null : await findDataset(service, dataset);
       const { text } = await sendFiles(cli, service, [path], (sources, how): Promise<{ text: string }> => {
         const options = { ...how, fields, inBackground: false };
-        if (change === null) return isDry ? checkUpload(sources, options) : uploadFile(sources, options);
+        if (datasetId === null) return isDry ? checkUpload(sources, options) : uploadFile(sources, options);
+        const change = { datasetId, mode: 'append' as const, ...given({ section, message: note }) };
         return isDry ? checkChange(sources, change, options) : changeItems(sources, change, options);
       });
       return factsAnswer(pick(parseJson(text), STORED));
@@ -302,11 +288,11 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     needs: ['run', 'other'],
     takes: ['limit', 'cursor'],
     run: async ({ run, other, ...rest }, tools) => {
+      const { api, read } = tools.service;
       const path = { ...runParams(run).path, other_id: runParams(other).path.id };
-      const list = (query: PageQuery) =>
-        tools.service.api.GET('/runs/{id}/compare/{other_id}', { params: { path, query } });
       return await listAnswer(rest, async (query, isFirst) => {
-        const page = documentOf(await tools.service.read(list(query)));
+        const reply = api.GET('/runs/{id}/compare/{other_id}', { params: { path, query } });
+        const page = documentOf(await read(reply));
         return { page, ...(isFirst && { head: pick(page, COMPARISON) }) };
       });
     },
@@ -321,16 +307,10 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       { service },
     ) => {
       if (verdict === null && note === null) throw new CliError('usage', 'label needs verdict or note');
-      const path = {
-        ...runParams(run).path,
-        section,
-        order_index: String(index),
-        repetition: String(repetition),
-      };
-      const body = { verdict, note };
+      const place = { section, order_index: String(index), repetition: String(repetition) };
       const reply = service.api.PUT('/runs/{id}/results/{section}/{order_index}/{repetition}/label', {
-        params: { path },
-        body,
+        params: { path: { ...runParams(run).path, ...place } },
+        body: { verdict, note },
       });
       return factsAnswer(documentOf(await service.read(reply)));
     },

@@ -51,23 +51,21 @@ interface PackageInput {
   readonly defaultPath: string;
 }
 
-/** Reports on a package by the path that it has now. */
-export type PackageReport = (output: string) => Result;
-
 /**
  * Writes a package next to its input, or where the options say, and prints the report. `-` is standard output: it gets a
  * complete package or nothing, and the report goes to standard error, with `--json` alone.
  *
  * @param input what the package is made of; `shown` is its name in errors
  * @param defaultPath where it is written without `--output`
- * @param write writes the package to a path, replacing a file there if `force` is set
+ * @param write writes the package to a path, replacing a file there if `force` is set, and reports on it by the path that
+ *   it has in the end
  * @throws CliError `output_exists`, `io_error`
  */
 export async function outputPackage(
   cli: Cli,
   { output: asked, force: isForced }: PackageOutputOptions,
   source: PackageInput,
-  write: (target: string, force: boolean) => Promise<PackageReport>,
+  write: (target: string, force: boolean) => Promise<(output: string) => Result>,
 ): Promise<void> {
   if (asked === '-') {
     const report = await throughFile(cli, 'archive', (target) =>

@@ -136,9 +136,7 @@ async function runGate(
     throw new CliError('usage', `Run ${earlier.id} is of another dataset`);
   }
   const config = earlier?.config ?? (await readRunConfig(cli, given({ config: options.config })));
-  const baseline = await findBaseline(service, {
-    ...{ reference: options.baseline, datasetId: found.id, exceptRunId: earlier?.id },
-  });
+  const baseline = await findBaseline(service, options.baseline, found.id, earlier?.id);
   const query = queryOf(scorer, config, baseline.run);
   const drop = { baseline: baseline.run.id, max_drop: maxDrop, ...given({ scorer: query.scorer }) };
   const bar = options.seal === true ? { metric: 'mean' as const, ...drop } : undefined;
@@ -250,11 +248,10 @@ function withRun(
       return new CliError(code, `${message}: run ${run.id} continues in the service`, {
         hint: `To continue: ${again}`,
       });
-    case 'items_failed':
-      return new CliError(code, message, {
-        ...{ errors, location },
-        hint: `To run them again: svc-pkg retry ${run.id}. Then: ${again}`,
-      });
+    case 'items_failed': {
+      const hint = `To run them again: svc-pkg retry ${run.id}. Then: ${again}`;
+      return new CliError(code, message, { errors, location, hint });
+    }
     case 'connection_lost':
     case 'service_unreachable':
       return new CliError(code, `${message}; run ${run.id}`, { hint: `To continue: ${again}` });
@@ -304,18 +301,15 @@ export const plan = operation({
     const service = await open();
     const version = await findVersion(service, dataset);
     const { value: found } = await readDataset(service, version);
-    const request = { reference, datasetId: version.id, exceptRunId: undefined };
-    const { run } = await findBaseline(service, request);
+    const { run } = await findBaseline(service, reference, version.id);
     const spread = await readSpread(service, run, query);
     if (spread === null || found.item_count === 0) {
-      throw new CliError(
-        'nothing_to_plan',
-        `The scores of run ${run.id} are all equal and neither 0 nor 1, or there are fewer than two: no number of items follows`,
-      );
+      const why =
+        'are all equal and neither 0 nor 1, or there are fewer than two: no number of items follows';
+      throw new CliError('nothing_to_plan', `The scores of run ${run.id} ${why}`);
     }
-    const plan = planGate(spread, {
-      ...{ available: found.item_count, repetitions: repetitionsOf(run), detect, power },
-    });
+    const repetitions = repetitionsOf(run);
+    const plan = planGate(spread, { available: found.item_count, repetitions, detect, power });
     const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
     const facts = [
       ['items', plan.items],
@@ -327,10 +321,8 @@ export const plan = operation({
     await printResult(cli, factsResult(facts, document));
     // Rounded like the number of items.
     if (plan.detectable <= detect * (1 + 1e-6)) return;
-    throw new CliError(
-      'not_detectable',
-      `A drop of ${pointsOf(detect)} cannot be seen with ${countOf(plan.items, 'item')} and ${plan.repetitions} repetitions: ` +
-        `they see one of ${pointsOf(plan.detectable)}`,
-    );
+    const seen = `${countOf(plan.items, 'item')} and ${plan.repetitions} repetitions`;
+    const message = `A drop of ${pointsOf(detect)} cannot be seen with ${seen}: they see one of ${pointsOf(plan.detectable)}`;
+    throw new CliError('not_detectable', message);
   },
 });
