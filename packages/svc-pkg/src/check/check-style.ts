@@ -76,10 +76,7 @@ export class Diagnostics {
 export class Linter {
   readonly #found: Diagnostics;
   readonly #ids = new Set<string>();
-  #file = '';
-  #itemCount = 0;
-  #hasCarriageReturn = false;
-  #lastLine = 1;
+  #section = { file: '', itemCount: 0, hasCarriageReturn: false, lastLine: 1 };
 
   constructor(found: Diagnostics) {
     this.#found = found;
@@ -87,25 +84,23 @@ export class Linter {
 
   /** Starts a section. */
   begin(file: string): void {
-    this.#file = file;
-    this.#itemCount = 0;
-    this.#hasCarriageReturn = false;
-    this.#lastLine = 1;
+    this.#section = { file, itemCount: 0, hasCarriageReturn: false, lastLine: 1 };
   }
 
   line({ location, bytes, item, errors }: CheckedLine): void {
     const found = this.#found;
-    this.#lastLine = location.line ?? this.#lastLine;
+    const section = this.#section;
+    section.lastLine = location.line ?? section.lastLine;
     const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
-    if (endsWithReturn && !this.#hasCarriageReturn) {
-      this.#hasCarriageReturn = true;
+    if (endsWithReturn && !section.hasCarriageReturn) {
+      section.hasCarriageReturn = true;
       found.style('style_crlf', 'Lines end with CR LF; an export writes LF', location);
     }
     if (item === null) {
       if (errors.length === 0) found.style('style_blank_line', 'The line is blank', location);
       return;
     }
-    this.#itemCount += 1;
+    section.itemCount += 1;
     const text = endsWithReturn ? bytes.subarray(0, -1) : bytes;
     if (!Buffer.from(canonicalJson(item)).equals(text)) {
       const message = 'The line is not in the canonical form that an export writes';
@@ -125,14 +120,14 @@ export class Linter {
   /** Ends the section. */
   end({ hasByteOrderMark, endsWithLineFeed }: FileEnds): void {
     const found = this.#found;
-    const file = this.#file;
+    const { file, itemCount, lastLine: line } = this.#section;
     if (hasByteOrderMark) {
       found.style('style_byte_order_mark', 'The file begins with a byte order mark', { file, line: 1 });
     }
-    if (this.#itemCount === 0) found.style('style_empty_section', 'The section has no items', { file });
+    if (itemCount === 0) found.style('style_empty_section', 'The section has no items', { file });
     if (!endsWithLineFeed) {
       const message = 'The last line does not end with a line feed';
-      found.style('style_no_final_newline', message, { file, line: this.#lastLine });
+      found.style('style_no_final_newline', message, { file, line });
     }
   }
 

@@ -178,10 +178,8 @@ export const diff = operation({
     const { counts, sections, data } = await listPages(limit, (page) =>
       service.api.GET('/datasets/{id}/diff/{other_id}', { params: { path, query: { ...wanted, ...page } } }),
     );
-    await printResult(cli, {
-      text: () => diffText({ counts, sections, data }, only),
-      json: () => jsonText({ counts, sections, data }),
-    });
+    const found = { counts, sections, data };
+    await printResult(cli, { text: () => diffText(found, only), json: () => jsonText(found) });
   },
 });
 
@@ -254,34 +252,22 @@ export const deleteAll = operation({
   },
 });
 
-interface Target {
-  readonly id: string;
-  readonly name: string | null;
-  /** Set for one version of a dataset. */
-  readonly version?: number;
-  /** The name that a person types; null for a run without one. */
-  readonly shown: string | null;
-  /** What is deleted with it. */
-  readonly contents: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string | undefined>>;
-}
-
+/** What is deleted, and with what; `shown` is the name that a person types, null for a run without one. */
 async function findTarget(
   service: ServiceClient,
   text: string,
   { run, runs }: { readonly run?: true; readonly runs?: true },
-): Promise<Target> {
+) {
+  const all = { version: undefined, query: {} };
   if (run) {
     const { id, name } = (await readRun(service, text)).value;
     const path = `/runs/${encodeURIComponent(text)}`;
-    return { id, name, shown: name, contents: 'its results', path, query: {} };
+    return { ...all, id, name, shown: name, contents: 'its results', path };
   }
   const found = await findVersion(service, text);
   const { id, name, version } = (await readDataset(service, found)).value;
   const path = `/datasets/${encodeURIComponent(found.id)}`;
-  if (found.version === undefined)
-    return { id, name, shown: name, contents: 'all its runs', path, query: {} };
+  if (found.version === undefined) return { ...all, id, name, shown: name, contents: 'all its runs', path };
   return {
     ...{ id: found.id, name, version, shown: `${name}@${version}`, path: `${path}/versions/${version}` },
     contents: runs ? 'its runs' : 'what only it holds',
@@ -290,7 +276,10 @@ async function findTarget(
 }
 
 /** @throws CliError `not_confirmed` */
-async function confirm(cli: Cli, { id, shown, contents }: Target): Promise<void> {
+async function confirm(
+  cli: Cli,
+  { id, shown, contents }: Awaited<ReturnType<typeof findTarget>>,
+): Promise<void> {
   const what = shown === null ? 'id of the run' : 'name';
   const expected = shown ?? id;
   const typed = await ask(cli, `Type the ${what} to delete it with ${contents} (${expected}): `);

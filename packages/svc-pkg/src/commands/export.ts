@@ -6,17 +6,8 @@ import { downloadExport } from '../service/download.ts';
 import { parseDatasetReference, VERSION_ARGUMENT } from '../service/references.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 import { formatBytes } from '../text/format.ts';
-import { flag, force, grouped, type Operation, operation, text } from './define-operation.ts';
+import { flag, force, grouped, type Operation, operation, text, type Values } from './define-operation.ts';
 import { databaseUrl } from './migrate.ts';
-
-interface Options {
-  readonly run?: string;
-  readonly allowIncomplete?: true;
-  readonly output?: string;
-  readonly force?: true;
-  readonly database?: true;
-  readonly databaseUrl?: string;
-}
 
 /** If the program has a database, exports read it without a service. */
 const databaseFlags = () =>
@@ -31,27 +22,30 @@ const databaseFlags = () =>
     ]),
   });
 
+const exportFlags = () => ({
+  run: text(
+    '--run <id>',
+    'include this run of the dataset: its configuration without secrets, and its results',
+  ),
+  allowIncomplete: flag(
+    '--allow-incomplete',
+    'with --run: also a run that is not completed, which the package marks as incomplete',
+  ),
+  output: text(
+    '-o, --output <path>',
+    'file or folder to write to, - for standard output (default: the name that the service proposes)',
+  ),
+  force: force(),
+});
+
+type Options = Values<ReturnType<typeof exportFlags> & ReturnType<typeof databaseFlags>>;
+
 export const exportDataset: Operation = (command, cli) =>
   operation({
     summary: 'write a stored dataset as a package',
     description: 'Writes a dataset as a package. The file appears under its name only when it is complete.',
     arguments: { dataset: ['<dataset>', VERSION_ARGUMENT] },
-    options: {
-      run: text(
-        '--run <id>',
-        'include this run of the dataset: its configuration without secrets, and its results',
-      ),
-      allowIncomplete: flag(
-        '--allow-incomplete',
-        'with --run: also a run that is not completed, which the package marks as incomplete',
-      ),
-      output: text(
-        '-o, --output <path>',
-        'file or folder to write to, - for standard output (default: the name that the service proposes)',
-      ),
-      force: force(),
-      ...(cli.database === null ? {} : databaseFlags()),
-    },
+    options: { ...exportFlags(), ...(cli.database === null ? {} : databaseFlags()) },
     examples: [
       'svc-pkg export GSM8K',
       'svc-pkg export GSM8K@3 --output before-the-corrections.pkg.zip',

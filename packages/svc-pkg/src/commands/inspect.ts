@@ -6,7 +6,6 @@ import {
   type CheckedSection,
   type PackageReader,
   type PackageRun,
-  type PackageSection,
   readPackageItems,
 } from '@svc/pkg-format';
 import type { Cli } from '../cli-context.ts';
@@ -176,8 +175,8 @@ function inspectionText(path: string, inspected: Inspected): string {
     ...(more > 0 ? [`  ... and ${more} more\n`] : []),
     ...(samples.length > 0 ? ['\nfirst items\n'] : []),
     ...samples.map(
-      ({ section, orderIndex, item }) =>
-        `  ${printableValue(section)} ${orderIndex}\n${sampleText(item, '    ')}`,
+      ({ section, order_index: index, item }) =>
+        `  ${printableValue(section)} ${index}\n${sampleText(item, '    ')}`,
     ),
   ];
   return lines.join('');
@@ -194,7 +193,7 @@ function inspectionDocument(path: string, inspected: Inspected): Record<string, 
     ignored_entries: pkg.ignoredEntries,
     manifest: pkg.manifest,
     meta: pkg.meta,
-    samples: samples.map(({ section, orderIndex, item }) => ({ section, order_index: orderIndex, item })),
+    samples,
   };
 }
 
@@ -203,44 +202,28 @@ function listed(values: readonly string[]): string {
   return `${values.slice(0, MAX_LISTED).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
-/** An item as it is in a package: it names the files that it refers to. */
-interface SampleItem {
-  readonly section: string;
-  /** From 0, in its section. */
-  readonly orderIndex: number;
-  readonly item: Item;
-}
-
 /**
- * The first items of a package, in section and item order. Reads only the lines of these items.
+ * The first items of a package as they are in it, with the names of the files that they refer to. Reads only the lines of
+ * these items.
  *
  * @throws PackageError
  */
-async function sampleItems(pkg: PackageReader, count: number, signal: AbortSignal): Promise<SampleItem[]> {
-  const samples: SampleItem[] = [];
+async function sampleItems(pkg: PackageReader, count: number, signal: AbortSignal) {
+  const samples: { readonly section: string; readonly order_index: number; readonly item: Item }[] = [];
+  const { maxLineBytes, maxDepth } = pkg.limits;
   for (const section of pkg.sections) {
     if (samples.length >= count) break;
-    samples.push(...(await firstItems(pkg, section, count - samples.length, signal)));
-  }
-  return samples;
-}
-
-async function firstItems(
-  pkg: PackageReader,
-  section: PackageSection,
-  count: number,
-  signal: AbortSignal,
-): Promise<SampleItem[]> {
-  const { file, name } = section;
-  const { maxLineBytes, maxDepth } = pkg.limits;
-  const items: Item[] = [];
-  try {
-    for await (const batch of splitLines(section.bytes({ signal }), { file, maxLineBytes, signal })) {
-      for (const { item } of parseLines(batch, { file, maxDepth })) items.push(item);
-      if (items.length >= count) break;
+    const { file, name } = section;
+    const before = samples.length;
+    try {
+      for await (const batch of splitLines(section.bytes({ signal }), { file, maxLineBytes, signal })) {
+        for (const { item } of parseLines(batch, { file, maxDepth }))
+          samples.push({ section: name, order_index: samples.length - before, item });
+        if (samples.length >= count) break;
+      }
+    } catch (error) {
+      throw await pkg.explain(error, file, { signal });
     }
-  } catch (error) {
-    throw await pkg.explain(error, file, { signal });
   }
-  return items.slice(0, count).map((item, orderIndex) => ({ section: name, orderIndex, item }));
+  return samples.slice(0, count);
 }
