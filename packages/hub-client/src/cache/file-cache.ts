@@ -2,7 +2,6 @@ import type { ByteSource } from '@svc/tabular';
 
 /** What identifies the bytes of a file, and who may read them. */
 export interface CacheKey {
-  readonly endpoint: string;
   readonly dataset: string;
   /** A full commit hash, because a branch or tag may change its commit. */
   readonly commit: string;
@@ -11,7 +10,7 @@ export interface CacheKey {
 }
 
 /** What the hub says about a public repository at a full commit hash. */
-export interface DocumentKey extends Pick<CacheKey, 'endpoint' | 'dataset' | 'commit'> {
+export interface DocumentKey extends Pick<CacheKey, 'dataset' | 'commit'> {
   readonly document: 'info' | 'tree';
 }
 
@@ -25,6 +24,8 @@ export interface FileCache {
 }
 
 export interface CacheOptions {
+  /** Address of the hub whose bytes are kept. */
+  readonly endpoint: string;
   readonly folder: string;
   readonly maxBytes: number;
   /** The time of day, since 1970. */

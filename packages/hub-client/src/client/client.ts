@@ -137,7 +137,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const timeouts = resolveTimeouts(options.timeouts);
   const ownRetry = resolveRetry(DEFAULT_RETRY_POLICY, options.retry);
   const clock = options.clock ?? SYSTEM_CLOCK;
-  const cache = chooseCache(options, clock);
+  const cache = chooseCache(endpoint, options, clock);
   const transport = chooseTransport(endpoint, options, timeouts);
   const requester = new Requester({
     endpoint,
@@ -205,6 +205,7 @@ function resolveRetry(defaults: RetryPolicy, given: Partial<RetryPolicy> | undef
 }
 
 function chooseCache(
+  { href: endpoint }: URL,
   { cacheDir, cacheMaxBytes = DEFAULT_CACHE_BYTES }: HubClientOptions,
   clock: Clock,
 ): FileCache | undefined {
@@ -213,7 +214,7 @@ function chooseCache(
   if (typeof cacheDir !== 'string' || cacheDir === '') {
     throw new HubError('invalid_request', '`cacheDir` must be the path of a folder.');
   }
-  return openDiskCache({ folder: cacheDir, maxBytes: cacheMaxBytes, dateMs: () => clock.dateMs() });
+  return openDiskCache({ endpoint, folder: cacheDir, maxBytes: cacheMaxBytes, dateMs: () => clock.dateMs() });
 }
 
 function chooseTransport(endpoint: URL, options: HubClientOptions, timeouts: HubTimeouts): OpenTransport {

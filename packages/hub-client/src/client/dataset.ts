@@ -8,7 +8,13 @@ import { openRepository } from '../repository/open-repository.ts';
 import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 import { namedSplits, openTables, toHubError } from '../splits/open-tables.ts';
 import { defaultSplit, parseSplit } from '../splits/split-slice.ts';
-import { chooseSubset, type DatasetLayout, type Subset, type SubsetSplit } from '../splits/subset.ts';
+import {
+  chooseSubset,
+  type DatasetLayout,
+  defaultSubsets,
+  type Subset,
+  type SubsetSplit,
+} from '../splits/subset.ts';
 import { DEFAULT_REVISION, openConverted, openSnapshot, type Snapshot } from './snapshot.ts';
 import { createSplitReader, type HubSplit, type SplitReader } from './split-reader.ts';
 
@@ -190,14 +196,11 @@ function withExport(info: JsonObject, subset: Subset, from: Snapshot): JsonObjec
   };
 }
 
+/** A subset that cannot be read is the default only if there is no other. */
 function defaultSubset(layout: DatasetLayout): string | null {
-  try {
-    return chooseSubset(layout).name;
-  } catch (error) {
-    if (!(error instanceof HubError)) throw error;
-    const [only, more] = layout.subsets;
-    return more === undefined ? (only?.name ?? null) : null;
-  }
+  const [subset, ...more] = defaultSubsets(layout);
+  if (subset === undefined || more.length > 0) return null;
+  return subset.problem === null || layout.subsets.length === 1 ? subset.name : null;
 }
 
 function allSplits({ subsets }: DatasetLayout): HubSplit[] {

@@ -175,9 +175,8 @@ class FileList {
     const location = { dataset: id, commit, path, byteLength: size, sha256 };
     const file = new HubFile(this.#requester, location, context);
     if (context.cache === undefined || !isPinned(commit)) return file;
-    const { href: endpoint } = this.#requester.endpoint;
     const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };
-    return context.cache.open(file, { endpoint, dataset: id, commit, reader });
+    return context.cache.open(file, { dataset: id, commit, reader });
   };
 }
 

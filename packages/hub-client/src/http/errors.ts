@@ -10,23 +10,14 @@ const MAX_ERROR_BODY_BYTES = 16 * 1024;
 export class RetryableError extends Error {
   /** The error of the request if there is no further attempt. */
   readonly error: HubError;
-  readonly kind: RequestKind;
-  readonly host: string;
-  /** Null if there was no complete response. */
-  readonly status: number | null;
-  readonly headers: ResponseHeaders;
+  /** Without status and headers if there was no complete response. */
+  readonly attempt: { kind: RequestKind; host: string; status?: number; headers?: ResponseHeaders };
 
-  constructor(
-    error: HubError,
-    attempt: { kind: RequestKind; host: string; status?: number; headers?: ResponseHeaders },
-  ) {
+  constructor(error: HubError, attempt: RetryableError['attempt']) {
     super(error.message, { cause: error });
     this.name = 'RetryableError';
     this.error = error;
-    this.kind = attempt.kind;
-    this.host = attempt.host;
-    this.status = attempt.status ?? null;
-    this.headers = attempt.headers ?? { get: () => null };
+    this.attempt = attempt;
   }
 }
 

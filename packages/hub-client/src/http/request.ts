@@ -88,7 +88,6 @@ export interface HubRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses besides 2xx that are not errors. */
   readonly accept?: readonly number[];
-  readonly subject?: Subject;
 }
 
 /** A response whose body you read once, or discard. */

@@ -81,24 +81,24 @@ async function waitBeforeRetry(
 ): Promise<void> {
   if (!(error instanceof RetryableError)) throw error;
   context.signal?.throwIfAborted();
-  const { status, headers, kind, host } = error;
+  const { kind, host, status = null, headers = { get: () => null } } = error.attempt;
   const { budgetMs } = context.retry;
   const nowMs = clock.nowMs();
   const untilMs = Math.min(sinceMs + budgetMs, context.deadlineMs ?? Number.POSITIVE_INFINITY);
   const remainingMs = untilMs - nowMs;
-  const attempt = { failures, status, headers, nowMs: clock.dateMs(), remainingMs, random: clock.random() };
-  const plan = planRetry(attempt, context.retry);
+  const failed = { failures, status, headers, nowMs: clock.dateMs(), remainingMs, random: clock.random() };
+  const plan = planRetry(failed, context.retry);
   const waitMs = plan.retry ? plan.delayMs : plan.waitMs;
   if (status === 429 && waitMs !== null) rateLimits.close(kind, context, nowMs + waitMs);
-  if (!plan.retry) throw withRetryAfter(error, waitMs);
+  if (!plan.retry) throw status === null ? error.error : withRetryAfter(error.error, waitMs);
   const { delayMs, reason } = plan;
   onRetry?.({ host, kind, status, code: error.error.code, failures: failures + 1, delayMs, reason });
   await clock.sleep(delayMs, context.signal);
 }
 
 /** The error of the request, with the wait that a response asked for. */
-function withRetryAfter({ error, status }: RetryableError, waitMs: number | null): HubError {
-  if (status === null || waitMs === null) return error;
+function withRetryAfter(error: HubError, waitMs: number | null): HubError {
+  if (waitMs === null) return error;
   const details = { ...error.details, retryAfterMs: waitMs };
   return new HubError(error.code, error.message, { cause: error.cause, details });
 }

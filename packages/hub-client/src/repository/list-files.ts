@@ -44,9 +44,8 @@ export async function listFiles(
   context: RequestContext,
 ): Promise<ReadonlyMap<string, ListedFile>> {
   const { id: dataset, commit, isPublic } = repository;
-  const { href: endpoint } = requester.endpoint;
   const cache = isPublic && isPinned(commit) ? context.cache : undefined;
-  const key = { endpoint, dataset, commit, document: 'tree' } as const;
+  const key = { dataset, commit, document: 'tree' } as const;
   const kept = await cache?.load(key);
   const files = new Map<string, ListedFile>();
   if (kept) {
@@ -73,7 +72,7 @@ async function requestPages(
       throw new HubError('hub_bad_response', 'The pages of the listing of the hub form a loop.');
     seen.add(url.href);
     const maxEntries = MAX_LISTED_ENTRIES - entries;
-    const page: Page = await requester.readJson(
+    const page: { readonly entryCount: number; readonly next: URL | null } = await requester.readJson(
       { kind: 'tree', url },
       context,
       { maxBytes: MAX_PAGE_BYTES, maxValueLength: MAX_ENTRY_LENGTH },
@@ -89,12 +88,6 @@ async function requestPages(
       throw new HubError('hub_bad_response', `The next page of the listing of the hub is on ${url.host}.`);
     }
   }
-}
-
-interface Page {
-  /** Files and folders. */
-  readonly entryCount: number;
-  readonly next: URL | null;
 }
 
 /** Adds the files of a page entry by entry, so that no page blocks the thread. @returns the number of entries */
@@ -134,7 +127,7 @@ function readEntry(entry: JsonValue): ListedFile | null {
     Number.isSafeInteger(size) &&
     (size as number) >= 0 &&
     path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!sane) throw invalidEntry();
+  if (!sane) throw new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');
   const sha256 = isJsonObject(lfs) ? lfs['oid'] : null;
   // All files are held, and their pages are not.
   return {
@@ -142,10 +135,6 @@ function readEntry(entry: JsonValue): ListedFile | null {
     size: size as number,
     sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? ownText(sha256) : null,
   };
-}
-
-function invalidEntry(): HubError {
-  return new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');
 }
 
 function tooManyFiles(): HubError {

@@ -36,8 +36,7 @@ export async function openRepository(
   context: RequestContext,
 ): Promise<Repository> {
   const cache = isPinned(revision) ? context.cache : undefined;
-  const { href: endpoint } = requester.endpoint;
-  const key = { endpoint, dataset: path, commit: revision, document: 'info' } as const;
+  const key = { dataset: path, commit: revision, document: 'info' } as const;
   const kept = await cache?.load(key);
   if (kept) return JSON.parse(new TextDecoder().decode(kept)) as Repository;
   const repository = await requestRepository(requester, path, revision, context);

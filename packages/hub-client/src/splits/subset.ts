@@ -54,14 +54,22 @@ const MAX_LISTED = 20;
  * @throws HubError `hub_subset_not_found` with the available names; the subset's own problem, if it has one
  */
 export function chooseSubset(layout: DatasetLayout, name?: string): Subset {
-  const available = layout.subsets.map((subset) => subset.name);
-  const subset =
-    name === undefined ? defaultSubset(layout) : layout.subsets.find((other) => other.name === name);
+  const named =
+    name === undefined ? defaultSubsets(layout) : layout.subsets.filter((other) => other.name === name);
+  const [subset, ...more] = named;
   if (subset === undefined) {
+    const available = layout.subsets.map((subset) => subset.name);
     const missing = name === undefined ? 'Name a subset' : `Subset ${shorten(name)} not found`;
     const names = available.slice(0, MAX_LISTED).join(', ');
-    const more = available.length > MAX_LISTED ? `, … (${available.length})` : '';
-    throw new HubError('hub_subset_not_found', `${missing}: the dataset has ${names}${more}.`, {
+    const others = available.length > MAX_LISTED ? `, … (${available.length})` : '';
+    throw new HubError('hub_subset_not_found', `${missing}: the dataset has ${names}${others}.`, {
+      details: { available },
+    });
+  }
+  if (more.length > 0) {
+    const available = named.map(({ name }) => name);
+    const names = available.slice(0, MAX_LISTED).join(' and ');
+    throw new HubError('hub_subset_not_found', `Name a subset: the dataset has several defaults, ${names}.`, {
       details: { available },
     });
   }
@@ -69,16 +77,8 @@ export function chooseSubset(layout: DatasetLayout, name?: string): Subset {
   return subset;
 }
 
-function defaultSubset(layout: DatasetLayout): Subset | undefined {
-  if (layout.subsets.length === 1) return layout.subsets[0];
-  const candidates = layout.subsets.filter((subset) => subset.name === 'default' || subset.markedDefault);
-  if (candidates.length > 1) {
-    const available = candidates.map(({ name }) => name);
-    throw new HubError(
-      'hub_subset_not_found',
-      `Name a subset: the dataset has several defaults, ${available.slice(0, MAX_LISTED).join(' and ')}.`,
-      { details: { available } },
-    );
-  }
-  return candidates[0];
+/** The subset that is read if none is named, or several that look like it: one of them must be named then. */
+export function defaultSubsets({ subsets }: DatasetLayout): readonly Subset[] {
+  if (subsets.length === 1) return subsets;
+  return subsets.filter(({ name, markedDefault }) => name === 'default' || markedDefault);
 }
