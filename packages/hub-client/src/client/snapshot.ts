@@ -5,13 +5,18 @@ import { AccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
-import { parseDatasetCard } from '../repository/dataset-card.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { HubFile } from '../repository/open-file.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
-import { checkMetadata, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
-import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
-import { layOutFiles } from '../splits/layout.ts';
+import {
+  asMap,
+  checkMetadata,
+  invalidMetadata,
+  type YamlLocation,
+  type YamlMap,
+  type YamlValue,
+} from '../repository/parse-yaml.ts';
+import { CONVERTED_REVISION, convertedLayout, layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
 
 type OpenListed = (file: ListedFile, context: RequestContext) => ByteSource;
@@ -189,4 +194,39 @@ function cardOf({ revision, about }: Repository): YamlMap | null {
   if (revision !== DEFAULT_REVISION || typeof card !== 'object' || card === null) return null;
   const { configs, dataset_info: info } = card as Record<string, unknown>;
   return configs || info ? (card as YamlMap) : null;
+}
+
+/**
+ * Reads a dataset's metadata: the YAML front matter of its `README.md`, in which keys of `.huggingface.yaml` replace
+ * equal ones. Long cards are parsed on a thread. Absent files and an absent front matter give an empty map.
+ *
+ * @throws HubError `hub_unsupported_dataset` if the YAML is invalid
+ */
+export async function parseDatasetCard(
+  readme: string | null,
+  huggingfaceYaml: string | null = null,
+): Promise<YamlMap> {
+  const front = readme === null ? null : frontMatter(readme);
+  const [card, override] = await Promise.all([
+    front && parseMap(front.text, { file: 'README.md', firstLine: front.line }),
+    huggingfaceYaml === null ? null : parseMap(huggingfaceYaml, { file: '.huggingface.yaml' }),
+  ]);
+  return { ...card, ...override };
+}
+
+async function parseMap(text: string, location: YamlLocation): Promise<YamlMap> {
+  const value = await parseYamlApart(text, location);
+  const map = value === null ? {} : asMap(value);
+  if (map === null) throw invalidMetadata('it is not a map', { location: { file: location.file } });
+  return map;
+}
+
+/** The text between the first line `---` and the next one, and the line on which it begins. */
+function frontMatter(readme: string): { text: string; line: number } | null {
+  const opening = /^\uFEFF?\s*---[\r\n]+/.exec(readme)?.[0];
+  if (opening === undefined) return null;
+  const closing = /^---$/m.exec(readme.slice(opening.length).replaceAll('\r\n', '\n').replaceAll('\r', '\n'));
+  if (closing === null) return null;
+  const text = closing.input.slice(0, closing.index);
+  return { text, line: opening.split(/\r\n|\r|\n/).length };
 }

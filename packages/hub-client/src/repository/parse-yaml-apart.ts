@@ -30,34 +30,29 @@ export async function parseYamlApart(text: string, location: YamlLocation): Prom
 }
 
 function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue> {
-  let resolve: (value: YamlValue) => void = () => {};
-  let reject: (reason: unknown) => void = () => {};
-  const promise = new Promise<YamlValue>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
   const worker = new Worker(THREAD_FILE, {
     workerData: { text, location },
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
-  const tooMuch = (cause?: unknown): void => {
-    const reason = 'parsing takes too long or too much memory';
-    reject(invalidMetadata(reason, { location: { file: location.file }, cause }));
-  };
-  const deadline = setTimeout(tooMuch, DEADLINE_MS);
-  worker.on('message', (answer: YamlReply) => {
-    if ('value' in answer) resolve(answer.value);
-    else {
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  const parsed = new Promise<YamlValue>((resolve, reject) => {
+    const tooMuch = (cause?: unknown): void => {
+      const reason = 'parsing takes too long or too much memory';
+      reject(invalidMetadata(reason, { location: { file: location.file }, cause }));
+    };
+    deadline = setTimeout(tooMuch, DEADLINE_MS);
+    worker.on('message', (answer: YamlReply) => {
+      if ('value' in answer) return resolve(answer.value);
       const { message, location: at } = answer.refused;
       reject(new HubError('hub_unsupported_dataset', message, at && { location: at }));
-    }
+    });
+    // Anything else that ends the thread is a fault of this program, not of the text.
+    worker.on('error', (error: Error & { readonly code?: string }) =>
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch(error) : reject(error),
+    );
+    worker.on('exit', () => reject(new Error('The thread that parses YAML has died.')));
   });
-  // Anything else that ends the thread is a fault of this program, not of the text.
-  worker.on('error', (error: Error & { readonly code?: string }) =>
-    error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch(error) : reject(error),
-  );
-  worker.on('exit', () => reject(new Error('The thread that parses YAML has died.')));
-  return promise.finally(async () => {
+  return parsed.finally(async () => {
     clearTimeout(deadline);
     await worker.terminate();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { convertedLayout } from './converted-parquet.ts';
+import { convertedLayout } from './layout.ts';
 
 const files = (...paths: string[]): Array<{ path: string; size: number }> =>
   paths.map((path) => ({ path, size: 1 }));

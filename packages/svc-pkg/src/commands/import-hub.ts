@@ -105,6 +105,6 @@ async function importLocally(
     const selection = { path, split, subset, revision, token };
     const file = { path: target, force };
     const written = await importHubFile(cli, selection, given, { name, description }, file);
-    return (output) => writtenResult({ input: [path], output, name, ...written });
+    return (output) => writtenResult({ input: [path], output, name }, written);
   });
 }

@@ -53,7 +53,7 @@ export const pack = operation({
         const onProgress = (items: number): void => progress.update(items, null);
         const how = { force, generator: generatorOf(cli), signal: cli.signal, onProgress };
         const written = await packFiles(opened, given, { name, description }, path, how);
-        return (output) => writtenResult({ input: paths, output, name, ...written });
+        return (output) => writtenResult({ input: paths, output, name }, written);
       },
     );
   },

@@ -59,6 +59,5 @@ export async function importHubFile(
       onProgress: (items) => progress.update(items, reader.numRows),
     },
   );
-  const { skipped, unusedColumns } = maker.notes;
-  return { ...written, skipped, unusedColumns };
+  return { ...written, ...maker.notes, skippedFiles: { first: [], total: 0 } };
 }

@@ -11,7 +11,7 @@ import {
   NO_REASON,
 } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
-import { type WriteFileOptions, type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { type WriteFileOptions, writePackageFile } from '@svc/pkg-format/node';
 import type { Features } from '@svc/tabular';
 import {
   fileSchema,
@@ -20,7 +20,6 @@ import {
   openSection,
   promptWarnings,
   readTextFile,
-  type SkippedFiles,
   skippedFilesJson,
   sourceOf,
   type TableFile,
@@ -107,37 +106,20 @@ async function sha256Of(file: LocalTable, signal: AbortSignal): Promise<string> 
   return hash.digest('hex');
 }
 
-export interface PackedRows extends WrittenPackage {
-  readonly input: readonly string[];
-  readonly output: string;
-  readonly name: string;
-  /** Rows that did not become items. */
-  readonly skipped: number;
-  /** Files that are no tables. */
-  readonly skippedFiles?: SkippedFiles;
-  /** Items without a prompt or messages. */
-  readonly unaskedCount?: number;
-  /** Columns that no key of the mapping uses. */
-  readonly unusedColumns?: Iterable<string>;
-}
-
-export function writtenResult({
-  input,
-  output,
-  name,
-  versionHash,
-  itemCount,
-  sections,
-  skipped,
-  skippedFiles = { first: [], total: 0 },
-  unaskedCount = 0,
-  unusedColumns = [],
-}: PackedRows): Result {
-  const warnings = promptWarnings(unaskedCount);
+export function writtenResult(
+  {
+    input,
+    output,
+    name,
+  }: { readonly input: readonly string[]; readonly output: string; readonly name: string },
+  written: Awaited<ReturnType<typeof packFiles>>,
+): Result {
+  const { versionHash, itemCount, sections, skipped } = written;
+  const warnings = promptWarnings(written.unaskedCount);
   const notes = {
     ...(warnings.length === 0 ? {} : { warnings }),
-    ...unusedColumnsJson(unusedColumns),
-    ...skippedFilesJson(skippedFiles),
+    ...unusedColumnsJson(written.unusedColumns),
+    ...skippedFilesJson(written.skippedFiles),
   };
   return factsResult(
     [

@@ -88,10 +88,6 @@ export async function readText(cli: Pick<Cli, 'stdin'>, path: string): Promise<s
   return (await buffer(readBytes(cli, path))).toString();
 }
 
-export interface LocalPackage extends AsyncDisposable {
-  readonly pkg: PackageReader;
-}
-
 /**
  * Opens a package in a file; a terminal shows how much of it was read.
  *
@@ -102,7 +98,7 @@ export async function openLocalPackage(
   cli: Cli,
   path: string,
   openInput: typeof openInputFile = openInputFile,
-): Promise<LocalPackage> {
+) {
   await using opening = new CleanUp();
   const input = opening.use(await openInput(cli, path));
   const source = await openSource(input.path, path);

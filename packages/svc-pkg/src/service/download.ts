@@ -32,23 +32,25 @@ export function formatOf({ format, output }: { readonly format?: string; readonl
 
 const LINE_FEED = 10;
 
-export interface TableRequest {
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  /** JSON text of the request; with it, the service does something. */
-  readonly body?: string;
-  /** `-` for standard output. */
-  readonly output: string;
-  readonly force?: true | undefined;
-}
-
 /**
  * Writes a table of the service to a file, which appears when it is complete, or to standard output. With `--json`, prints a
  * document about the file.
  *
+ * @param request.body JSON text; with it, the service does something
+ * @param request.output `-` for standard output
  * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal
  */
-export async function downloadTable(cli: Cli, service: ServiceClient, request: TableRequest): Promise<void> {
+export async function downloadTable(
+  cli: Cli,
+  service: ServiceClient,
+  request: {
+    readonly path: string;
+    readonly query?: Readonly<Record<string, string | undefined>>;
+    readonly body?: string;
+    readonly output: string;
+    readonly force?: true | undefined;
+  },
+): Promise<void> {
   const { path, query = {}, body: json, output, force = false } = request;
   if (output === '-' && path.endsWith('.parquet')) refuseTerminal(cli);
   const { body } = await service.send(

@@ -22,19 +22,13 @@ export function parseEdits(text: string, file: string): JsonObject {
   });
 }
 
-export interface FoundItem {
-  readonly item: JsonObject;
-  readonly itemHash: string;
-  readonly section: string;
-}
-
 /** Finds an item by its id. @throws CliError `item_not_found`, `item_ambiguous` */
 export async function findItem(
   service: ServiceClient,
   datasetId: string,
   wanted: JsonValue,
   section: string | undefined,
-): Promise<FoundItem> {
+) {
   const query = {
     item_id: typeof wanted === 'string' ? wanted : canonicalJson(wanted),
     // The service takes its own links.
@@ -96,7 +90,7 @@ function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
  * @throws CliError `usage`
  */
 export function editOf(
-  { item, itemHash, section }: FoundItem,
+  { item, itemHash, section }: Awaited<ReturnType<typeof findItem>>,
   values: Iterable<readonly [pointer: string, value: JsonValue]>,
 ): JsonObject {
   for (const [pointer, value] of values) setPointer(item, pointer, value);

@@ -10,16 +10,12 @@ import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError } from '../errors/cli-error.ts';
 import { readText } from '../package/input-file.ts';
 
-export interface RunConfigOptions {
-  /** A JSON file, `-` for standard input. */
+interface RunConfigOptions {
   readonly config?: string;
   readonly model?: string;
   readonly baseUrl?: string;
-  /** `name.of.member=value`; the value is JSON, or else a text. */
   readonly set?: readonly string[];
-  /** Id of a run whose outputs are taken if it asked the same, or `latest`. */
   readonly reuse?: string;
-  /** What the run may cost, in the currency of its price. */
   readonly maxCost?: number;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDatasetCard } from './dataset-card.ts';
+import { parseDatasetCard } from './snapshot.ts';
 
 describe('parseDatasetCard', () => {
   it.each([
