@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { Command, CommanderError } from 'commander';
 import type { Cli, CliContext } from './cli-context.ts';
 import { type Operation, withExamples } from './commands/define-operation.ts';
-import { CliError, EXIT, EXIT_CODES } from './errors/cli-error.ts';
+import { CliError, EXIT, EXIT_CODES, usageError } from './errors/cli-error.ts';
 import type { Failure } from './errors/failure.ts';
 import { writeText } from './output/print.ts';
 import { printableValue } from './text/format.ts';
@@ -132,8 +132,7 @@ export async function createProgram(
 /** Standard input ends once. @throws CliError `usage` if a command would read it twice */
 function checkStandardInput(args: readonly string[]): void {
   const count = args.filter((arg) => arg === '-').length;
-  if (count > 1)
-    throw new CliError('usage', `Standard input (-) must be given at most once, got ${count} times`);
+  if (count > 1) throw usageError(`Standard input (-) must be given at most once, got ${count} times`);
 }
 
 function exitCodeLines(): string {
@@ -200,12 +199,12 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
     [command, command === 'help' ? topic : undefined].includes('migrate') &&
     !isCommand(program, 'migrate')
   ) {
-    throw new CliError('usage', 'Databases are migrated by svc-admin migrate', {
+    throw usageError('Databases are migrated by svc-admin migrate', {
       hint: 'It belongs to a deployment: image svc-cli, or apps/cli of a built workspace',
     });
   }
   if (command === 'help' && topic !== undefined && !isCommand(program, topic)) {
-    throw new CliError('usage', `Unknown command '${topic}'`);
+    throw usageError(`Unknown command '${topic}'`);
   }
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -216,7 +215,7 @@ async function parse(program: Command, argv: readonly string[]): Promise<void> {
       error.code === 'commander.help'
         ? 'Missing command'
         : error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-    throw new CliError('usage', message.charAt(0).toUpperCase() + message.slice(1), { cause: error });
+    throw usageError(message.charAt(0).toUpperCase() + message.slice(1), { cause: error });
   }
 }
 

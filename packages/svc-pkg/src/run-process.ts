@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Dispatcher } from 'undici';
 import { type DatabasePort, given } from './cli-context.ts';
-import { CliError, EXIT } from './errors/cli-error.ts';
+import { CliError, EXIT, usageError } from './errors/cli-error.ts';
 import { runCli } from './program.ts';
 
 /**
@@ -107,5 +107,5 @@ export function proxyAddress(name: string, value: string | undefined): string | 
   const address = /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.parse(address);
   if (url !== null && PROTOCOLS.has(url.protocol) && url.hostname !== '') return address;
-  throw new CliError('usage', `${name} must be the address of a proxy, such as http://proxy.example:3128`);
+  throw usageError(`${name} must be the address of a proxy, such as http://proxy.example:3128`);
 }

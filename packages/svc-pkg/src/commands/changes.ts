@@ -1,7 +1,7 @@
 import { changeItems, checkChange, type ItemsChange } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';
 import { readText } from '../package/input-file.ts';
 import { changeResult, printDryRun } from '../service/dataset-response.ts';
@@ -30,7 +30,7 @@ function changeHeaders({
   readonly ifMatch?: string;
 }): Record<string, string> {
   if (ifMatch !== undefined && !/^[0-9a-f]{64}$/.test(ifMatch))
-    throw new CliError('usage', '--if-match must be a version hash of 64 digits');
+    throw usageError('--if-match must be a version hash of 64 digits');
   return given({
     'If-Match': ifMatch === undefined ? undefined : `"${ifMatch}"`,
     'X-Version-Message': message === undefined ? undefined : encodeURIComponent(message.toWellFormed()),
@@ -171,12 +171,11 @@ export const edit = operation({
 function checkOptions(file: string | undefined, { id, section, set, remove }: EditOptions): void {
   if (file !== undefined) {
     if (id !== undefined || section !== undefined || set !== undefined || remove)
-      throw new CliError('usage', '--id, --section, --set and --remove take the place of a file with edits');
+      throw usageError('--id, --section, --set and --remove take the place of a file with edits');
     return;
   }
-  if (id === undefined) throw new CliError('usage', 'Give a file with edits, or --id');
-  if ((set === undefined) === (remove === undefined))
-    throw new CliError('usage', 'Give either --set or --remove');
+  if (id === undefined) throw usageError('Give a file with edits, or --id');
+  if ((set === undefined) === (remove === undefined)) throw usageError('Give either --set or --remove');
 }
 
 async function editOfItem(

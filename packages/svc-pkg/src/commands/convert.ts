@@ -39,7 +39,7 @@ import {
 } from '@svc/pkg-format/node';
 import { CleanUp } from '../clean-up.ts';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
-import { CliError, isSystemError, toFileError, withFileErrors } from '../errors/cli-error.ts';
+import { CliError, isSystemError, toFileError, usageError, withFileErrors } from '../errors/cli-error.ts';
 import { refuseLog } from '../local/open-files.ts';
 import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import {
@@ -104,12 +104,11 @@ export const convert = operation({
   async run({ inputs, ...options }, cli) {
     checkName(options.name);
     const { from, to, keepSource, strict, prompt } = options;
-    if (from !== undefined && to !== undefined)
-      throw new CliError('usage', '--from and --to exclude each other');
+    if (from !== undefined && to !== undefined) throw usageError('--from and --to exclude each other');
     if (from !== undefined) return await convertFiles(cli, inputs, from, options);
     if (to === undefined && (keepSource !== undefined || strict !== undefined))
-      throw new CliError('usage', '--keep-source and --strict need --from or --to');
-    if (to === undefined && prompt !== undefined) throw new CliError('usage', '--prompt needs --from');
+      throw usageError('--keep-source and --strict need --from or --to');
+    if (to === undefined && prompt !== undefined) throw usageError('--prompt needs --from');
     await checkOutputOfSeveral(inputs, options);
     await eachPath(cli, inputs, (out, input) =>
       to === undefined ? convertOne(out, input, options) : convertTo(out, input, to, options),
@@ -190,10 +189,10 @@ async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: Opt
     const run = options.datasetOnly ? null : await pkg.readRun({ signal: cli.signal });
     const source = await sourceOf(pkg, bareName(path), writesRuns(tool) ? run : null, cli.signal);
     if (source.run === null && !writesDatasets(tool)) {
-      throw new CliError('usage', `Cannot write ${tool}: it is a format of runs, and there is none`);
+      throw usageError(`Cannot write ${tool}: it is a format of runs, and there is none`);
     }
     if (!options.model && needsModel(tool, source)) {
-      throw new CliError('usage', 'Cannot write an OpenAI batch: --model is missing');
+      throw usageError('Cannot write an OpenAI batch: --model is missing');
     }
     const hasPlace = run === null || source.run !== null;
     const unwritten = hasPlace ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
@@ -208,8 +207,7 @@ async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: Opt
       return lost;
     };
     if (options.output === '-') {
-      if (written.kind === 'folder')
-        throw new CliError('usage', '--output must be a folder for several files');
+      if (written.kind === 'folder') throw usageError('--output must be a folder for several files');
       const lost = await throughFile(cli, written.kind, (temporary) =>
         withOutputErrors(temporary, () => save(temporary)),
       );

@@ -1,7 +1,7 @@
 import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { ask } from '../output/ask.ts';
 import { eachPath, factsResult, printListing, printReport, printResult } from '../output/print.ts';
 import { countsText, datasetResult } from '../service/dataset-response.ts';
@@ -131,17 +131,16 @@ export const rename = operation({
     checkName(name);
     const hasTexts = Object.keys(texts).length > 0;
     const labels = label?.filter((one) => one !== '');
-    if (name === undefined && (run ? labels === undefined : !hasTexts))
-      throw new CliError('usage', 'Give a new name');
+    if (name === undefined && (run ? labels === undefined : !hasTexts)) throw usageError('Give a new name');
     const service = await open();
     if (run) {
-      if (hasTexts) throw new CliError('usage', '--handle, --description and --notes are for datasets');
+      if (hasTexts) throw usageError('--handle, --description and --notes are for datasets');
       const body = given({ name, labels });
       const reply = service.api.PATCH('/runs/{id}', { params: runParams(target), body });
       const { printRunFacts } = await import('../service/follow-run.ts');
       return await printRunFacts(cli, await service.read(reply));
     }
-    if (labels !== undefined) throw new CliError('usage', '--label is for runs: use --run');
+    if (labels !== undefined) throw usageError('--label is for runs: use --run');
     const id = await findDataset(service, target);
     const changed = Object.entries(texts).map(([key, text]) => [key, text || null]);
     const body = { ...given({ name }), ...Object.fromEntries(changed) };
@@ -238,7 +237,7 @@ export const deleteAll = operation({
     'svc-pkg delete --run 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --yes',
   ],
   async run({ targets, yes, ...options }, cli, open) {
-    if (!yes && !cli.isInteractive) throw new CliError('usage', 'delete needs --yes where it cannot ask');
+    if (!yes && !cli.isInteractive) throw usageError('delete needs --yes where it cannot ask');
     const service = await open();
     await eachPath(cli, targets, async (out, target) => {
       const found = await findTarget(service, target, options);

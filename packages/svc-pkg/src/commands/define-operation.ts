@@ -1,7 +1,7 @@
 import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, type Cli, DEFAULT_API_URL } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import type { ServiceOptions } from '../service/open-service.ts';
 import type { ServiceClient } from '../service/service-client.ts';
 
@@ -193,5 +193,5 @@ export const hubFlags = () =>
 export function checkName(name: string | undefined): void {
   if (name === undefined || isDatasetName(name)) return;
   const rule = `1 to ${MAX_NAME_LENGTH} characters, not all of them blank, and no control characters`;
-  throw new CliError('usage', `--name must have ${rule}`);
+  throw usageError(`--name must have ${rule}`);
 }

@@ -1,7 +1,7 @@
 import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { outputPackage, packageOutput } from '../output/package-output.ts';
 import { printHint, printReport } from '../output/print.ts';
 import { datasetResult, printDryRun, storedDataset } from '../service/dataset-response.ts';
@@ -46,17 +46,14 @@ export const importHub = operation({
     const { name, description, handle, split, subset, revision } = options;
     const mapping = await mappingOf(options);
     if (mapping === null) {
-      throw new CliError(
-        'usage',
-        'Say which column becomes the prompt: --prompt-column, or --mapping with a file',
-      );
+      throw usageError('Say which column becomes the prompt: --prompt-column, or --mapping with a file');
     }
     checkName(name);
     const variable = options.local ? 'HUB_TOKEN' : undefined;
     const token = secretFrom(cli, options.hubTokenEnv, variable, '--hub-token-env');
     if (options.local) return await importLocally(cli, path, options, mapping, token);
     if (options.output !== undefined || options.force)
-      throw new CliError('usage', '--output and --force require --local');
+      throw usageError('--output and --force require --local');
     const service = await open();
     const request = {
       // The service checks the mapping.

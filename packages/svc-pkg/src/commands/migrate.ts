@@ -1,6 +1,6 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli, DatabasePort } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';
 import { formatFacts } from '../text/format.ts';
 import { flag, operation, text } from './define-operation.ts';
@@ -47,10 +47,9 @@ const VARIABLE = 'DATABASE_URL';
 export function databaseUrl(cli: Cli, option: string | undefined): string {
   const url = option ?? cli.env[VARIABLE] ?? '';
   const source = option === undefined ? VARIABLE : '--database-url';
-  if (url === '')
-    throw new CliError('usage', `Name a database with --database-url or the variable ${VARIABLE}`);
+  if (url === '') throw usageError(`Name a database with --database-url or the variable ${VARIABLE}`);
   if (!/^postgres(ql)?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    throw new CliError('usage', `${source} must be a postgresql:// URL`);
+    throw usageError(`${source} must be a postgresql:// URL`);
   }
   return url;
 }

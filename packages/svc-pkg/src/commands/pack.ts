@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
 import { generatorOf } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { openFiles } from '../local/open-files.ts';
 import { fileNameOf, packFiles, writtenResult } from '../local/pack-files.ts';
 import { isFolder } from '../output/output-file.ts';
@@ -39,7 +39,7 @@ export const pack = operation({
       const { format } = table.detected;
       const kind = format === 'jsonl' ? 'jsonl file without inputs in every object' : `${format} file`;
       const message = `A ${kind} needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
-      throw new CliError('usage', message, { location: { file: table.label } });
+      throw usageError(message, { location: { file: table.label } });
     }
     const { name = await defaultName(input, files), description } = options;
     const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
-import { CliError, ServiceError } from '../errors/cli-error.ts';
+import { CliError, ServiceError, usageError } from '../errors/cli-error.ts';
 import { askSecret } from '../output/ask.ts';
 import { factsResult, printHint, printListing, printReport, printResult } from '../output/print.ts';
 import { checkSecret, readCredentials, serviceUrl, writeCredentials } from '../service/open-service.ts';
@@ -144,7 +144,7 @@ export const openConsole = operation({
   async run({ dataset, run, print, python }, cli, open) {
     const service = await open();
     if (python) {
-      if (dataset === undefined) throw new CliError('usage', '--python needs a dataset.');
+      if (dataset === undefined) throw usageError('--python needs a dataset.');
       const lines = await pythonLines(service, dataset);
       return await printResult(cli, { text: () => `${lines.join('\n')}\n`, json: () => jsonText({ lines }) });
     }

@@ -12,7 +12,7 @@ import {
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { FILE_FORMATS, type FormatHints } from '@svc/tabular';
 import { given } from '../cli-context.ts';
-import { CliError, toFileError } from '../errors/cli-error.ts';
+import { toFileError, usageError } from '../errors/cli-error.ts';
 import { choice, type Flag, grouped, text, unless, type Values } from './define-operation.ts';
 
 /** A mapping as requests have it, and as this program uses it. */
@@ -41,7 +41,7 @@ const checker: Reader = ([value = '']) => {
   try {
     return parseJson(value);
   } catch (cause) {
-    throw new CliError('usage', '--checker must be the name of a checker or a JSON object', { cause });
+    throw usageError('--checker must be the name of a checker or a JSON object', { cause });
   }
 };
 
@@ -103,18 +103,18 @@ export async function mappingOf(options: { readonly mapping?: string }): Promise
   }
   if (Object.keys(wire).length === 0) return null;
   if (Object.keys(wire).join() === 'invalid_rows')
-    throw new CliError('usage', '--invalid-rows is for rows with a mapping, such as --prompt-column');
+    throw usageError('--invalid-rows is for rows with a mapping, such as --prompt-column');
   return { wire, mapping: readMapping(wire) };
 }
 
 async function readMappingFile(path: string): Promise<JsonObject> {
   try {
     if ((await stat(path)).size > MAX_FILE_BYTES) {
-      throw new CliError('usage', 'A mapping file must have at most 1 MiB', { location: { file: path } });
+      throw usageError('A mapping file must have at most 1 MiB', { location: { file: path } });
     }
     const value = parseJson(await readFile(path, 'utf8'));
     if (isJsonObject(value)) return value;
-    throw new CliError('usage', 'A mapping file must hold a JSON object', { location: { file: path } });
+    throw usageError('A mapping file must hold a JSON object', { location: { file: path } });
   } catch (error) {
     if (error instanceof JsonlError) {
       throw new JsonlError(error.code, error.message, { ...error.location, file: path }, { cause: error });

@@ -75,6 +75,10 @@ export class CliError extends Error {
   }
 }
 
+/** The error for a command line that cannot be obeyed. */
+export const usageError = (message: string, options?: ConstructorParameters<typeof CliError>[2]): CliError =>
+  new CliError('usage', message, options);
+
 interface ServiceErrorDetails {
   readonly status: number;
   readonly errors: readonly FieldError[];

@@ -1,6 +1,6 @@
 import type { ResponseOf, Run } from '@svc/client';
 import { given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { readRun, repetitionsOf } from '../service/follow-run.ts';
 import { isDatasetId, runParams } from '../service/references.ts';
 import { listPages, type ServiceClient } from '../service/service-client.ts';
@@ -24,10 +24,10 @@ export async function findBaseline(
   datasetId: string,
   exceptRunId?: string,
 ): Promise<Baseline> {
-  if (reference.trim() === '') throw new CliError('usage', '--baseline must be the id of a run, or a label');
+  if (reference.trim() === '') throw usageError('--baseline must be the id of a run, or a label');
   const isId = isDatasetId(reference);
   if (isId && reference.toLowerCase() === exceptRunId?.toLowerCase()) {
-    throw new CliError('usage', '--baseline and --run must be two runs');
+    throw usageError('--baseline and --run must be two runs');
   }
   const id = isId ? reference : await newestWith(service, reference, datasetId, exceptRunId);
   const { value: run } = await readRun(service, id);
@@ -134,7 +134,7 @@ function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'st
   const found = Object.hasOwn(run.scorers, scorer) ? run.scorers[scorer] : undefined;
   if (found !== undefined) return found;
   const names = Object.keys(run.scorers).join(', ') || 'main';
-  throw new CliError('usage', `Run ${run.id} has no scorer ${JSON.stringify(scorer)}; it has ${names}`);
+  throw usageError(`Run ${run.id} has no scorer ${JSON.stringify(scorer)}; it has ${names}`);
 }
 
 async function lastGate(service: ServiceClient, baseline: Run): Promise<Run | undefined> {

@@ -18,7 +18,7 @@ import {
 } from '@svc/tabular/internal';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { CliError, withFileErrors } from '../errors/cli-error.ts';
+import { type CliError, usageError, withFileErrors } from '../errors/cli-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/output-file.ts';
 import { inputNames, nameArchive, openInputFile, openSource } from '../package/input-file.ts';
 import { printableValue } from '../text/format.ts';
@@ -63,7 +63,7 @@ export async function openFiles(
       else passedOver.push({ name: file.name, reason });
     }
   if (found.length + passedOver.length === 0 || found.length > MAX_FILES) {
-    throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
+    throw usageError(`There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
   const openAt = async (
     name: string,
@@ -139,7 +139,7 @@ function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
     office_document: { message: 'It is an Office document; save its table as CSV', hint: undefined },
   };
   const { message, hint } = advice[kind];
-  return new CliError('usage', message, { location: { file: path }, ...(hint && { hint }) });
+  return usageError(message, { location: { file: path }, ...(hint && { hint }) });
 }
 
 /**
@@ -150,7 +150,7 @@ function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
  */
 export async function refuseLog(file: ToolFile, path: string): Promise<void> {
   if ((await withFileErrors('read', path, () => recogniseTool([file]))) !== 'inspect') return;
-  throw new CliError('usage', 'It is a log of Inspect', {
+  throw usageError('It is a log of Inspect', {
     location: { file: path },
     hint: `To turn it into a package: svc-pkg convert --from inspect ${printableValue(path)}`,
   });

@@ -7,7 +7,7 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { toFailure } from '../errors/failure.ts';
 import type { JsonResponse } from '../service/service-client.ts';
 import { escapeOf } from '../text/format.ts';
@@ -73,7 +73,7 @@ function readCursor<T extends readonly unknown[]>(
   } catch {
     // It is refused below.
   }
-  throw new CliError('usage', 'cursor must be one of an earlier answer to the same arguments');
+  throw usageError('cursor must be one of an earlier answer to the same arguments');
 }
 
 const isPlace = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

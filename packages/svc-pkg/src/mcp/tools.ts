@@ -1,7 +1,7 @@
 import { changeItems, checkChange, checkUpload, type PageQuery, uploadFile } from '@svc/client';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { isUnnamed } from '../package/input-file.ts';
 import { runRequest, startRun } from '../service/follow-run.ts';
 import { editOf, editsOf, findItem } from '../service/item-edits.ts';
@@ -198,10 +198,10 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     takes: ['dataset', 'section', 'mapping', 'note', 'dry_run'],
     run: async ({ path, dataset, section, mapping, note, dry_run: isDry }, { cli, service }) => {
       // Standard input has the messages of the client.
-      if (isUnnamed(path)) throw new CliError('usage', `path must be a file, got ${JSON.stringify(path)}`);
+      if (isUnnamed(path)) throw usageError(`path must be a file, got ${JSON.stringify(path)}`);
       const fields: Record<string, string> = mapping === undefined ? {} : { mapping: textOf(mapping) };
       if (dataset === undefined && (section !== undefined || note !== undefined))
-        throw new CliError('usage', 'section and note are for a dataset that exists: name it');
+        throw usageError('section and note are for a dataset that exists: name it');
       const datasetId = dataset === undefined ? null : await findDataset(service, dataset);
       const { text } = await sendFiles(cli, service, [path], (sources, how): Promise<{ text: string }> => {
         const options = { ...how, fields, inBackground: false };
@@ -224,11 +224,11 @@ const TOOLS: Readonly<Record<string, Tool>> = {
           ? undefined
           : documentOf(await service.read(service.api.GET('/runs/{id}', { params: runParams(run) })));
       if (action === 'status') {
-        if (earlier === undefined) throw new CliError('usage', 'status needs run');
+        if (earlier === undefined) throw usageError('status needs run');
         return factsAnswer(runFacts(earlier));
       }
       if ((dataset === undefined || config === undefined) && earlier === undefined)
-        throw new CliError('usage', 'start needs dataset and config, or run');
+        throw usageError('start needs dataset and config, or run');
       const found =
         dataset === undefined
           ? { id: String(earlier?.['dataset_id']), version: undefined }
@@ -306,7 +306,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       { run, section, order_index: index, repetition = 1, verdict = null, note = null },
       { service },
     ) => {
-      if (verdict === null && note === null) throw new CliError('usage', 'label needs verdict or note');
+      if (verdict === null && note === null) throw usageError('label needs verdict or note');
       const place = { section, order_index: String(index), repetition: String(repetition) };
       const reply = service.api.PUT('/runs/{id}/results/{section}/{order_index}/{repetition}/label', {
         params: { path: { ...runParams(run).path, ...place } },
@@ -322,7 +322,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     takes: ['section', 'note', 'dry_run'],
     run: async ({ dataset, item_id: id, section, set, note, dry_run: isDry }, { cli, service }) => {
       const values = Object.entries(wire(set));
-      if (values.length === 0) throw new CliError('usage', 'set must have at least one pointer');
+      if (values.length === 0) throw usageError('set must have at least one pointer');
       const datasetId = await findDataset(service, dataset);
       const found = await findItem(service, datasetId, id, section);
       const edits = { edits: [editOf(found, values)], ...given({ message: note }) } as JsonObject;
@@ -392,7 +392,7 @@ async function resultAt(
 /** @throws CliError `usage` */
 function requireSection(section: string | undefined): string {
   if (section !== undefined) return section;
-  throw new CliError('usage', 'order_index needs section');
+  throw usageError('order_index needs section');
 }
 
 /**
@@ -404,7 +404,7 @@ function wire(value: Readonly<Record<string, unknown>>): JsonObject {
   const text = JSON.stringify(value, (name, member: unknown) => {
     if (typeof member !== 'number' || !Number.isInteger(member) || Number.isSafeInteger(member))
       return member;
-    throw new CliError('usage', `Cannot pass on ${name}: JSON-RPC clients keep 15 digits. Use svc-pkg edit`);
+    throw usageError(`Cannot pass on ${name}: JSON-RPC clients keep 15 digits. Use svc-pkg edit`);
   });
   return parseJson(text) as JsonObject;
 }

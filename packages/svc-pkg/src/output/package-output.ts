@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
 import { force, text, type Values } from '../commands/define-operation.ts';
-import { CliError, isSystemError, toFileError } from '../errors/cli-error.ts';
+import { isSystemError, toFileError, usageError } from '../errors/cli-error.ts';
 import { isUnnamed, nameArchive } from '../package/input-file.ts';
 import { createTemporaryFolder, isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { dataWriter, printHint, printReport, type Result, refuseTerminal } from './print.ts';
@@ -29,9 +29,9 @@ export async function checkOutputOfSeveral(
   { output }: PackageOutputOptions,
 ): Promise<void> {
   if (output === undefined && inputs.filter(isUnnamed).length > 1)
-    throw new CliError('usage', 'Several inputs without a name need --output');
+    throw usageError('Several inputs without a name need --output');
   if (inputs.length === 1 || output === undefined || output.endsWith('/')) return;
-  if (!(await isFolder(output))) throw new CliError('usage', '--output must be a folder for several inputs');
+  if (!(await isFolder(output))) throw usageError('--output must be a folder for several inputs');
 }
 
 /** Standard input, or another input without a folder, goes to standard output, unless the options say where. */

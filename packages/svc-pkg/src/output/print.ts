@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { Page, PageQuery } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { listPages } from '../service/service-client.ts';
 import {
   type Facts,
@@ -151,5 +151,5 @@ export function dataWriter({
 /** A terminal cannot show an archive or a Parquet file. @throws CliError `usage` */
 export function refuseTerminal({ isOutputTerminal }: Pick<Cli, 'isOutputTerminal'>): void {
   if (!isOutputTerminal) return;
-  throw new CliError('usage', 'Standard output is a terminal; redirect it, or name a file with --output');
+  throw usageError('Standard output is a terminal; redirect it, or name a file with --output');
 }

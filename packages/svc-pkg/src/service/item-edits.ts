@@ -8,7 +8,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
 import { parseGiven, parseValue } from './run-config.ts';
 import { repeatLost, type ServiceClient } from './service-client.ts';
 
@@ -17,7 +17,7 @@ export function parseEdits(text: string, file: string): JsonObject {
   const value = parseGiven(text, { rule: 'The edits must be JSON', file });
   if (Array.isArray(value)) return { edits: value };
   if (isJsonObject(value)) return value;
-  throw new CliError('usage', 'The edits must be a JSON list, or an object with the member edits', {
+  throw usageError('The edits must be a JSON list, or an object with the member edits', {
     location: { file },
   });
 }
@@ -62,7 +62,7 @@ const idsMatch = (id: JsonValue | undefined, wanted: JsonValue): boolean =>
 export function parseSetting(entry: string): readonly [pointer: string, value: JsonValue] {
   const at = entry.indexOf('=');
   if (at >= 2 && entry.startsWith('/')) return [entry.slice(0, at), parseValue(entry.slice(at + 1))];
-  throw new CliError('usage', `--set must be /<pointer>=<value>, got ${JSON.stringify(entry)}`);
+  throw usageError(`--set must be /<pointer>=<value>, got ${JSON.stringify(entry)}`);
 }
 
 /** Sets a value of an item in place. @param pointer RFC 6901 @throws CliError `usage` */
@@ -75,12 +75,12 @@ function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
   let target: JsonValue = item;
   for (const key of path) {
     const inner: JsonValue | undefined = memberOf(target, key);
-    if (inner === undefined) throw new CliError('usage', `The item has nothing at ${pointer}`);
+    if (inner === undefined) throw usageError(`The item has nothing at ${pointer}`);
     target = inner;
   }
   if (isJsonObject(target)) setMember(target, last, value);
   else if (Array.isArray(target) && memberOf(target, last) !== undefined) target[Number(last)] = value;
-  else throw new CliError('usage', `The item has nothing at ${pointer}`);
+  else throw usageError(`The item has nothing at ${pointer}`);
 }
 
 /**

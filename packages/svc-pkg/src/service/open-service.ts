@@ -9,7 +9,7 @@ import {
   type CliContext,
   DEFAULT_API_URL,
 } from '../cli-context.ts';
-import { CliError, withFileErrors } from '../errors/cli-error.ts';
+import { usageError, withFileErrors } from '../errors/cli-error.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 export interface ServiceOptions {
@@ -43,7 +43,7 @@ function parseServiceUrl(text: string, source: string): string {
     url.search !== '' ||
     url.hash !== ''
   ) {
-    throw new CliError('usage', `${source} must be an http or https URL without user, query and fragment`);
+    throw usageError(`${source} must be an http or https URL without user, query and fragment`);
   }
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
@@ -64,10 +64,7 @@ export function secretFrom(
   const value = variable === undefined ? undefined : nonEmpty(cli.env[variable]);
   if (value === undefined) {
     if (name === undefined) return undefined;
-    throw new CliError(
-      'usage',
-      `${option} names the environment variable ${JSON.stringify(name)}, which is not set`,
-    );
+    throw usageError(`${option} names the environment variable ${JSON.stringify(name)}, which is not set`);
   }
   return checkSecret(value, `The environment variable ${variable}`);
 }
@@ -75,7 +72,7 @@ export function secretFrom(
 /** @throws CliError `usage` for characters that are not valid in a header, which would fail later with a less clear error */
 export function checkSecret(value: string, what: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(value)) return value;
-  throw new CliError('usage', `${what} must hold 1 to 512 visible ASCII characters`);
+  throw usageError(`${what} must hold 1 to 512 visible ASCII characters`);
 }
 
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

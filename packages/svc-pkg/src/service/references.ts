@@ -1,6 +1,6 @@
 import type { DatasetSummary } from '@svc/client';
 import { type DatasetReference, given } from '../cli-context.ts';
-import { CliError, ServiceError } from '../errors/cli-error.ts';
+import { CliError, ServiceError, usageError } from '../errors/cli-error.ts';
 import { type JsonResponse, listPages, type ServiceClient } from './service-client.ts';
 
 /** A number, or at least 8 digits of a version hash. */
@@ -30,8 +30,7 @@ export function parseDatasetReference(text: string): DatasetReference {
  */
 export function checkVersion(text: string): string {
   if (VERSION.test(text)) return text;
-  throw new CliError(
-    'usage',
+  throw usageError(
     `A version must be a number or at least 8 digits of a version hash, got ${JSON.stringify(text)}`,
   );
 }
@@ -72,8 +71,7 @@ export async function findVersion(service: ServiceClient, reference: string): Pr
 export async function findDataset(service: ServiceClient, reference: string): Promise<string> {
   const { version } = parseDatasetReference(reference);
   if (version === undefined) return (await findVersion(service, reference)).id;
-  throw new CliError(
-    'usage',
+  throw usageError(
     `This concerns a dataset with all of its versions: leave @${version} out, or use the id of the dataset`,
   );
 }
@@ -131,7 +129,7 @@ export function onlyOne(name: string, ids: readonly string[]): string {
  */
 export function runParams(id: string): { readonly path: { readonly id: string } } {
   if (/[^.]/.test(id)) return { path: { id } };
-  throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
+  throw usageError(`The id of a run must not be ${JSON.stringify(id)}`);
 }
 
 /** The path of something of a run. @throws CliError `usage` for an id that would be another path */

@@ -7,7 +7,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
-import { CliError, ServiceError } from '../errors/cli-error.ts';
+import { ServiceError, usageError } from '../errors/cli-error.ts';
 import { readText } from '../package/input-file.ts';
 
 interface RunConfigOptions {
@@ -34,7 +34,7 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
   }
   for (const entry of options.set ?? []) {
     const at = entry.indexOf('=');
-    if (at < 1) throw new CliError('usage', `--set must be <member>=<value>, got ${JSON.stringify(entry)}`);
+    if (at < 1) throw usageError(`--set must be <member>=<value>, got ${JSON.stringify(entry)}`);
     setPath(config, entry.slice(0, at).split('.'), parseValue(entry.slice(at + 1)));
   }
   if (options.reuse !== undefined) setPath(config, ['reuse'], { run_id: options.reuse });
@@ -53,7 +53,7 @@ function parseConfig(text: string, file: string): JsonObject {
   const rule = '--config must be a JSON object';
   const value = parseGiven(text, { rule, file });
   if (isJsonObject(value)) return value;
-  throw new CliError('usage', rule, { location: { file } });
+  throw usageError(rule, { location: { file } });
 }
 
 /** Reads the JSON text of a file. @param rule what it must be @throws CliError `usage` */
@@ -62,7 +62,7 @@ export function parseGiven(text: string, { rule, file }: { rule: string; file: s
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw new CliError('usage', `${rule}: ${error.message}`, { location: { ...error.location, file } });
+    throw usageError(`${rule}: ${error.message}`, { location: { ...error.location, file } });
   }
 }
 

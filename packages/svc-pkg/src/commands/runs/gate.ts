@@ -1,7 +1,7 @@
 import type { Run } from '@svc/client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../../cli-context.ts';
-import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import type { Verdict } from '../../evaluation.ts';
 import {
   type Baseline,
@@ -108,10 +108,10 @@ export const gate = operation({
   ],
   async run({ dataset, ...options }, cli, open) {
     if ((options.config === undefined) === (options.run === undefined)) {
-      throw new CliError('usage', 'Give either --config, to start a run, or --run, to continue with one');
+      throw usageError('Give either --config, to start a run, or --run, to continue with one');
     }
     if (options.seal === true && options.run !== undefined) {
-      throw new CliError('usage', 'Give --seal with --config: the bar of a run is sealed before it starts');
+      throw usageError('Give --seal with --config: the bar of a run is sealed before it starts');
     }
     await using junit = await reportFile(options.junit);
     await using summary = await reportFile(options.summary);
@@ -133,7 +133,7 @@ async function runGate(
   const found = await findVersion(service, reference);
   const earlier = options.run === undefined ? undefined : (await readRun(service, options.run)).value;
   if (earlier !== undefined && earlier.dataset_id !== found.id) {
-    throw new CliError('usage', `Run ${earlier.id} is of another dataset`);
+    throw usageError(`Run ${earlier.id} is of another dataset`);
   }
   const config = earlier?.config ?? (await readRunConfig(cli, given({ config: options.config })));
   const baseline = await findBaseline(service, options.baseline, found.id, earlier?.id);
@@ -190,7 +190,7 @@ function queryOf(
   const isOutside = (provider as { readonly type?: unknown } | undefined)?.type === 'external';
   if (scorer !== undefined && !isMain && !isOutside && !names.includes(scorer)) {
     const known = names.join(', ') || 'main';
-    throw new CliError('usage', `--scorer must be a scorer of the configuration (${known}), got ${scorer}`);
+    throw usageError(`--scorer must be a scorer of the configuration (${known}), got ${scorer}`);
   }
   const clusterBy = config['cluster_by'] ?? baseline.config['cluster_by'];
   return {
