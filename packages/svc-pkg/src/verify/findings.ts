@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /** What a package states, and what it should. */
 export interface Difference {
@@ -46,6 +46,11 @@ export class Findings {
     this.differ(place, recorded ?? null, recomputed);
     return false;
   }
+
+  /** The same for a member of what is at a place. */
+  compareMember(place: string, of: JsonValue | undefined, name: string, recomputed: JsonValue): boolean {
+    return this.compare(`${place}/${name}`, memberOf(of, name), recomputed);
+  }
 }
 
 function isSame(one: JsonValue, other: JsonValue): boolean {
@@ -57,3 +62,7 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
   }
   return canonicalJson(one) === canonicalJson(other);
 }
+
+/** A member of a value; null if it has none. */
+export const memberOf = (value: JsonValue | undefined, name: string): JsonValue =>
+  isJsonObject(value ?? null) ? (getMember(value as JsonObject, name) ?? null) : null;

@@ -7,14 +7,7 @@ import {
   recordText,
   splitLines,
 } from '@svc/jsonl-v23/internal';
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import {
   type AlikeItems,
@@ -25,7 +18,7 @@ import {
   groupScores,
   type PairSums,
 } from '../evaluation.ts';
-import type { Findings } from './findings.ts';
+import { type Findings, memberOf } from './findings.ts';
 
 /** A JSON file of a package; null without it. @throws PackageError, JsonlError */
 export async function readJsonEntry(pkg: PackageReader, path: string): Promise<JsonValue> {
@@ -58,10 +51,6 @@ export async function* readLines(
   }
 }
 
-/** A member of a value; null if it has none. */
-export const memberOf = (value: JsonValue | undefined, name: string): JsonValue =>
-  isJsonObject(value ?? null) ? (getMember(value as JsonObject, name) ?? null) : null;
-
 /** What a run compares with: the value of each item by its hash, and of equal items in their order. */
 export type BaselineValues = ReadonlyMap<string, readonly number[]>;
 
@@ -91,6 +80,7 @@ export async function readBaseline(
   const isNamed = namesScorers(config);
   const first = memberOf(config, 'scorers');
   const main = isNamed && Array.isArray(first) ? String(memberOf(first[0], 'name')) : MAIN_RECORD;
+  const scorer = bar.scorer ?? main;
   const values = new Map<string, number[]>();
   let [item, hash, views]: [string, string, ScoredView[]] = ['', '', []];
   const flush = (): void => {
@@ -107,27 +97,22 @@ export async function readBaseline(
     const key = `${memberOf(record, 'order_index')} ${memberOf(record, 'section')}`;
     if (key !== item) flush();
     [item, hash] = [key, String(memberOf(record, 'item_hash'))];
-    views.push(viewOf(record, bar.scorer ?? main, main));
+    views.push(viewOf(record, memberOf(memberOf(record, 'scores'), scorer), scorer === main));
     found.trust('baseline_scores');
   }
   flush();
-  found.compare(`${place}/id`, memberOf(stated, 'id'), bar.baseline ?? null);
-  if (found.compare(`${place}/run_hash`, memberOf(stated, 'run_hash'), hasher.digest())) {
-    found.prove('baseline_run_hash');
-  }
+  found.compareMember(place, stated, 'id', bar.baseline ?? null);
+  if (found.compareMember(place, stated, 'run_hash', hasher.digest())) found.prove('baseline_run_hash');
   return values;
 }
 
-function viewOf(record: JsonValue, scorer: string, main: string): ScoredView {
-  const said = memberOf(memberOf(record, 'scores'), scorer);
+/** A result by a scorer. @param said what it says of the result; for the main one, this may be the result itself */
+export function viewOf(result: JsonValue, said: JsonValue, isMain: boolean): ScoredView {
   const score = memberOf(said, 'score') as number | null;
-  const passed = memberOf(said, 'passed') as boolean | null;
-  const hasFailed = memberOf(record, 'status') === 'failed' || (scorer !== main && passed === false);
-  return {
-    status: score !== null ? 'ok' : hasFailed ? 'failed' : 'unscored',
-    score,
-    passed: score === null ? null : passed,
-  };
+  const passed = memberOf(said, 'error') === null ? (memberOf(said, 'passed') as boolean | null) : false;
+  const hasFailed = memberOf(result, 'status') === 'failed' || (!isMain && passed === false);
+  const status = score !== null ? 'ok' : hasFailed ? 'failed' : 'unscored';
+  return { status, score, passed: score === null ? null : passed };
 }
 
 export interface ComparedItem {

@@ -25,18 +25,18 @@ import {
   storedScoring,
   textAt,
 } from '../evaluation.ts';
-import { Findings } from './findings.ts';
+import { Findings, memberOf } from './findings.ts';
 import {
   type BaselineValues,
   type ComparedItem,
   hasEntry,
-  memberOf,
   pairItems,
   readBaseline,
   readJsonEntry,
   readLines,
   type ScoredView,
   ScorerSums,
+  viewOf,
 } from './read-baseline.ts';
 
 export interface VerifyOptions {
@@ -88,7 +88,7 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions) 
     isScored: !isScoringUnknown,
   });
   const computed = await readAll(pkg, run, options.signal);
-  found.compare(`${RUN}/dataset_version_hash`, memberOf(stated, 'dataset_version_hash'), computed);
+  found.compareMember(RUN, stated, 'dataset_version_hash', computed);
   const runHash = run.hasher.digest();
   const recorded = memberOf(stated, 'run_hash');
   if (recorded === null) found.trust('unstated_run_hash');
@@ -97,10 +97,8 @@ export async function verifyPackage(pkg: PackageReader, options: VerifyOptions) 
     found.prove('known_run_hash');
   }
   const barText = bar === null ? null : barHash(canonicalJson(bar));
-  if (found.compare(`${RUN}/bar_hash`, memberOf(stated, 'bar_hash'), barText) && bar !== null) {
-    found.prove('bar_hash');
-  }
-  found.compare('meta.json /run/scoring', memberOf(memberOf(meta, 'run'), 'scoring'), scoring);
+  if (found.compareMember(RUN, stated, 'bar_hash', barText) && bar !== null) found.prove('bar_hash');
+  found.compareMember('meta.json /run', memberOf(meta, 'run'), 'scoring', scoring);
   run.checkCounts();
   if (!isScoringUnknown) {
     run.checkScores();
@@ -221,9 +219,9 @@ class RunCheck {
     for (const { value: result, line } of results) {
       const place = `${RESULTS}:${line} `;
       this.hasher.add(recordText(hashedResult(result), this.#isNamed));
-      const recorded = memberOf(result, 'item_hash');
-      if (recorded !== null) this.#found.compare(`${place}/item_hash`, recorded, hash);
-      this.#found.compare(`${place}/item_id`, memberOf(result, 'item_id'), item.id);
+      const isStated = memberOf(result, 'item_hash') !== null;
+      if (isStated) this.#found.compareMember(place, result, 'item_hash', hash);
+      this.#found.compareMember(place, result, 'item_id', item.id);
       this.#checkFacts(result, place);
       if (this.#run.isScored) this.#checkResult(item.encoded, result, place);
     }
@@ -241,26 +239,22 @@ class RunCheck {
 
   /** Members that repeat others, and members that only the package states. */
   #checkFacts(result: JsonObject, place: string): void {
-    const status = memberOf(result, 'status');
+    const found = this.#found;
     const [score, error] = [memberOf(result, 'score'), memberOf(result, 'error')];
     const due = error !== null ? 'failed' : score === null ? 'unscored' : 'ok';
-    this.#found.compare(`${place}/status`, status, due);
-    this.#found.compare(
-      `${place}/truncated`,
-      memberOf(result, 'truncated'),
-      memberOf(result, 'finish_reason') === 'length',
-    );
+    found.compareMember(place, result, 'status', due);
+    found.compareMember(place, result, 'truncated', memberOf(result, 'finish_reason') === 'length');
     const repetition = Number(memberOf(result, 'repetition') ?? 1);
-    this.#found.compare(`${place}/repetition`, repetition, Math.min(repetition, this.#repetitions()));
+    found.compare(`${place}/repetition`, repetition, Math.min(repetition, this.#repetitions()));
     const scores = memberOf(result, 'scores');
     for (const name of isJsonObject(scores) ? Object.keys(scores) : []) this.#names.add(name);
     this.#counts.done += 1;
     this.#counts[due] += 1;
     const hasOutput = memberOf(result, 'output') !== null;
-    if (hasOutput) this.#found.trust('outputs');
-    if (memberOf(result, 'usage') !== null) this.#found.trust('usage');
+    if (hasOutput) found.trust('outputs');
+    if (memberOf(result, 'usage') !== null) found.trust('usage');
     const labels = memberOf(result, 'labels');
-    if (Array.isArray(labels)) this.#found.trust('labels', labels.length);
+    if (Array.isArray(labels)) found.trust('labels', labels.length);
     const provider = memberOf(memberOf(this.#run.config, 'provider'), 'type');
     if (hasOutput && (isOlderThanBar(provider) || memberOf(result, 'reused') === true)) {
       this.#outputsBefore += 1;
@@ -272,10 +266,8 @@ class RunCheck {
     const own = memberOf(result, 'scores');
     const scores = isJsonObject(own) ? own : {};
     if (this.#isNamed && main !== undefined && Object.hasOwn(scores, main.name)) {
-      for (const member of SCORE_MEMBERS) {
-        const same = memberOf(scores[main.name], member);
-        this.#found.compare(`${place}/${member}`, memberOf(result, member), same);
-      }
+      for (const member of SCORE_MEMBERS)
+        this.#found.compareMember(place, result, member, memberOf(scores[main.name], member));
     }
     for (const plan of this.#scoring.plans) {
       const isMain = plan === main;
@@ -307,8 +299,7 @@ class RunCheck {
     const output = memberOf(result, 'output');
     const error = memberOf(memberOf(result, 'error'), 'code');
     if (output === null) {
-      for (const member of ['score', 'passed'])
-        found.compare(`${at}/${member}`, memberOf(said, member), null);
+      for (const member of ['score', 'passed']) found.compareMember(at, said, member, null);
       return;
     }
     if (typeof error === 'string' && !/^(?:checker|judge)_/.test(error)) {
@@ -330,22 +321,16 @@ class RunCheck {
       found.trust(memberOf(said, 'score') === null ? 'unanswered_judges' : 'judge_scores');
       return;
     }
-    const isSame = SCORE_MEMBERS.map((member) =>
-      found.compare(`${at}/${member}`, memberOf(said, member), checked[member]),
-    );
-    const code = memberOf(memberOf(said, 'error'), 'code');
-    if (!found.compare(`${at}/error/code`, code, checked.error?.code ?? null)) return;
+    const isSame = SCORE_MEMBERS.map((member) => found.compareMember(at, said, member, checked[member]));
+    const code = checked.error?.code ?? null;
+    if (!found.compareMember(`${at}/error`, memberOf(said, 'error'), 'code', code)) return;
     if (isSame.every(Boolean)) found.prove('scores');
   }
 
   /** A result by a scorer; by the main one without a name. */
   #viewOf(result: JsonObject, name: string): ScoredView {
     const said = name === '' ? result : memberOf(memberOf(result, 'scores'), name);
-    const score = memberOf(said, 'score') as number | null;
-    const stated = memberOf(said, 'error') === null ? (memberOf(said, 'passed') as boolean | null) : false;
-    const hasFailed = memberOf(result, 'status') === 'failed' || (name !== '' && stated === false);
-    const status = score !== null ? 'ok' : hasFailed ? 'failed' : 'unscored';
-    return { status, score, passed: score === null ? null : stated };
+    return viewOf(result, said, name === '');
   }
 
   #statedScorers(): JsonObject {
@@ -377,9 +362,8 @@ class RunCheck {
   checkCounts(): void {
     const counts = memberOf(this.#run.meta, 'counts');
     for (const [name, count] of Object.entries(this.#counts)) {
-      if (this.#found.compare(`meta.json /run/counts/${name}`, memberOf(counts, name), count)) {
+      if (this.#found.compareMember('meta.json /run/counts', counts, name, count))
         this.#found.prove('counts');
-      }
     }
     const { stated } = this.#run;
     const total = Number(memberOf(counts, 'total') ?? 0);
@@ -399,10 +383,8 @@ class RunCheck {
     for (const [name, of, at] of stated) {
       const scores = this.#scores(name) as unknown as JsonObject;
       for (const member of STATED_SCORES) {
-        const place = `meta.json /run/${at}/${member}`;
-        if (this.#found.compare(place, memberOf(of, member), scores[member] ?? null)) {
-          this.#found.prove('statistics');
-        }
+        const isSame = this.#found.compareMember(`meta.json /run/${at}`, of, member, scores[member] ?? null);
+        if (isSame) this.#found.prove('statistics');
       }
     }
   }
@@ -431,7 +413,7 @@ class RunCheck {
       this.#found.compare(place, verdict, null);
       return;
     }
-    this.#found.compare(`${place}/outputs_before`, memberOf(verdict, 'outputs_before'), this.#outputsBefore);
+    this.#found.compareMember(place, verdict, 'outputs_before', this.#outputsBefore);
     this.#found.trust('sealed_at');
     let scores: Parameters<typeof barVerdict>[1] = null;
     if (bar.baseline === undefined) scores = this.#scores(this.#nameOf(bar), bar.confidence);
@@ -448,7 +430,7 @@ class RunCheck {
     }
     const expected = barVerdict(bar, scores) as unknown as JsonObject;
     const agrees = Object.entries(expected).map(([member, value]) =>
-      this.#found.compare(`${place}/${member}`, memberOf(verdict, member), value),
+      this.#found.compareMember(place, verdict, member, value),
     );
     if (agrees.every(Boolean)) this.#found.prove('verdict');
   }
