@@ -146,11 +146,8 @@ export function planRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryPla
 }
 
 /** The delay that the response asks for. Only a used-up window explains a 429. */
-function requestedDelay({
-  status,
-  headers,
-  nowMs,
-}: FailedAttempt): Pick<RetryEvent, 'delayMs' | 'reason'> | null {
+function requestedDelay(attempt: FailedAttempt): Pick<RetryEvent, 'delayMs' | 'reason'> | null {
+  const { status, headers, nowMs } = attempt;
   const window = parseRateLimit(headers);
   if (status === 429 && window?.remaining === 0) {
     return { delayMs: laterBy(window.resetSeconds * 1000), reason: 'rate_limit' };

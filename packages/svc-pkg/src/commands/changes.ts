@@ -22,13 +22,7 @@ const changeFlags = () => ({
 });
 
 /** The headers of a change. The message is a header, because bodies of changes differ. @throws CliError `usage` */
-function changeHeaders({
-  message,
-  ifMatch,
-}: {
-  readonly message?: string;
-  readonly ifMatch?: string;
-}): Record<string, string> {
+function changeHeaders({ message, ifMatch }: Values<ReturnType<typeof changeFlags>>): Record<string, string> {
   if (ifMatch !== undefined && !/^[0-9a-f]{64}$/.test(ifMatch))
     throw usageError('--if-match must be a version hash of 64 digits');
   return given({

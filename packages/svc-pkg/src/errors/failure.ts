@@ -69,14 +69,11 @@ function isBrokenPipe(error: unknown): boolean {
  * `fallback`.
  */
 export function errorLine(
-  {
-    location,
-    message,
-    code,
-  }: { readonly location: SourceLocation; readonly message: string; readonly code?: string | undefined },
+  error: { readonly location: SourceLocation; readonly message: string; readonly code?: string | undefined },
   fallback = 'svc-pkg',
 ): string {
-  const { path, ...position } = location;
+  const { message, code } = error;
+  const { path, ...position } = error.location;
   const where = formatLocation(position) || fallback;
   const pointer = path === undefined || path === '' || message.includes(path) ? '' : ` at ${path}`;
   const suffix = code === undefined ? '' : ` (${code})`;

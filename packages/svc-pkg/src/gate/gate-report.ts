@@ -112,18 +112,13 @@ function placeOf({ section, order_index, item_id }: WorseItem): string {
 }
 
 /** The texts of an item, each with its name; none if they were not read. */
-function factsOf({
-  question,
-  expected = null,
-  baseline_output = null,
-  output = null,
-}: WorseItem): readonly (readonly [name: string, text: string | null])[] {
-  if (question === undefined) return [];
+function factsOf(item: WorseItem): readonly (readonly [name: string, text: string | null])[] {
+  if (item.question === undefined) return [];
   return [
-    ['question', question],
-    ['expected', expected],
-    ['baseline', baseline_output],
-    ['now', output],
+    ['question', item.question],
+    ['expected', item.expected ?? null],
+    ['baseline', item.baseline_output ?? null],
+    ['now', item.output ?? null],
   ];
 }
 

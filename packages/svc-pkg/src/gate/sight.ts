@@ -43,13 +43,9 @@ export function itemsToDetect(spread: ScoreSpread, drop: number, power: number):
  */
 export function planGate(
   spread: ScoreSpread,
-  {
-    available,
-    repetitions,
-    detect,
-    power,
-  }: Readonly<Record<'available' | 'repetitions' | 'detect' | 'power', number>>,
+  options: Readonly<Record<'available' | 'repetitions' | 'detect' | 'power', number>>,
 ) {
+  const { available, repetitions, detect, power } = options;
   const needed = itemsToDetect(spread, detect, power);
   const items = Math.min(needed, available);
   const wanted = repetitions * Math.ceil(needed / items);

@@ -45,13 +45,10 @@ export type LocalFiles = Awaited<ReturnType<typeof openFiles>>;
 export async function openFiles(
   cli: Pick<Cli, 'stdin' | 'signal'>,
   paths: readonly string[],
-  {
-    hints,
-    isMapped,
-    limits = DEFAULT_LIMITS,
-  }: { readonly hints: FormatHints; readonly isMapped: boolean; readonly limits?: PackageLimits },
+  options: { readonly hints: FormatHints; readonly isMapped: boolean; readonly limits?: PackageLimits },
 ) {
   const { signal } = cli;
+  const { hints, isMapped, limits = DEFAULT_LIMITS } = options;
   await using opening = new CleanUp();
   const found: Awaited<ReturnType<typeof filesAt>> = [];
   const passedOver: SkippedFile[] = [];

@@ -139,17 +139,14 @@ const printList = ({ stdout }: Cli, documents: readonly string[]): Promise<void>
  * A function that writes data of a service to standard output: byte for byte, but on a terminal as text with escaped
  * control characters.
  */
-export function dataWriter({
-  stdout,
-  isOutputTerminal,
-}: Pick<Cli, 'stdout' | 'isOutputTerminal'>): (chunk: Uint8Array) => Promise<void> {
+export function dataWriter({ stdout, isOutputTerminal }: Cli): (chunk: Uint8Array) => Promise<void> {
   if (!isOutputTerminal) return (chunk) => writeText(stdout, chunk);
   const decoder = new TextDecoder();
   return (chunk) => writeText(stdout, printableData(decoder.decode(chunk, { stream: true })));
 }
 
 /** A terminal cannot show an archive or a Parquet file. @throws CliError `usage` */
-export function refuseTerminal({ isOutputTerminal }: Pick<Cli, 'isOutputTerminal'>): void {
+export function refuseTerminal({ isOutputTerminal }: Cli): void {
   if (!isOutputTerminal) return;
   throw usageError('Standard output is a terminal; redirect it, or name a file with --output');
 }

@@ -114,21 +114,12 @@ function triedText({ data }: Tried): string {
   return data.map(itemText).join('\n');
 }
 
-function itemText({
-  section,
-  order_index,
-  item_id,
-  request,
-  output,
-  error,
-  scores,
-}: Tried['data'][number]): string {
-  const failure = error as { readonly code?: unknown; readonly message?: unknown } | null;
+function itemText(tried: Tried['data'][number]): string {
+  const { section, order_index, item_id, request, output, scores } = tried;
+  const failure = tried.error as { readonly code?: unknown; readonly message?: unknown } | null;
+  const id = item_id === null ? '' : ` (${printableValue(String(item_id))})`;
   return formatFacts([
-    [
-      'item',
-      `${printableValue(section)} ${order_index}${item_id === null ? '' : ` (${printableValue(String(item_id))})`}`,
-    ],
+    ['item', `${printableValue(section)} ${order_index}${id}`],
     ['request', request === null ? null : wireText(request)],
     ['output', output == null ? null : typeof output === 'string' ? output : wireText(output)],
     ['error', failure === null ? null : `${failure.message} (${failure.code})`],
