@@ -1,4 +1,3 @@
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '@svc/tabular';
 import { parseYamlApart } from '#platform';
 import { AccessCheck, isPinned } from '../cache/file-cache.ts';
@@ -18,46 +17,6 @@ import {
 } from '../repository/parse-yaml.ts';
 import { CONVERTED_REVISION, convertedLayout, layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
-
-type OpenListed = (file: ListedFile, context: RequestContext) => ByteSource;
-
-/**
- * A file that is opened when it is first read: a split may have 100,000 files, and few are read at a time. It holds
- * what many files share, and nothing of its own.
- */
-class LaterFile implements ByteSource {
-  readonly #listed: ListedFile;
-  readonly #context: RequestContext;
-  readonly #open: OpenListed;
-  #file: ByteSource | undefined;
-
-  constructor(listed: ListedFile, context: RequestContext, open: OpenListed) {
-    this.#listed = listed;
-    this.#context = context;
-    this.#open = open;
-  }
-
-  get path(): string {
-    return this.#listed.path;
-  }
-
-  get byteLength(): number {
-    return this.#listed.size;
-  }
-
-  readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
-    return this.#opened().readRange(start, end, signal);
-  }
-
-  stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-    return this.#opened().stream(signal, head);
-  }
-
-  #opened(): ByteSource {
-    this.#file ??= this.#open(this.#listed, this.#context);
-    return this.#file;
-  }
-}
 
 /** The default branch, and the only one that the hub exports as Parquet. */
 export const DEFAULT_REVISION = 'main';
@@ -162,7 +121,7 @@ class FileList {
       open: (path, context) => {
         const file = this.#files.get(path);
         if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
-        return new LaterFile(file, context, this.#open);
+        return this.#open(file, context);
       },
     };
   }
@@ -175,14 +134,14 @@ class FileList {
     return new TextDecoder().decode(await this.#open(file, context).readRange(0, end));
   }
 
-  readonly #open = ({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource => {
+  #open({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource {
     const { id, commit, isPublic } = this.#repository;
     const location = { dataset: id, commit, path, byteLength: size, sha256 };
     const file = new HubFile(this.#requester, location, context);
     if (context.cache === undefined || !isPinned(commit)) return file;
     const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };
     return context.cache.open(file, { dataset: id, commit, reader });
-  };
+  }
 }
 
 /**

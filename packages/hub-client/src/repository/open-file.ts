@@ -33,8 +33,9 @@ const PROGRESS_BYTES = 64 * 1024;
 class RangeIgnoredError extends Error {}
 
 /**
- * A file that is opened without a request. Interrupted reads continue where they stopped. Only declared bytes are
- * returned: a body that is shorter, longer, or has another total size or hash ends in `hub_bad_response`.
+ * A file that is opened without a request, and holds little until it is read: a split may have 100,000 files. Interrupted
+ * reads continue where they stopped. Only declared bytes are returned: a body that is shorter, longer, or has another total
+ * size or hash ends in `hub_bad_response`.
  *
  * The first request asks the hub for the address of the bytes; that address serves every later one until the storage host
  * refuses it, then the hub is asked again.
@@ -56,7 +57,7 @@ export class HubFile implements ByteSource {
     this.byteLength = location.byteLength;
     this.#requester = requester;
     this.#location = location;
-    this.#context = { ...context, subject: { ...context.subject, file: location.path } };
+    this.#context = context;
   }
 
   async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
@@ -109,7 +110,11 @@ export class HubFile implements ByteSource {
   /** The bytes from `start` to `end`, in as many requests as it takes. */
   async *#span(start: number, end: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     if (start >= end) return;
-    const context = { ...this.#context, signal: joinSignals(this.#context.signal, signal) };
+    const context = {
+      ...this.#context,
+      subject: { ...this.#context.subject, file: this.path },
+      signal: joinSignals(this.#context.signal, signal),
+    };
     const isRange = start > 0 || end < this.byteLength;
     let next = start;
     let attemptStart = start;
