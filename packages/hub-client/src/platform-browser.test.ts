@@ -33,17 +33,19 @@ const browserFetch: FetchFunction = async (url, init) => {
 };
 
 it('where redirects cannot be followed by hand the runtime follows them, and its fetch keeps the token back', async () => {
-  const { requester, context } = testRequester(
+  const { requester } = testRequester(
     hub.endpoint,
     { transport: fetchTransport(browserFetch) },
     { token: 'hf_reader' },
   );
   const commit = hub.commitOf('o/d');
-  const file = new HubFile(
-    requester,
-    { dataset: 'o/d', commit, path: 'a.parquet', byteLength: text.length, sha256: null },
-    context,
-  );
+  const file = new HubFile(requester, {
+    dataset: 'o/d',
+    commit,
+    path: 'a.parquet',
+    byteLength: text.length,
+    sha256: null,
+  });
   for (const start of [0, 15, 300_000]) {
     expect(new TextDecoder().decode(await file.readRange(start, start + 14))).toBe('a line of text');
   }

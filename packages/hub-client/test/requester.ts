@@ -8,6 +8,7 @@ import type {
   RetryEvent,
 } from '../src/http/request.ts';
 import { Requester } from '../src/http/requester.ts';
+import { RateLimitWindows } from '../src/http/retry.ts';
 import { openTransport } from '../src/platform-node.ts';
 
 /** A clock that does not wait: sleeping moves its time. */
@@ -42,33 +43,29 @@ export const IMPATIENT = { headersTimeoutMs: 500, idleBodyTimeoutMs: 500 } as co
 export function testRequester(
   endpoint: string,
   options: Partial<RequesterDeps> = {},
-  context: Partial<RequestContext> = {},
+  given: Partial<RequestContext> = {},
 ): TestRequester {
   const clock = quickClock();
   const events: RequestEvent[] = [];
   const retries: RetryEvent[] = [];
-  const requester = new Requester({
+  const deps = {
     endpoint: new URL(endpoint),
     transport: openTransport({ endpoint: new URL(endpoint), connectTimeoutMs: 30_000 }).send,
     userAgent: 'test/1',
     headersTimeoutMs: 30_000,
     idleBodyTimeoutMs: 30_000,
     clock,
-    onRequest: (event) => events.push(event),
-    onRetry: (event) => retries.push(event),
+    onRequest: (event: RequestEvent) => events.push(event),
+    onRetry: (event: RetryEvent) => retries.push(event),
+    rateLimits: new RateLimitWindows(clock),
     ...options,
-  });
-  return {
-    requester,
-    clock,
-    events,
-    retries,
-    context: {
-      subject: { dataset: 'o/d' },
-      retry: { maxRetries: 3, baseDelayMs: 100, maxDelayMs: 1000, budgetMs: 60_000 },
-      ...context,
-    },
   };
+  const context = {
+    subject: { dataset: 'o/d' },
+    retry: { maxRetries: 3, baseDelayMs: 100, maxDelayMs: 1000, budgetMs: 60_000 },
+    ...given,
+  };
+  return { requester: new Requester(deps, context), clock, events, retries, context };
 }
 
 /** Reads a JSON response whole. */
@@ -78,5 +75,5 @@ export async function readValue(
   context: RequestContext,
   maxBytes = 1e6,
 ): Promise<JsonValue> {
-  return await requester.readJson(request, context, { maxBytes }, (json) => json.value());
+  return await requester.with(context).readJson(request, { maxBytes }, (json) => json.value());
 }

@@ -6,14 +6,13 @@ import type { FileCache } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import {
   type Clock,
-  type RequestContext,
   type RequestEvent,
   type RetryEvent,
   type RetryPolicy,
   SYSTEM_CLOCK,
 } from '../http/request.ts';
 import { Requester } from '../http/requester.ts';
-import { DEFAULT_RETRY_POLICY } from '../http/retry.ts';
+import { DEFAULT_RETRY_POLICY, RateLimitWindows } from '../http/retry.ts';
 import { type FetchFunction, fetchTransport, type OpenTransport } from '../http/transport.ts';
 import { parseDatasetPath, validateRevision, validateToken } from '../repository/validate-path.ts';
 import { VERSION } from '../version.ts';
@@ -139,7 +138,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
   const clock = options.clock ?? SYSTEM_CLOCK;
   const cache = chooseCache(endpoint, options, clock);
   const transport = chooseTransport(endpoint, options, timeouts);
-  const requester = new Requester({
+  const deps = {
     endpoint,
     transport: transport.send,
     userAgent: options.userAgent ?? `svc-hub-client/${VERSION}`,
@@ -148,7 +147,8 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
     clock,
     onRequest: options.onRequest,
     onRetry: options.onRetry,
-  });
+    rateLimits: new RateLimitWindows(clock),
+  };
   const closing = new AbortController();
   const close = async (): Promise<void> => {
     closing.abort(new HubError('hub_unavailable', 'Cannot read from the hub: the client is closed.'));
@@ -162,7 +162,7 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
       const asked = validateRevision(revision ?? named.revision ?? DEFAULT_REVISION);
       checkNumber('budgetMs', budgetMs, { min: 0, fractions: true });
       checkNumber('headersTimeoutMs', headersTimeoutMs, { min: 1, fractions: true });
-      const context: RequestContext = {
+      const requester = new Requester(deps, {
         subject: { dataset, revision: asked },
         token: validateToken(token) ?? ownToken,
         signal: joinSignals(closing.signal, signal),
@@ -170,18 +170,19 @@ export function createHubClient(options: HubClientOptions = {}): HubClient {
         headersTimeoutMs,
         retry: resolveRetry(ownRetry, retry),
         cache,
-      };
-      return await openDataset(requester, dataset, asked, context);
+      });
+      return await openDataset(requester, dataset, asked);
     },
     async findDatasets(query, options = {}) {
       const { limit = DEFAULT_FOUND, token, signal } = options;
       checkNumber('limit', limit, { min: 1, max: MAX_FOUND });
-      return await findDatasets(requester, query, limit, {
+      const requester = new Requester(deps, {
         subject: { dataset: query },
         token: validateToken(token) ?? ownToken,
         signal: joinSignals(closing.signal, signal),
         retry: ownRetry,
       });
+      return await findDatasets(requester, query, limit);
     },
     close,
     [Symbol.asyncDispose]: close,

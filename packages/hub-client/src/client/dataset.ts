@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { ByteSource } from '@svc/tabular';
 import { joinSignals } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { openRepository } from '../repository/open-repository.ts';
 import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
@@ -108,20 +107,15 @@ export interface HubDataset {
  *
  * @throws HubError; the signal's reason
  */
-export async function openDataset(
-  requester: Requester,
-  path: string,
-  revision: string,
-  context: RequestContext,
-): Promise<HubDataset> {
-  const repository = await openRepository(requester, path, revision, context);
+export async function openDataset(requester: Requester, path: string, revision: string): Promise<HubDataset> {
+  const repository = await openRepository(requester, path, revision);
   let converted: Promise<Snapshot | null> | undefined;
   const openExport = (card: DatasetLayout['card']): Promise<Snapshot | null> => {
     if (revision !== DEFAULT_REVISION) return Promise.resolve(null);
-    converted ??= openConverted(requester, repository, card, context);
+    converted ??= openConverted(requester, repository, card);
     return converted;
   };
-  const { snapshot, evalYaml } = await openSnapshot(requester, repository, context, openExport);
+  const { snapshot, evalYaml } = await openSnapshot(requester, repository, openExport);
   const { layout } = snapshot;
   const info = describeDataset(repository.about, layout.card, layout.ignoredFiles);
 
@@ -159,14 +153,15 @@ export async function openDataset(
       const { subset: name, split, signal, textColumns, skipsInvalid } = options;
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
-      const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
+      const selectSignal = joinSignals(requester.context.signal, signal);
+      const selecting = requester.with({ received, signal: selectSignal });
       for (const each of namedSplits(subset, expression)) {
         if (selected.has(each)) continue;
         selected.add(each);
         for (const { size } of each.files) fileBytes += size;
       }
       const open = (file: string): ByteSource => from.open(file, selecting);
-      const reading = { textColumns, skipsInvalid, signal: selecting.signal };
+      const reading = { textColumns, skipsInvalid, signal: selectSignal };
       const tables = await openTables(subset, expression, open, reading).catch((error: unknown) => {
         throw toHubError(error);
       });
@@ -174,7 +169,7 @@ export async function openDataset(
         splits: allSplits(from.layout),
         info: from.isConverted ? withExport(info, subset, from) : info,
         evalYaml,
-        signal: selecting.signal,
+        signal: selectSignal,
       });
     },
   };

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { HubError } from '../errors.ts';
-import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { validateDatasetPath } from '../repository/validate-path.ts';
 
@@ -31,7 +30,6 @@ export async function findDatasets(
   requester: Requester,
   query: string,
   limit: number,
-  context: RequestContext,
 ): Promise<readonly FoundDataset[]> {
   const search = query.trim();
   if (search === '' || search.length > MAX_QUERY_LENGTH)
@@ -43,7 +41,7 @@ export async function findDatasets(
   for (const [name, value] of Object.entries({ search, limit, sort: 'downloads', direction: -1 }))
     url.searchParams.set(name, String(value));
   const limits = { maxBytes: MAX_PAGE_BYTES, maxValueLength: MAX_ENTRY_LENGTH };
-  return await requester.readJson({ kind: 'info', url }, context, limits, async (json) => {
+  return await requester.readJson({ kind: 'info', url }, limits, async (json) => {
     const found: FoundDataset[] = [];
     for await (const _ of json.items()) {
       const entry = await json.value();

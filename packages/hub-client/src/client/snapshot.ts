@@ -2,7 +2,6 @@ import type { ByteSource } from '@svc/tabular';
 import { parseYamlApart } from '#platform';
 import { AccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
-import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { HubFile } from '../repository/open-file.ts';
@@ -32,7 +31,7 @@ export interface Snapshot {
   readonly partialSplits: readonly string[];
   /** Whether this is the hub's Parquet export. */
   readonly isConverted: boolean;
-  open(path: string, context: RequestContext): ByteSource;
+  open(path: string, requester: Requester): ByteSource;
 }
 
 /**
@@ -44,16 +43,15 @@ export interface Snapshot {
 export async function openSnapshot(
   requester: Requester,
   repository: Repository,
-  context: RequestContext,
   openExport: (card: YamlMap) => Promise<Snapshot | null>,
 ): Promise<{ snapshot: Snapshot; evalYaml: YamlValue }> {
-  const listed = await listFiles(requester, repository, context);
+  const listed = await listFiles(requester, repository);
   const files = new FileList(requester, repository, listed);
   const known = cardOf(repository);
   const [readme, huggingfaceYaml, evalYaml] = await Promise.all([
-    known === null ? files.readText('README.md', context) : null,
-    files.readText('.huggingface.yaml', context),
-    files.readText('eval.yaml', context),
+    known === null ? files.readText('README.md') : null,
+    files.readText('.huggingface.yaml'),
+    files.readText('eval.yaml'),
   ]);
   const usedEval = await readEval(evalYaml);
   try {
@@ -85,11 +83,10 @@ export async function openConverted(
   requester: Requester,
   { id }: Repository,
   card: YamlMap,
-  context: RequestContext,
 ): Promise<Snapshot | null> {
   try {
-    const repository = await openRepository(requester, id, CONVERTED_REVISION, context);
-    const listed = await listFiles(requester, repository, context);
+    const repository = await openRepository(requester, id, CONVERTED_REVISION);
+    const listed = await listFiles(requester, repository);
     const { layout, partialSplits } = await convertedLayout(listed.values(), card);
     if (layout.subsets.length === 0) return null;
     return new FileList(requester, repository, listed).snapshot(layout, partialSplits);
@@ -118,29 +115,30 @@ class FileList {
       layout,
       partialSplits: partialSplits ?? [],
       isConverted: partialSplits !== null,
-      open: (path, context) => {
+      open: (path, requester) => {
         const file = this.#files.get(path);
         if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
-        return this.#open(file, context);
+        return this.#open(file, requester);
       },
     };
   }
 
   /** A text file, only its first megabytes if it is very long; null if there is none. */
-  async readText(path: string, context: RequestContext): Promise<string | null> {
+  async readText(path: string): Promise<string | null> {
     const file = this.#files.get(path);
     if (file === undefined) return null;
     const end = Math.min(file.size, MAX_CARD_BYTES);
-    return new TextDecoder().decode(await this.#open(file, context).readRange(0, end));
+    return new TextDecoder().decode(await this.#open(file, this.#requester).readRange(0, end));
   }
 
-  #open({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource {
+  #open({ path, size, sha256 }: ListedFile, requester: Requester): ByteSource {
+    const { cache, token } = requester.context;
     const { id, commit, isPublic } = this.#repository;
     const location = { dataset: id, commit, path, byteLength: size, sha256 };
-    const file = new HubFile(this.#requester, location, context);
-    if (context.cache === undefined || !isPinned(commit)) return file;
-    const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };
-    return context.cache.open(file, { dataset: id, commit, reader });
+    const file = new HubFile(requester, location);
+    if (cache === undefined || !isPinned(commit)) return file;
+    const reader = isPublic ? 'everybody' : { token, access: this.#access };
+    return cache.open(file, { dataset: id, commit, reader });
   }
 }
 

@@ -108,10 +108,8 @@ describe('an error response', () => {
     ['gated, not granted', 'o/gated', 'hf_stranger'],
     ['disabled', 'o/disabled', undefined],
   ])('%s', async (_name, id, token) => {
-    const { requester, context } = testRequester(hub.endpoint, {}, { token });
-    const error = await failure(
-      requester.read(file(`${id}/resolve/main/data.csv`), context, (a) => a.bytes(10)),
-    );
+    const { requester } = testRequester(hub.endpoint, {}, { token });
+    const error = await failure(requester.read(file(`${id}/resolve/main/data.csv`), (a) => a.bytes(10)));
     expect(error.code).toBe('hub_gated');
   });
 

@@ -3,15 +3,22 @@ import { inSlices } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import { followRedirects, limitBytes } from './exchange.ts';
-import type { HubRequest, HubResponse, RequestContext, RequesterDeps } from './request.ts';
-import { isRetryableStatus, RateLimitWindows, type RetryDeps, retry, retryStream } from './retry.ts';
+import type { HubRequest, HubResponse, RequestContext } from './request.ts';
+import { isRetryableStatus, type RetryDeps, retry, retryStream } from './retry.ts';
 
-/** Sends requests to the hub: the only code that does. */
+/** Sends requests to the hub, which share a context: the only code that does. */
 export class Requester {
   readonly #deps: RetryDeps;
+  readonly context: RequestContext;
 
-  constructor(deps: RequesterDeps) {
-    this.#deps = { ...deps, rateLimits: new RateLimitWindows(deps.clock) };
+  constructor(deps: RetryDeps, context: RequestContext) {
+    this.#deps = deps;
+    this.context = context;
+  }
+
+  /** The same with some other members of the context. */
+  with(over: Partial<RequestContext>): Requester {
+    return new Requester(this.#deps, { ...this.context, ...over });
   }
 
   get endpoint(): URL {
@@ -27,7 +34,8 @@ export class Requester {
    * Sends a request once, and follows its redirects.
    * @throws RetryableError if repeating it may help, HubError if not, the signal's reason
    */
-  async open(request: HubRequest, context: RequestContext): Promise<HubResponse> {
+  async open(request: HubRequest): Promise<HubResponse> {
+    const { context } = this;
     if (request.url.origin === this.endpoint.origin) await this.#deps.rateLimits.wait(request.kind, context);
     const response = await followRedirects(this.#deps, request, context);
     const { status, headers, url } = response;
@@ -38,20 +46,16 @@ export class Requester {
   }
 
   /** Sends a request until `use` has read a response. @throws HubError; the signal's reason */
-  async read<T>(
-    request: HubRequest,
-    context: RequestContext,
-    use: (response: HubResponse) => Promise<T>,
-  ): Promise<T> {
+  async read<T>(request: HubRequest, use: (response: HubResponse) => Promise<T>): Promise<T> {
     const attempt = async (): Promise<T> => {
-      const response = await this.open(request, context);
+      const response = await this.open(request);
       try {
         return await use(response);
       } finally {
         await response.discard();
       }
     };
-    return await retry(attempt, context, this.#deps);
+    return await retry(attempt, this.context, this.#deps);
   }
 
   /**
@@ -64,11 +68,10 @@ export class Requester {
    */
   async readJson<T>(
     request: HubRequest,
-    context: RequestContext,
     { maxBytes, maxValueLength = maxBytes }: { maxBytes: number; maxValueLength?: number },
     use: (json: JsonStream, response: HubResponse) => Promise<T>,
   ): Promise<T> {
-    return await this.read(request, context, async (response) => {
+    return await this.read(request, async (response) => {
       await using json = new JsonStream(inSlices(limitBytes(response.chunks(), maxBytes)), {
         maxValueLength,
       });
@@ -89,8 +92,7 @@ export class Requester {
   resume<T>(
     attempt: () => AsyncGenerator<T, void, undefined>,
     madeProgress: () => boolean,
-    context: RequestContext,
   ): AsyncGenerator<T, void, undefined> {
-    return retryStream(attempt, madeProgress, context, this.#deps);
+    return retryStream(attempt, madeProgress, this.context, this.#deps);
   }
 }

@@ -3,7 +3,6 @@ import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
 import { inSlices } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
-import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import type { ResponseHeaders } from '../http/transport.ts';
 import { apiUrl, type Repository } from './open-repository.ts';
@@ -41,10 +40,9 @@ const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 export async function listFiles(
   requester: Requester,
   repository: Pick<Repository, 'id' | 'commit' | 'isPublic'>,
-  context: RequestContext,
 ): Promise<ReadonlyMap<string, ListedFile>> {
   const { id: dataset, commit, isPublic } = repository;
-  const cache = isPublic && isPinned(commit) ? context.cache : undefined;
+  const cache = isPublic && isPinned(commit) ? requester.context.cache : undefined;
   const key = { dataset, commit, document: 'tree' } as const;
   const kept = await cache?.load(key);
   const files = new Map<string, ListedFile>();
@@ -52,7 +50,7 @@ export async function listFiles(
     await readPage(new JsonStream(inSlices([kept])), MAX_LISTED_ENTRIES, files);
     return files;
   }
-  await requestPages(requester, repository, context, files);
+  await requestPages(requester, repository, files);
   if (files.size <= MAX_KEPT_FILES) await cache?.save(key, writePage(files.values()));
   return files;
 }
@@ -60,7 +58,6 @@ export async function listFiles(
 async function requestPages(
   requester: Requester,
   repository: Pick<Repository, 'id' | 'commit'>,
-  context: RequestContext,
   files: Map<string, ListedFile>,
 ): Promise<void> {
   const seen = new Set<string>();
@@ -74,7 +71,6 @@ async function requestPages(
     const maxEntries = MAX_LISTED_ENTRIES - entries;
     const page: { readonly entryCount: number; readonly next: URL | null } = await requester.readJson(
       { kind: 'tree', url },
-      context,
       { maxBytes: MAX_PAGE_BYTES, maxValueLength: MAX_ENTRY_LENGTH },
       async (json, response) => ({
         entryCount: await readPage(json, maxEntries, files),

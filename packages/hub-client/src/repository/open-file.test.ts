@@ -36,7 +36,7 @@ function open(over: Partial<FileLocation> = {}, signal?: AbortSignal): ByteSourc
     sha256: sha256(content),
     ...over,
   };
-  return new HubFile(tools.requester, location, { ...tools.context, signal });
+  return new HubFile(tools.requester.with({ signal }), location);
 }
 
 async function all(file: ByteSource): Promise<Uint8Array> {

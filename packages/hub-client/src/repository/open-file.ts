@@ -4,7 +4,7 @@ import { joinSignals, shorten } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';
 import { HubError } from '../errors.ts';
 import { RetryableError } from '../http/errors.ts';
-import type { HubResponse, RequestContext } from '../http/request.ts';
+import type { HubResponse } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { encodeFilePath } from './validate-path.ts';
 
@@ -45,19 +45,17 @@ export class HubFile implements ByteSource {
   readonly byteLength: number;
   readonly #requester: Requester;
   readonly #location: FileLocation;
-  readonly #context: RequestContext;
   /** Where the bytes were last; null until known. */
   #storage: URL | null = null;
   #etag: string | null = null;
   /** The whole file, if its host does not serve ranges. */
   #whole: OwnBytes | null = null;
 
-  constructor(requester: Requester, location: FileLocation, context: RequestContext) {
+  constructor(requester: Requester, location: FileLocation) {
     this.path = location.path;
     this.byteLength = location.byteLength;
     this.#requester = requester;
     this.#location = location;
-    this.#context = context;
   }
 
   async readRange(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes> {
@@ -110,32 +108,33 @@ export class HubFile implements ByteSource {
   /** The bytes from `start` to `end`, in as many requests as it takes. */
   async *#span(start: number, end: number, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
     if (start >= end) return;
-    const context = {
-      ...this.#context,
-      subject: { ...this.#context.subject, file: this.path },
-      signal: joinSignals(this.#context.signal, signal),
-    };
+    const { context } = this.#requester;
+    const requester = this.#requester.with({
+      subject: { ...context.subject, file: this.path },
+      signal: joinSignals(context.signal, signal),
+    });
     const isRange = start > 0 || end < this.byteLength;
     let next = start;
     let attemptStart = start;
     const attempt = async function* (this: HubFile): AsyncGenerator<Uint8Array, void, undefined> {
       attemptStart = next;
-      for await (const chunk of this.#transfer(next, end, isRange, context)) {
+      for await (const chunk of this.#transfer(next, end, isRange, requester)) {
         next += chunk.length;
         yield chunk;
       }
     };
     const madeProgress = (): boolean => next - attemptStart >= PROGRESS_BYTES;
-    yield* this.#requester.resume(attempt.bind(this), madeProgress, context);
+    yield* requester.resume(attempt.bind(this), madeProgress);
   }
 
   async *#transfer(
     start: number,
     end: number,
     mustBeRange: boolean,
-    context: RequestContext,
+    requester: Requester,
   ): AsyncGenerator<Uint8Array> {
-    const { response, offset: bodyStart } = await this.#open(start, end, context);
+    const { response, offset: bodyStart } = await this.#open(start, end, requester);
+    const { received } = requester.context;
     let next = start;
     let offset = bodyStart;
     try {
@@ -144,7 +143,7 @@ export class HubFile implements ByteSource {
         const from = Math.max(next - offset, 0);
         const to = Math.min(end - offset, chunk.length);
         offset += chunk.length;
-        if (context.received !== undefined) context.received.bytes += chunk.length;
+        if (received !== undefined) received.bytes += chunk.length;
         if (to > from) {
           next = offset - chunk.length + to;
           yield from === 0 && to === chunk.length ? chunk : chunk.subarray(from, to);
@@ -171,14 +170,14 @@ export class HubFile implements ByteSource {
   async #open(
     start: number,
     end: number,
-    context: RequestContext,
+    requester: Requester,
   ): Promise<{ response: HubResponse; offset: number }> {
     const isRange = start > 0 || end < this.byteLength;
     const headers: Record<string, string> = {};
     if (isRange) headers['range'] = `bytes=${start}-${end - 1}`;
     // A weak tag does not identify bytes (RFC 9110 section 13.1.5).
     if (start > 0 && this.#etag !== null && !this.#etag.startsWith('W/')) headers['if-range'] = this.#etag;
-    const response = await this.#send(headers, context);
+    const response = await this.#send(headers, requester);
     try {
       const offset = checkFileResponse(response, this.#location, { start, isRange, etag: this.#etag });
       this.#etag = response.headers.get('etag') ?? this.#etag;
@@ -190,18 +189,18 @@ export class HubFile implements ByteSource {
     }
   }
 
-  async #send(headers: Readonly<Record<string, string>>, context: RequestContext): Promise<HubResponse> {
+  async #send(headers: Readonly<Record<string, string>>, requester: Requester): Promise<HubResponse> {
     const request = { kind: 'file', headers } as const;
     if (this.#storage !== null) {
       const accept = [416, ...EXPIRED];
-      const response = await this.#requester.open({ ...request, url: this.#storage, accept }, context);
+      const response = await requester.open({ ...request, url: this.#storage, accept });
       if (!EXPIRED.includes(response.status)) return response;
       await response.discard();
       this.#storage = null;
     }
     const { dataset, commit, path } = this.#location;
-    const url = this.#requester.urlOf(`/datasets/${dataset}/resolve/${commit}/${encodeFilePath(path)}`);
-    return await this.#requester.open({ ...request, url, accept: [416] }, context);
+    const url = requester.urlOf(`/datasets/${dataset}/resolve/${commit}/${encodeFilePath(path)}`);
+    return await requester.open({ ...request, url, accept: [416] });
   }
 }
 

@@ -4,7 +4,6 @@ import { shorten } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError, listNames } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
-import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { MAX_ENTRIES } from './parse-yaml.ts';
 import { validateDatasetPath } from './validate-path.ts';
@@ -33,13 +32,12 @@ export async function openRepository(
   requester: Requester,
   path: string,
   revision: string,
-  context: RequestContext,
 ): Promise<Repository> {
-  const cache = isPinned(revision) ? context.cache : undefined;
+  const cache = isPinned(revision) ? requester.context.cache : undefined;
   const key = { dataset: path, commit: revision, document: 'info' } as const;
   const kept = await cache?.load(key);
   if (kept) return JSON.parse(new TextDecoder().decode(kept)) as Repository;
-  const repository = await requestRepository(requester, path, revision, context);
+  const repository = await requestRepository(requester, path, revision);
   if (repository.isPublic && repository.commit === revision) {
     // The card belongs to the default branch.
     const { cardData: _, ...about } = repository.about;
@@ -48,18 +46,13 @@ export async function openRepository(
   return repository;
 }
 
-async function requestRepository(
-  requester: Requester,
-  path: string,
-  revision: string,
-  context: RequestContext,
-): Promise<Repository> {
+async function requestRepository(requester: Requester, path: string, revision: string): Promise<Repository> {
   const suffix = `/revision/${encodeURIComponent(revision)}`;
   const ask = (id: string): Promise<{ about: RepositoryInfo; suffixKept: boolean }> => {
     const url = apiUrl(requester, id, suffix);
     for (const field of INFO_FIELDS) url.searchParams.append('expand', field);
     const limits = { maxBytes: MAX_INFO_BYTES };
-    return requester.readJson({ kind: 'info', url }, context, limits, async (json, response) => ({
+    return requester.readJson({ kind: 'info', url }, limits, async (json, response) => ({
       about: await readInfo(json),
       suffixKept: response.url.pathname.endsWith(suffix),
     }));
@@ -81,7 +74,7 @@ async function requestRepository(
     return { id: currentId(about, path), revision, commit, isPublic, about };
   } catch (error) {
     if (error instanceof HubError && error.code === 'hub_revision_not_found') {
-      throw await withRevisions(requester, path, revision, context, error);
+      throw await withRevisions(requester, path, revision, error);
     }
     throw error;
   }
@@ -100,16 +93,15 @@ async function withRevisions(
   requester: Requester,
   path: string,
   revision: string,
-  context: RequestContext,
   error: HubError,
 ): Promise<HubError> {
   let available: string[] = [];
   try {
     const url = apiUrl(requester, path, '/refs');
     const limits = { maxBytes: MAX_INFO_BYTES };
-    available = await requester.readJson({ kind: 'refs', url }, context, limits, readRevisionNames);
+    available = await requester.readJson({ kind: 'refs', url }, limits, readRevisionNames);
   } catch (failure) {
-    context.signal?.throwIfAborted();
+    requester.context.signal?.throwIfAborted();
     // The error is known; the list is optional.
     if (!(failure instanceof HubError)) throw failure;
   }
