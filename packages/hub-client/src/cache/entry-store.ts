@@ -45,16 +45,13 @@ export class EntryReader {
 
   /** The block that has the byte at `offset`, from that byte on; null if it is damaged. */
   async readFrom(offset: number): Promise<OwnBytes | null> {
-    // A file system that fails to read a block has lost it.
-    return await this.#readBlock(offset).catch(() => null);
-  }
-
-  async #readBlock(offset: number): Promise<OwnBytes | null> {
     const index = Math.floor(offset / BLOCK_BYTES);
     const start = index * BLOCK_BYTES;
     const length = Math.min(BLOCK_BYTES, this.byteLength - start);
     const stored = new Uint8Array(length + DIGEST_BYTES);
-    const { bytesRead } = await this.#handle.read(stored, 0, stored.length, index * STORED_BLOCK_BYTES);
+    const reading = this.#handle.read(stored, 0, stored.length, index * STORED_BLOCK_BYTES);
+    // A file system that fails to read a block has lost it.
+    const { bytesRead } = await reading.catch(() => ({ bytesRead: 0 }));
     const block = stored.subarray(0, length);
     const isWhole =
       bytesRead === stored.length &&

@@ -34,8 +34,7 @@ export function rateLimited(token: string | undefined, details: HubErrorDetails)
  */
 export async function errorOfResponse(
   response: HubResponse,
-  subject: Subject,
-  { token, signal }: Pick<RequestContext, 'token' | 'signal'>,
+  { subject, token, signal }: RequestContext,
 ): Promise<HubError> {
   const { status, headers, fromHub } = response;
   let body = '';

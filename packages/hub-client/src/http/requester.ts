@@ -40,7 +40,7 @@ export class Requester {
     const response = await followRedirects(this.#deps, request, context);
     const { status, headers, url } = response;
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) return response;
-    const error = await errorOfResponse(response, context.subject, context);
+    const error = await errorOfResponse(response, context);
     if (!isRetryableStatus(status)) throw error;
     throw new RetryableError(error, { status, headers, kind: request.kind, host: url.host });
   }
