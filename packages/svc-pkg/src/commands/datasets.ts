@@ -1,4 +1,4 @@
-import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
+import { type PageQuery, REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -34,18 +34,14 @@ export const list = operation({
   examples: ['svc-pkg list', 'svc-pkg list --search gsm8k --json'],
   async run({ limit, ...filters }, cli, open) {
     const { api } = await open();
-    await printListing(
-      cli,
-      limit,
-      (page) => api.GET('/datasets', { params: { query: { ...filters, ...page } } }),
-      {
-        id: ({ id }) => id,
-        name: ({ name }) => name,
-        handle: ({ handle }) => handle,
-        items: (dataset) => dataset.item_count,
-        created: (dataset) => dataset.created_at,
-      },
-    );
+    const read = (page: PageQuery) => api.GET('/datasets', { params: { query: { ...filters, ...page } } });
+    await printListing(cli, limit, read, {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      handle: ({ handle }) => handle,
+      items: (dataset) => dataset.item_count,
+      created: (dataset) => dataset.created_at,
+    });
   },
 });
 
@@ -83,21 +79,18 @@ export const versions = operation({
   async run({ dataset, limit }, cli, open) {
     const service = await open();
     const path = { id: await findDataset(service, dataset) };
-    await printListing(
-      cli,
-      limit,
-      (query) => service.api.GET('/datasets/{id}/versions', { params: { path, query } }),
-      {
-        version: ({ version }) => version,
-        hash: (version) => version.version_hash.slice(0, 12),
-        items: (version) => version.item_count,
-        source: ({ source }) => source,
-        change: ({ change }) => countsText(change),
-        runs: (version) => version.run_count,
-        created: (version) => version.created_at,
-        message: ({ message }) => message,
-      },
-    );
+    const read = (query: PageQuery) =>
+      service.api.GET('/datasets/{id}/versions', { params: { path, query } });
+    await printListing(cli, limit, read, {
+      version: ({ version }) => version,
+      hash: (version) => version.version_hash.slice(0, 12),
+      items: (version) => version.item_count,
+      source: ({ source }) => source,
+      change: ({ change }) => countsText(change),
+      runs: (version) => version.run_count,
+      created: (version) => version.created_at,
+      message: ({ message }) => message,
+    });
   },
 });
 

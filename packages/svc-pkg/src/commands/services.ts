@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
+import { type PageQuery, REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError, usageError } from '../errors/cli-error.ts';
@@ -115,19 +115,15 @@ export const jobs = operation({
   examples: ['svc-pkg jobs --status running'],
   async run({ limit, ...filters }, cli, open) {
     const { api } = await open();
-    await printListing(
-      cli,
-      limit,
-      (page) => api.GET('/jobs', { params: { query: { ...filters, ...page } } }),
-      {
-        id: ({ id }) => id,
-        kind: (job) => job.kind,
-        status: (job) => job.status,
-        rows: ({ progress }) => progress?.rows_done,
-        dataset: (job) => job.dataset_id,
-        created: (job) => job.created_at,
-      },
-    );
+    const read = (page: PageQuery) => api.GET('/jobs', { params: { query: { ...filters, ...page } } });
+    await printListing(cli, limit, read, {
+      id: ({ id }) => id,
+      kind: (job) => job.kind,
+      status: (job) => job.status,
+      rows: ({ progress }) => progress?.rows_done,
+      dataset: (job) => job.dataset_id,
+      created: (job) => job.created_at,
+    });
   },
 });
 

@@ -1,4 +1,4 @@
-import { REQUEST_VALUES } from '@svc/client';
+import { type PageQuery, REQUEST_VALUES } from '@svc/client';
 import { LineCutter } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { Cli } from '../../cli-context.ts';
@@ -47,18 +47,15 @@ const list = operation({
     const { api } = await open();
     const { path } = runParams(run);
     const { scorer } = filters;
-    await printListing(
-      cli,
-      limit,
-      (page) => api.GET('/runs/{id}/results', { params: { path, query: { ...filters, ...page } } }),
-      {
-        ...RESULT_COLUMNS,
-        status: ({ status }) => status,
-        score: ({ score, scores }) =>
-          rounded(scorer === undefined ? score : (scores?.[scorer]?.score ?? score)),
-        latency_ms: ({ latency_ms }) => latency_ms,
-      },
-    );
+    const read = (page: PageQuery) =>
+      api.GET('/runs/{id}/results', { params: { path, query: { ...filters, ...page } } });
+    await printListing(cli, limit, read, {
+      ...RESULT_COLUMNS,
+      status: ({ status }) => status,
+      score: ({ score, scores }) =>
+        rounded(scorer === undefined ? score : (scores?.[scorer]?.score ?? score)),
+      latency_ms: ({ latency_ms }) => latency_ms,
+    });
   },
 });
 
@@ -227,17 +224,14 @@ export const labels = operation({
       const table = { path: runPath(run, 'labels.csv'), query: filters, output, force };
       return await downloadTable(cli, service, table);
     }
-    await printListing(
-      cli,
-      limit,
-      (page) => service.api.GET('/runs/{id}/labels', { params: { path, query: { ...filters, ...page } } }),
-      {
-        ...RESULT_COLUMNS,
-        by: (label) => label.by,
-        verdict: (label) => label.verdict,
-        types: ({ types }) => types.join(', '),
-        note: ({ note }) => note,
-      },
-    );
+    const read = (page: PageQuery) =>
+      service.api.GET('/runs/{id}/labels', { params: { path, query: { ...filters, ...page } } });
+    await printListing(cli, limit, read, {
+      ...RESULT_COLUMNS,
+      by: (label) => label.by,
+      verdict: (label) => label.verdict,
+      types: ({ types }) => types.join(', '),
+      note: ({ note }) => note,
+    });
   },
 });

@@ -1,4 +1,4 @@
-import { type Job, REQUEST_VALUES, type ResponseOf, type Run } from '@svc/client';
+import { type Job, type PageQuery, REQUEST_VALUES, type ResponseOf, type Run } from '@svc/client';
 import { given } from '../../cli-context.ts';
 import { ServiceError } from '../../errors/cli-error.ts';
 import { eachPath, factsResult, printListing, printReport, printResult } from '../../output/print.ts';
@@ -33,20 +33,16 @@ export const runs = operation({
     const service = await open();
     const id = dataset === undefined ? undefined : await findDataset(service, dataset);
     const query = { ...filters, ...given({ dataset_id: id }) };
-    await printListing(
-      cli,
-      limit,
-      (page) => service.api.GET('/runs', { params: { query: { ...query, ...page } } }),
-      {
-        id: ({ id }) => id,
-        name: ({ name }) => name,
-        version: (run) => run.dataset_version,
-        status: ({ status }) => status,
-        done: ({ counts }) => `${counts.done}/${counts.total}`,
-        mean: ({ scores }) => rounded(scores.mean),
-        created: (run) => run.created_at,
-      },
-    );
+    const read = (page: PageQuery) => service.api.GET('/runs', { params: { query: { ...query, ...page } } });
+    await printListing(cli, limit, read, {
+      id: ({ id }) => id,
+      name: ({ name }) => name,
+      version: (run) => run.dataset_version,
+      status: ({ status }) => status,
+      done: ({ counts }) => `${counts.done}/${counts.total}`,
+      mean: ({ scores }) => rounded(scores.mean),
+      created: (run) => run.created_at,
+    });
   },
 });
 
