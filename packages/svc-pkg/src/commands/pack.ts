@@ -44,18 +44,14 @@ export const pack = operation({
     const { name = await defaultName(input, files), description } = options;
     const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
     const defaultPath = isAbsolute(input) ? beside : relative('', beside);
-    await outputPackage(
-      cli,
-      withDefaultOutput(options, paths),
-      { input, defaultPath },
-      async (path, force) => {
-        using progress = showProgress(cli, 'packing', 'items');
-        const onProgress = (items: number): void => progress.update(items, null);
-        const how = { force, generator: generatorOf(cli), signal: cli.signal, onProgress };
-        const written = await packFiles(opened, given, { name, description }, path, how);
-        return (output) => writtenResult({ input: paths, output, name }, written);
-      },
-    );
+    const chosen = withDefaultOutput(options, paths);
+    await outputPackage(cli, chosen, { input, defaultPath }, async (path, force) => {
+      using progress = showProgress(cli, 'packing', 'items');
+      const onProgress = (items: number): void => progress.update(items, null);
+      const how = { force, generator: generatorOf(cli), signal: cli.signal, onProgress };
+      const written = await packFiles(opened, given, { name, description }, path, how);
+      return (output) => writtenResult({ input: paths, output, name }, written);
+    });
   },
 });
 

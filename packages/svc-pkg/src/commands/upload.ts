@@ -78,11 +78,10 @@ export const upload = operation({
     const dataset = await storedDataset(cli, service, outcome);
     await printReport(cli, datasetResult(dataset));
     const { id, run_id: runId } = dataset.value;
-    await printHint(
-      cli,
+    const next =
       runId === undefined
-        ? `Next: svc-pkg run ${id} --set provider.type=echo, or svc-pkg open ${id}`
-        : `Next: svc-pkg results ${runId}, or svc-pkg open --run ${runId}`,
-    );
+        ? `svc-pkg run ${id} --set provider.type=echo, or svc-pkg open ${id}`
+        : `svc-pkg results ${runId}, or svc-pkg open --run ${runId}`;
+    await printHint(cli, `Next: ${next}`);
   },
 });

@@ -39,25 +39,15 @@ export async function importHubFile(
   const maker = new ItemMaker(mapping, dataset.fileBytes);
   for (const column of unused) maker.unusedColumns.add(column);
   using progress = showProgress(cli, 'importing', 'items');
-  const written = await writePackageFile(
-    target.path,
-    {
-      name: facts.name,
-      description: facts.description ?? null,
-      sections: [{ name: SECTION, items: maker.checked(maker.ofRows(rows, toItem)) }],
-      schema: () =>
-        hubSchema(
-          selection,
-          { reader, resolvedRevision: dataset.resolvedRevision },
-          { mapping: wire, skipped: maker.skipped },
-        ),
-    },
-    {
-      force: target.force,
-      generator: generatorOf(cli),
-      signal,
-      onProgress: (items) => progress.update(items, reader.numRows),
-    },
-  );
+  const onProgress = (items: number): void => progress.update(items, reader.numRows);
+  const from = { reader, resolvedRevision: dataset.resolvedRevision };
+  const content = {
+    name: facts.name,
+    description: facts.description ?? null,
+    sections: [{ name: SECTION, items: maker.checked(maker.ofRows(rows, toItem)) }],
+    schema: () => hubSchema(selection, from, { mapping: wire, skipped: maker.skipped }),
+  };
+  const how = { force: target.force, generator: generatorOf(cli), signal, onProgress };
+  const written = await writePackageFile(target.path, content, how);
   return { ...written, ...maker.notes, skippedFiles: { first: [], total: 0 } };
 }
