@@ -26,10 +26,9 @@ async function readFiles(
 ): Promise<string[]> {
   const parameters = new Parameters();
   const items = itemsInRanges(toSectionRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
-  const condition =
-    among === undefined ? '' : `WHERE file ->> 'sha256' = ANY (${parameters.add(among)}::text[])`;
+  const condition = among === undefined ? '' : `WHERE file ->> 5 = ANY (${parameters.add(among)}::text[])`;
   const { rows } = await client.query<{ sha256: string }>(
-    `SELECT DISTINCT file ->> 'sha256' AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,
+    `SELECT DISTINCT file ->> 5 AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,
     parameters.values,
   );
   return rows.map(({ sha256 }) => sha256);

@@ -3,6 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
+import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, cutRows } from '../../database/copy-format.ts';
 import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
 import { BufferPool, RowWriter } from './encode-rows.ts';
@@ -146,7 +147,7 @@ function toExportRow(row: ItemRow): Buffer {
   ]);
 }
 const linkedFilesText = ({ linkedFiles }: ItemRow): string | null =>
-  linkedFiles.length === 0 ? null : JSON.stringify(linkedFiles);
+  linkedFiles.length === 0 ? null : writeLinkedFiles(linkedFiles);
 function int(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32BE(value);

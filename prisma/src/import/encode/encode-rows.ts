@@ -12,6 +12,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { createHashStates } from '../../assets/link/hash-item.ts';
 import { type EmbeddedContent, type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
+import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
 import { ItemScan, utf8 } from '../../hub-files/item-scan.ts';
 import { emptyProfile, PROFILE_ITEMS, type Profile, type Profiler } from '../../hub-files/profile.ts';
@@ -142,7 +143,7 @@ export class RowWriter {
       this.#profiler.add(this.#profile(), this.#scan, { answer, assets, linkedFiles });
     }
     if (!this.#scan.hasPrompt) this.#unaskedCount += 1;
-    const links = linkedFiles.length === 0 ? null : Buffer.from(JSON.stringify(linkedFiles));
+    const links = linkedFiles.length === 0 ? null : Buffer.from(writeLinkedFiles(linkedFiles));
     const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
     const byteLength =
       item.payloadEnd -
