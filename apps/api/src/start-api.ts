@@ -22,7 +22,7 @@ import { apiRoutes } from './routes/api-routes.ts';
 import { openConsole } from './routes/console.ts';
 import type { RouteDeps } from './routes/deps.ts';
 import { createHubFiles } from './routes/hub-serving/files/hub-files.ts';
-import { withHubHeaders } from './routes/hub-serving/shared.ts';
+import { withHubHeaders } from './routes/hub-serving/repository.ts';
 import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
 export interface ApiDeps
@@ -33,19 +33,14 @@ export interface ApiDeps
   readonly isAlive: (pid: number) => boolean;
 }
 
-export interface RunningApi {
-  /** `http://host:port` */
-  readonly url: string;
-  /** Drains: see `Running` of @svc/service. */
-  stop(signal: AbortSignal): Promise<void>;
-}
+export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 /** Requests that send results, each with a batch in memory; and the ones among them with a long line. */
 const MAX_PUSHES = 24;
 const MAX_LONG_LINES = 2;
 
 /** Starts the API on the configured address: staging folder, routes, app, server. */
-export async function startApi(deps: ApiDeps): Promise<RunningApi> {
+export async function startApi(deps: ApiDeps) {
   const { config, logger, metrics, store } = deps;
   const folder = join(config.dataDir, 'spool');
   const staging = await openStagingFolder(folder, deps.pid, deps.isAlive, config.maxStagingPercent);
@@ -125,8 +120,10 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   });
   const started = starting.move();
   return {
+    /** `http://host:port` */
     url: server.url,
-    stop: async (signal) => {
+    /** Drains: see `Running` of @svc/service. */
+    stop: async (signal: AbortSignal): Promise<void> => {
       leaving.abort();
       // Balancers need a moment to notice; whatever they still send is served.
       await delay(config.drainDelayMs, undefined, { signal }).catch(() => undefined);

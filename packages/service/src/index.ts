@@ -58,7 +58,7 @@ export {
   toJsonTexts,
 } from './http/response/response.ts';
 export { isUnchanged } from './http/response/send-response.ts';
-export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
+export { jsonBody, ok, orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
 export { checkAddress, type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export {
   configureHeap,

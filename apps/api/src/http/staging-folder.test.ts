@@ -5,7 +5,7 @@ import { loadConfig, packageLimits } from '@svc/service';
 import { createToolConverter, openUpload } from '@svc/service/flows';
 import { expect, it, onTestFinished } from 'vitest';
 import { makePackage } from '../../test/make-package.ts';
-import { readUploadForm } from '../routes/uploads/upload-form.ts';
+import { readUploadForm } from '../routes/uploads/upload.ts';
 import { openStagingFolder } from './staging-folder.ts';
 
 it('deletes the files of dead processes, even when several processes start together', async () => {

@@ -2,16 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { retryLater } from '@svc/service';
-import type { Staging, StagingFile } from '@svc/service/flows';
+import type { StagingFile } from '@svc/service/flows';
 import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
 
-/** The folder that holds uploads while they are checked. */
-export interface StagingFolder extends Staging {
-  /** The file's `makeRoom` throws RequestError `unavailable` beyond the share of the free disk space that uploads may take. */
-  create(): StagingFile;
-  /** Deletes the files of processes that have ended. Call it once, before the first upload. */
-  clean(): Promise<{ readonly files: number; readonly bytes: number }>;
-}
+export type StagingFolder = Awaited<ReturnType<typeof openStagingFolder>>;
 
 /**
  * Opens the staging folder of one process under `folder`, and creates it if it is missing. Each process has its own
@@ -27,7 +21,7 @@ export async function openStagingFolder(
   isAlive: (pid: number) => boolean,
   sharePercent: number,
   freeBytes: (folder: string) => Promise<number> = freeDiskBytes,
-): Promise<StagingFolder> {
+) {
   const own = join(folder, String(pid));
   await mkdir(own, { recursive: true, mode: 0o700 }).catch((cause: Error) => {
     throw new Error(`Cannot create the folder of uploads below SVC_DATA_DIR: ${cause.message}.`, { cause });
@@ -43,12 +37,13 @@ export async function openStagingFolder(
     }
   };
   return {
-    create: () => {
+    /** The file's `makeRoom` throws RequestError `unavailable` beyond the share of the free disk space that uploads may take. */
+    create: (): StagingFile => {
       const path = join(own, `${randomUUID()}.upload`);
       let hasRoom = false;
       return {
         path,
-        makeRoom: (bytes) => {
+        makeRoom: (bytes: number) => {
           hasRoom = true;
           return makeRoom(path, bytes);
         },
@@ -59,6 +54,7 @@ export async function openStagingFolder(
         },
       };
     },
+    /** Deletes the files of processes that have ended. Call it once, before the first upload. */
     clean: async () => {
       let files = 0;
       let bytes = 0;
@@ -89,11 +85,9 @@ async function deleteFile(path: string): Promise<void> {
   handle?.close().catch(() => undefined);
 }
 
-const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);
-
 async function writtenBytes(paths: Iterable<string>): Promise<number> {
   const sizes = [...paths].map(async (path) => (await unlessGone(stat(path)))?.size ?? 0);
-  return sum(await Promise.all(sizes));
+  return (await Promise.all(sizes)).reduce((total, size) => total + size, 0);
 }
 
 /** Processes that start together may delete the same files. */

@@ -4,23 +4,23 @@ import { consoleRoutes } from './console.ts';
 import { changeItemsRoute, editItemsRoute } from './datasets/change-items.ts';
 import { assetRoute, exportRoute, runExportRoute } from './datasets/export.ts';
 import { itemRoutes, itemTableRoutes } from './datasets/items.ts';
-import { datasetRoutes, resolvingDatasets } from './datasets/routes.ts';
-import { versionRoutes } from './datasets/versions.ts';
+import { datasetRoutes, resolvingDatasets, versionRoutes } from './datasets/routes.ts';
 import type { RouteDeps } from './deps.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { findHubDatasetsRoute, hubImportRoute, hubPreviewRoute } from './hub/import.ts';
 import { DRY_RUN } from './hub/schema.ts';
-import { fileRoute } from './hub-serving/file.ts';
-import { historyRoutes } from './hub-serving/history.ts';
-import { callerRoute, infoRoutes, listRoute } from './hub-serving/info.ts';
-
-import { treeRoutes } from './hub-serving/tree.ts';
+import {
+  callerRoute,
+  fileRoute,
+  historyRoutes,
+  infoRoutes,
+  listRoute,
+  treeRoutes,
+} from './hub-serving/routes.ts';
 import { jobRoutes } from './jobs.ts';
+import { settingsRoutes, statusRoute, telemetryRoute } from './operation.ts';
 import { resultTableRoutes, runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
-import { settingsRoutes } from './settings.ts';
-import { statusRoute } from './status.ts';
-import { telemetryRoute } from './telemetry.ts';
 import { uploadPreviewRoute, uploadRoute } from './uploads/upload.ts';
 
 /** Every endpoint of the API. The first route that matches a path wins. */
@@ -117,10 +117,7 @@ function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
     if (planned === undefined) throw new Error(`${route.operationId} has no dry run.`);
     const handle: Route['handle'] = (request) =>
       route.handle({ ...request, query: { ...request.query, dry_run: true } });
-    const errors = route.errors.filter((code) => code !== 'idempotency_key_reused');
-    return [
-      { ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, errors, handle },
-    ];
+    return [{ ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, handle }];
   });
 }
 

@@ -1,18 +1,17 @@
 import {
   invalidRequest,
   JsonText,
-  json,
+  ok,
   type Route,
   type RouteRequest,
   type Schema,
   shape,
 } from '@svc/service';
 import { AUDIT_COLUMNS, auditTable } from '@svc/service/flows';
-import { AUDIT_ACTIONS, type AuditAction, type AuditConditions, type AuditEntry } from '@svc/store';
+import { AUDIT_ACTIONS, type AuditConditions, type AuditEntry } from '@svc/store';
 import type { RouteDeps } from './deps.ts';
-import { TEXT_OR_NULL, TIME, UUID } from './docs/members.ts';
-import { PAGE_QUERY, page } from './docs/schemas.ts';
-import { pageOf, toPage } from './page.ts';
+import { PAGE_QUERY, page, TEXT_OR_NULL, TIME, UUID } from './docs/schemas.ts';
+import { listed, wanted } from './page.ts';
 import { tableRoute } from './table.ts';
 
 const MOMENT = 'a date, its beginning in UTC, or a time with its zone';
@@ -52,13 +51,13 @@ const AUDIT_ENTRY: Schema = shape({
 
 /** `GET /audit`, `/audit.csv` and `/audit.jsonl`: who changed what. */
 export function auditRoutes({ store: { audit } }: RouteDeps): readonly Route[] {
-  const common = { method: 'get', tag: 'operation', access: 'admin', produces: 'application/json' } as const;
+  const common = { method: 'get', tag: 'operation', access: 'admin' } as const;
   const tables = (['csv', 'jsonl'] as const).map((format): Route => {
     const table = tableRoute(format, {
       columns: AUDIT_COLUMNS,
-      open: async ({ query, signal }) => {
-        const conditions = conditionsOf(query);
-        return { read: () => audit.read(conditions, signal), async [Symbol.asyncDispose]() {} };
+      open: async (request) => {
+        const conditions = wanted<AuditConditions>(request, momentsOf(request.query));
+        return { read: () => audit.read(conditions, request.signal), async [Symbol.asyncDispose]() {} };
       },
       table: ({ read }, choice) => auditTable(read, { format, ...choice }),
     });
@@ -67,7 +66,6 @@ export function auditRoutes({ store: { audit } }: RouteDeps): readonly Route[] {
       operationId: format === 'csv' ? 'downloadAuditCsv' : 'downloadAuditJsonl',
       summary: 'Every change, newest first, one row each',
       query: { ...FILTERS, ...table.query },
-      errors: ['unavailable'],
     };
   });
   return [
@@ -78,26 +76,18 @@ export function auditRoutes({ store: { audit } }: RouteDeps): readonly Route[] {
       summary:
         'Who changed what and when, newest first; of a key with `handles`, in the datasets that it sees',
       query: { ...PAGE_QUERY, ...FILTERS },
-      responses: { 200: { description: 'a page', schema: page(AUDIT_ENTRY) } },
-      errors: ['invalid_cursor', 'unavailable'],
-      handle: async ({ query, signal }) => {
-        const found = await audit.list({ ...pageOf(query), ...conditionsOf(query), signal });
-        return json(toPage(found, query, serializeEntry));
-      },
+      responses: ok('a page', page(AUDIT_ENTRY)),
+      handle: (request) =>
+        listed(request, audit.list(wanted(request, momentsOf(request.query))), serializeEntry),
     },
     ...tables,
   ];
 }
 
-function conditionsOf(query: RouteRequest['query']): AuditConditions {
-  return {
-    actor: query['actor'] as string | undefined,
-    action: query['action'] as AuditAction | undefined,
-    object: query['object'] as string | undefined,
-    from: momentOf(query, 'from'),
-    to: momentOf(query, 'to'),
-  };
-}
+const momentsOf = (query: RouteRequest['query']): Pick<AuditConditions, 'from' | 'to'> => ({
+  from: momentOf(query, 'from'),
+  to: momentOf(query, 'to'),
+});
 
 const MOMENTS = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { escapeHtml, RequestError, type Route, type RouteResponse, stream } from '@svc/service';
+import { escapeHtml, ok, RequestError, type Route, type RouteResponse, stream } from '@svc/service';
 
 /** What the page has where the nonce of its styles belongs. */
 const NONCE = '__CSP_NONCE__';
@@ -21,7 +21,7 @@ const PAGES: readonly (readonly [path: string, operationId: string])[] = [
 /** The console in a browser: its page, and the files that the page loads. None of them needs a key. */
 export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
   if (console === null) return [];
-  const common = { method: 'get', tag: 'console', access: 'public', errors: [] } as const;
+  const common = { method: 'get', tag: 'console', access: 'public' } as const;
   const pages = PAGES.map(
     ([path, operationId]): Route => ({
       ...common,
@@ -30,7 +30,7 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
       summary: 'The console in a browser',
       ignoresQuery: true,
       produces: 'text/html',
-      responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
+      responses: ok('HTML', { type: 'string' }),
       handle: async ({ header }) => consolePage(console, header('cookie')),
     }),
   );
@@ -42,7 +42,7 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
       summary: 'A file of the console, for good: its name changes with its content',
       produces: '*/*',
       headers: { 'Accept-Encoding': { type: 'string', description: '`br` or `gzip`' } },
-      responses: { 200: { description: 'the file', schema: { type: 'string' } } },
+      responses: ok('the file', { type: 'string' }),
       errors: ['not_found'],
       handle: async ({ params, header }) => {
         const file = console.files.get(params['file'] ?? '');

@@ -2,6 +2,7 @@ import { runWithContext } from '@svc/observability';
 import {
   type JsonBody,
   json,
+  ok,
   orNull,
   type ProblemBody,
   type Route,
@@ -17,20 +18,23 @@ import type { RouteDeps } from './deps.ts';
 import {
   COUNT,
   COUNT_OR_NULL,
+  IMPORT_NOTES,
+  NOTE_NAMES,
+  PAGE_QUERY,
+  PROBLEM,
+  page,
   record,
   storedJson,
   TEXT_OR_NULL,
   TIME,
   TIME_OR_NULL,
   UUID,
-} from './docs/members.ts';
-import { IMPORT_NOTES, NOTE_NAMES, PAGE_QUERY, PROBLEM, page } from './docs/schemas.ts';
-import { pageOf, toPage } from './page.ts';
+} from './docs/schemas.ts';
+import { listed, wanted } from './page.ts';
 
 /** The endpoints of asynchronous imports. */
 export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): readonly Route[] {
-  const errors = ['job_not_found', 'unavailable'];
-  const common = { method: 'get', tag: 'jobs', access: 'viewer', produces: 'application/json' } as const;
+  const common = { method: 'get', tag: 'jobs', access: 'viewer' } as const;
   const watch = createWatch({
     read: (ids) => jobs.getMany(ids),
     toText: (job) => toJsonText(serializeJob(job)),
@@ -47,25 +51,15 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): 
         status: { type: 'string', enum: JOB_STATUSES },
         kind: { type: 'string', enum: JOB_KINDS },
       },
-      responses: { 200: { description: 'a page', schema: page(JOB) } },
-      errors: ['invalid_cursor', 'unavailable'],
-      handle: async ({ query, signal }) => {
-        const found = await jobs.list({
-          ...pageOf(query),
-          signal,
-          status: query['status'] as Job['status'] | undefined,
-          kind: query['kind'] as Job['kind'] | undefined,
-        });
-        return json(toPage(found, query, serializeJob));
-      },
+      responses: ok('a page', page(JOB)),
+      handle: (request) => listed(request, jobs.list(wanted(request)), serializeJob),
     },
     {
       ...common,
       path: '/jobs/{id}',
       operationId: 'getJob',
       summary: 'The progress of an asynchronous import',
-      responses: { 200: { description: 'the job', schema: JOB } },
-      errors,
+      responses: ok('the job', JOB),
       handle: async ({ params }) => json(serializeJob(await jobs.get(params['id'] ?? ''))),
     },
     {
@@ -76,7 +70,6 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): 
       summary: 'Cancel a job; no effect on a job that is cancelled or has finished',
       access: 'editor',
       responses: { 202: { description: 'the job', schema: JOB } },
-      errors,
       handle: async ({ params }) => {
         const job = await jobs.requestCancel(params['id'] ?? '');
         if (job.finishedAt === null) {
@@ -94,13 +87,9 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): 
       summary: 'The progress of a job until its end, as server-sent events',
       produces: 'text/event-stream',
       streams: 'events',
-      responses: {
-        200: {
-          description: 'events `progress` and a last event `end`, each with the job as data',
-          schema: { type: 'string' },
-        },
-      },
-      errors,
+      responses: ok('events `progress` and a last event `end`, each with the job as data', {
+        type: 'string',
+      }),
       handle: async ({ params, signal }) => watch(await jobs.get(params['id'] ?? ''), signal),
     },
   ];

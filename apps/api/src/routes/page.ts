@@ -1,14 +1,17 @@
 import { encodePieces } from '@svc/pkg-format/internal';
 import {
+  invalidMember,
   type JsonBody,
   json,
   type RouteRequest,
   type RouteResponse,
+  type Schema,
   stream,
   toJsonText,
   toJsonTexts,
 } from '@svc/service';
 import type { ItemsRequest, Page } from '@svc/store';
+import { codeName } from './docs/schemas.ts';
 
 /** The error of an item or result that is too large for a list. */
 export const ITEM_TOO_LARGE = {
@@ -25,6 +28,28 @@ export function pageOf(query: Query): Pick<ItemsRequest, 'limit' | 'cursor' | 'o
     cursor: query['cursor'] as string | undefined,
     offset: query['offset'] as number | undefined,
   };
+}
+
+/**
+ * What a list asks of the store: the parameters of its query under their names in the code, and the signal of the request.
+ *
+ * @param others what the query says in another way
+ */
+export function wanted<T extends object>(
+  { query, signal }: Pick<RouteRequest, 'query' | 'signal'>,
+  others?: NoInfer<Partial<T>>,
+): T {
+  const named = Object.entries(query).map(([name, value]) => [codeName(name), value]);
+  return { ...Object.fromEntries(named), signal, ...others } as T;
+}
+
+/** The response with a page of a list. */
+export async function listed<T>(
+  { query }: Pick<RouteRequest, 'query'>,
+  found: Promise<Page<T>>,
+  body: (entry: T) => JsonBody,
+): Promise<RouteResponse> {
+  return json(toPage(await found, query, body));
 }
 
 /** A page of a list as JSON. */
@@ -63,4 +88,40 @@ export function pageResponse<T>(
     yield Buffer.from(`],"meta":${toJsonText(pageMeta(found, query))}}\n`);
   }
   return stream(pieces(), { 'Content-Type': 'application/json' }, async () => found.release());
+}
+
+type ItemValues = ItemsRequest['values'];
+
+/** Query parameters that choose items, or results of items, by values of the items. */
+export const ITEM_VALUES: Readonly<Record<string, Schema>> = {
+  expected: { type: 'string', description: 'items with this `answer`; numbers as in JSON' },
+  meta: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    maxProperties: 8,
+    description:
+      'parameters such as `meta./level=hard`: items whose `meta` has this value at this JSON Pointer; numbers, true, false and null as in JSON',
+  },
+};
+
+/** The values of items that a query with {@link ITEM_VALUES} asks for. @throws RequestError `invalid_request` */
+export function itemValues(query: RouteRequest['query']): ItemValues {
+  const expected = query['expected'] as string | undefined;
+  const ofMeta = metaValues(query['meta'] as Readonly<Record<string, string>> | undefined);
+  return expected === undefined ? ofMeta : [...(ofMeta ?? []), { pointer: '/answer', value: expected }];
+}
+
+const POINTER = /^(?:\/(?:[^~]|~[01])*)$/;
+
+/** The parameters `meta.<pointer>`; a name without a slash names a member. */
+function metaValues(meta: Readonly<Record<string, string>> | undefined): ItemValues {
+  if (meta === undefined) return undefined;
+  return Object.entries(meta).map(([name, value]) => {
+    const path = name.slice('meta.'.length);
+    const pointer = path.startsWith('/') ? path : `/${path.replaceAll('~', '~0')}`;
+    if (path === '' || path.length > 1024 || !POINTER.test(pointer)) {
+      throw invalidMember('query', name.slice(0, 100), 'must be `meta.` and a JSON Pointer such as /level');
+    }
+    return { pointer: `/meta${pointer}`, value };
+  });
 }

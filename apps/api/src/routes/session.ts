@@ -3,6 +3,7 @@ import {
   empty,
   json,
   jsonBody,
+  ok,
   type Route,
   type Schema,
   setSessionCookie,
@@ -28,7 +29,6 @@ export function sessionRoutes({ keys: { sessions, isOpen } }: RouteDeps): readon
     path: '/session',
     tag: 'session',
     access: 'anyone',
-    produces: 'application/json',
   } as const;
   return [
     {
@@ -52,12 +52,7 @@ export function sessionRoutes({ keys: { sessions, isOpen } }: RouteDeps): readon
       method: 'get',
       operationId: 'getSession',
       summary: 'Role and name of the caller, and the end of its session',
-      responses: {
-        200: {
-          description: 'the role; `anonymous` without configured keys',
-          schema: SESSION,
-        },
-      },
+      responses: ok('the role; `anonymous` without configured keys', SESSION),
       errors: ['unauthenticated', 'key_expired'],
       handle: async ({ caller }) => {
         const { role, name, session } = caller;
@@ -73,7 +68,6 @@ export function sessionRoutes({ keys: { sessions, isOpen } }: RouteDeps): readon
       operationId: 'endSession',
       summary: 'End the session of this browser',
       responses: { 204: { description: 'the browser has no session' } },
-      errors: [],
       handle: async ({ isSecure }) => empty(204, { 'Set-Cookie': clearSessionCookie(isSecure) }),
     },
   ];

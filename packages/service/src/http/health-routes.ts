@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
 import { json, text } from './response/response.ts';
-import { type Route, shape } from './route.ts';
+import { ok, type Route, shape } from './route.ts';
 
 /** Whether something that requests need can be used now; if not, why, and what to do about it. */
 export type ReadinessCheck = {
@@ -53,7 +53,7 @@ export interface HealthDeps {
 /** The endpoints for probes and Prometheus: `/healthz`, `/readyz`, `/metrics`. */
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
   const { logger, metrics, checkReadiness, queueSizes } = deps;
-  const common = { method: 'get', tag: 'operation', errors: [] } as const;
+  const common = { method: 'get', tag: 'operation' } as const;
   return [
     {
       ...common,
@@ -61,10 +61,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       operationId: 'getHealth',
       summary: 'Check that the process responds; depends on nothing else',
       access: 'public',
-      produces: 'application/json',
-      responses: {
-        200: { description: 'alive', schema: shape({ status: { type: 'string', const: 'ok' } }) },
-      },
+      responses: ok('alive', shape({ status: { type: 'string', const: 'ok' } })),
       handle: async () => {
         logger.log('healthz.check');
         // Exactly these bytes, without a line feed.
@@ -77,7 +74,6 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       operationId: 'getReadiness',
       summary: 'Check that requests can be served now',
       access: 'public',
-      produces: 'application/json',
       responses: {
         200: {
           description: 'ready',
@@ -98,7 +94,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       summary: 'Metrics in the Prometheus text format',
       access: 'metrics',
       produces: 'text/plain',
-      responses: { 200: { description: 'text format 0.0.4', schema: { type: 'string' } } },
+      responses: ok('text format 0.0.4', { type: 'string' }),
       handle: async () => {
         // Without a database, the gauge of the queue keeps its last value.
         await Promise.all([

@@ -74,8 +74,9 @@ function handlerOf(
     state.setRoute(path);
     const { caller } = state;
     if (!caller.can(route.access)) throw forbidden(caller, route.access);
-    if (!isAccepted(request, route.produces)) {
-      throw new RequestError('not_acceptable', `This endpoint returns ${route.produces}.`);
+    const { produces = 'application/json' } = route;
+    if (!isAccepted(request, produces)) {
+      throw new RequestError('not_acceptable', `This endpoint returns ${produces}.`);
     }
     const query = validator.query(request.query);
     const client = clientOf(request, config.trustProxy);

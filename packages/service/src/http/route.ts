@@ -85,16 +85,21 @@ export interface Route {
     readonly documented?: Schema;
   };
   // The media range of all types would end a block comment.
-  // Media type of the successful response, or `*/*` where each has its own, whatever the client accepts.
-  readonly produces: string;
+  // Media type of the successful response, JSON by default, or `*/*` where each has its own, whatever the client accepts.
+  readonly produces?: string;
   /** Status → description, and the schema of a JSON body. */
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
   /** For a streamed response: which limit per client applies. */
   readonly streams?: StreamKind;
-  /** Error codes of this route, in addition to the codes of every route and of every JSON body. */
-  readonly errors: readonly string[];
+  /** Error codes of this route, in addition to those that follow from its path, query, headers and body. */
+  readonly errors?: readonly string[];
   readonly handle: (request: RouteRequest) => Promise<RouteResponse>;
 }
+
+/** The responses of a route that always responds with 200. */
+export const ok = (description: string, schema: Schema): Route['responses'] => ({
+  200: { description, schema },
+});
 
 /** The schema of a value that may be null. The schema stays the same object, so that the document refers to it by name. */
 export function orNull(schema: Schema, description: string): Schema {

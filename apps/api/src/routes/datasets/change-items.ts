@@ -13,10 +13,9 @@ import type { DatasetChange, Edit } from '@svc/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { IDEMPOTENCY_KEY, PREFER, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
-import { STATED_HASH } from '../docs/members.ts';
+import { STATED_HASH } from '../docs/schemas.ts';
 import { JOB } from '../jobs.ts';
-import { importUpload, UPLOAD_ERRORS } from '../uploads/upload.ts';
-import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
+import { importUpload, UPLOAD_ERRORS, UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload.ts';
 import {
   CHANGE_HEADERS,
   CHANGE_RESPONSES,
@@ -64,19 +63,11 @@ export function changeItemsRoute(deps: RouteDeps): Route {
     query: QUERY,
     // Generators of clients read one media type of a body.
     body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
-    produces: 'application/json',
     responses: {
       ...CHANGE_RESPONSES,
       202: { description: 'with `respond-async`: the job that makes it', schema: JOB },
     },
-    errors: [
-      ...UPLOAD_ERRORS,
-      'mapping_required',
-      'idempotency_key_reused',
-      'dataset_not_found',
-      'version_changed',
-      'ambiguous_id',
-    ],
+    errors: [...UPLOAD_ERRORS, 'mapping_required', 'ambiguous_id'],
     handle: (request) => change(deps, request),
   };
 }
@@ -141,19 +132,8 @@ export function editItemsRoute(deps: RouteDeps): Route {
       maxValues: Number.POSITIVE_INFINITY,
       parse: (bytes, maxDepth, signal) => reader.readEdits({ bytes, maxDepth }, signal),
     },
-    produces: 'application/json',
     responses: CHANGE_RESPONSES,
-    errors: [
-      'dataset_not_found',
-      'section_not_found',
-      'item_not_found',
-      'ambiguous_id',
-      'version_changed',
-      'invalid_row',
-      'package_limit',
-      'idempotency_key_reused',
-      'unavailable',
-    ],
+    errors: ['section_not_found', 'item_not_found', 'ambiguous_id', 'invalid_row', 'package_limit'],
     handle: async (request) => {
       const { body, params, query, origins, signal } = request;
       const datasetId = params['id'] ?? '';

@@ -159,7 +159,7 @@ export const IF_EXISTS: Readonly<Record<'if_exists', Schema>> = {
 };
 
 /** Error codes of {@link importTarget}, and of the import that it is for. */
-export const TARGET_ERRORS: readonly string[] = ['handle_taken', 'dataset_exists', 'version_changed'];
+export const TARGET_ERRORS: readonly string[] = ['handle_taken', 'dataset_exists'];
 
 export interface WantedTarget extends ChangeFacts {
   readonly handle: string | null;

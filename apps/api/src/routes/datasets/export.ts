@@ -60,7 +60,7 @@ export function exportRoute(deps: RouteDeps): Route {
       ...QUERY,
       ...VERSION,
     },
-    errors: ['dataset_not_found', 'run_not_found', 'run_incomplete', 'item_too_large', 'unavailable'],
+    errors: ['run_not_found', 'run_incomplete', 'item_too_large'],
     handle: async ({ params, query, signal }) =>
       await exportNow(deps, { ...query, dataset_id: params['id'] }, signal),
   };
@@ -75,7 +75,7 @@ export function runExportRoute(deps: RouteDeps): Route {
     summary: 'A run as a package archive with its dataset, or for another tool',
     tag: 'runs',
     query: QUERY,
-    errors: ['run_not_found', 'run_incomplete', 'item_too_large', 'unavailable'],
+    errors: ['run_incomplete', 'item_too_large'],
     handle: async ({ params, query, signal }) => {
       const { id, datasetId } = await deps.store.runs.get(params['id'] ?? '');
       return await exportNow(deps, { ...query, dataset_id: datasetId, run_id: id }, signal);
@@ -162,7 +162,7 @@ export function assetRoute({ store: { assets, datasets } }: RouteDeps): Route {
     summary:
       'The bytes of an asset. Media types that browsers can show safely are sent inline, others as a download',
     query: VERSION,
-    errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
+    errors: ['not_found', 'range_not_satisfiable', 'asset_missing'],
     handle: async (request) => {
       const { params, query, signal } = request;
       const version = query['version'] as number | undefined;

@@ -1,14 +1,30 @@
-import { empty, type JsonBody, json, type Route, type RouteRequest, type Schema } from '@svc/service';
+import {
+  empty,
+  type JsonBody,
+  json,
+  jsonBody,
+  ok,
+  type Route,
+  type RouteRequest,
+  type Schema,
+} from '@svc/service';
+import { observeChange, requestFailure } from '@svc/service/flows';
 import {
   DATASET_ORDERS,
   type DatasetChanges,
   type DatasetOrder,
   type ListedDataset,
+  type ListedVersion,
+  type RestoredDataset,
   type Store,
+  type StoredResponse,
 } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
-import { SHA256 } from '../docs/members.ts';
 import {
+  type ApiRecord,
+  CHANGE,
+  COUNT,
   DATASET,
   HANDLE,
   LAST_RUN,
@@ -16,20 +32,35 @@ import {
   NAME,
   OPTIONAL_TEXT,
   PAGE_QUERY,
+  POSITIVE,
   page,
+  record,
   SECTION,
+  SHA256,
   SUMMARY,
+  storedJson,
+  TEXT_OR_NULL,
+  TIME,
 } from '../docs/schemas.ts';
-import { pageOf, toPage } from '../page.ts';
-import { serializeSummary } from './change.ts';
+import { listed, wanted } from '../page.ts';
+import {
+  CHANGE_HEADERS,
+  CHANGE_RESPONSES,
+  changeFacts,
+  datasetChanged,
+  IF_MATCH,
+  MESSAGE,
+  MESSAGE_OR_NULL,
+  readIfMatch,
+  serializeSummary,
+} from './change.ts';
 
 /** What the routes that read datasets share. */
 export const DATASET_READ = {
   method: 'get',
   tag: 'datasets',
   access: 'viewer',
-  produces: 'application/json',
-  errors: ['dataset_not_found', 'invalid_cursor', 'item_too_large', 'unavailable'],
+  errors: ['item_too_large'],
 } as const;
 
 /** The endpoints that list, get, change and delete stored datasets. */
@@ -42,7 +73,7 @@ export function datasetRoutes(deps: RouteDeps): readonly Route[] {
       operationId: 'getDataset',
       summary: 'One dataset, or one of its versions, with its whole schema',
       query: VERSION,
-      responses: { 200: { description: 'the dataset', schema: DATASET } },
+      responses: ok('the dataset', DATASET),
       handle: async ({ params, query, signal }) => {
         const version = query['version'] as number | undefined;
         return json(SUMMARY.toBody(await deps.store.datasets.get(params['id'] ?? '', { version, signal })));
@@ -54,15 +85,10 @@ export function datasetRoutes(deps: RouteDeps): readonly Route[] {
       operationId: 'listSections',
       summary: 'The sections of a dataset, in order',
       query: { ...PAGE_QUERY, ...VERSION },
-      responses: { 200: { description: 'a page', schema: page(SECTION.schema) } },
-      handle: async ({ params, query, signal }) => {
-        const id = params['id'] ?? '';
-        const sections = await deps.store.datasets.listSections(id, {
-          ...pageOf(query),
-          version: query['version'] as number | undefined,
-          signal,
-        });
-        return json(toPage(sections, query, SECTION.toBody));
+      responses: ok('a page', page(SECTION.schema)),
+      handle: (request) => {
+        const found = deps.store.datasets.listSections(request.params['id'] ?? '', wanted(request));
+        return listed(request, found, SECTION.toBody);
       },
     },
     updateRoute(deps),
@@ -84,18 +110,10 @@ function listRoute({ store: { datasets } }: RouteDeps): Route {
       version_hash: SHA256,
       sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
     },
-    responses: { 200: { description: 'a page', schema: page(LISTED_DATASET) } },
-    handle: async ({ query, signal }) => {
-      const found = await datasets.list({
-        ...pageOf(query),
-        signal,
-        name: query['name'] as string | undefined,
-        q: query['q'] as string | undefined,
-        source: query['source'] as 'hub' | 'pkg_zip' | 'file' | undefined,
-        versionHash: query['version_hash'] as string | undefined,
-        order: query['sort'] as DatasetOrder | undefined,
-      });
-      return json(toPage(found, query, serializeListed));
+    responses: ok('a page', page(LISTED_DATASET)),
+    handle: (request) => {
+      const order = request.query['sort'] as DatasetOrder | undefined;
+      return listed(request, datasets.list(wanted(request, { order })), serializeListed);
     },
   };
 }
@@ -121,9 +139,8 @@ function updateRoute({ logger, store: { datasets } }: RouteDeps): Route {
         minProperties: 1,
       },
     },
-    produces: 'application/json',
-    responses: { 200: { description: 'the updated dataset', schema: DATASET } },
-    errors: ['dataset_not_found', 'handle_taken', 'unavailable'],
+    responses: ok('the updated dataset', DATASET),
+    errors: ['handle_taken'],
     handle: async ({ params, body }) => {
       const changes = body as DatasetChanges;
       const dataset = await datasets.update(params['id'] ?? '', changes);
@@ -141,9 +158,7 @@ function deleteRoute({ logger, store: { datasets } }: RouteDeps): Route {
     summary: 'Delete a dataset with its sections, items and runs',
     tag: 'datasets',
     access: 'admin',
-    produces: 'application/json',
     responses: { 204: { description: 'the dataset is deleted' } },
-    errors: ['dataset_not_found', 'unavailable'],
     handle: async ({ params }) => {
       const id = params['id'] ?? '';
       await datasets.delete(id);
@@ -177,10 +192,8 @@ const NAMES: readonly (readonly [dataset: string, version: string])[] = [
 export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets'], 'resolve'>): Route {
   if (!route.path.startsWith('/datasets/{id}')) return route;
   const names = NAMES.filter(([dataset]) => route.path.includes(`{${dataset}}`));
-  const errors = route.query?.['version'] === undefined ? [] : ['version_not_found', 'ambiguous_version'];
   return {
     ...route,
-    errors: [...route.errors, ...errors],
     async handle(request) {
       const params: Record<string, string> = { ...request.params };
       const query: Record<string, RouteRequest['query'][string]> = { ...request.query };
@@ -191,6 +204,119 @@ export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets']
         query[version] = found.version ?? undefined;
       }
       return await route.handle({ ...request, params, query });
+    },
+  };
+}
+
+/** A version in the history of a dataset. */
+export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
+  version: POSITIVE,
+  version_hash: SHA256,
+  item_count: COUNT,
+  created_at: TIME,
+  message: TEXT_OR_NULL,
+  author: {
+    type: ['string', 'null'],
+    description: 'name of the API key, or its position in SVC_API_KEYS: `key 1`',
+  },
+  change: CHANGE,
+  source: {
+    type: 'string',
+    enum: ['upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'],
+    description: 'how the version was made',
+  },
+  schema: storedJson({ type: 'object', description: 'where its items come from; a large one is left out' }),
+  run_count: COUNT,
+});
+
+/** The endpoints that list, restore and delete versions of datasets. */
+export function versionRoutes(deps: RouteDeps): readonly Route[] {
+  return [listVersionsRoute(deps), restoreRoute(deps), deleteVersionRoute(deps)];
+}
+
+function listVersionsRoute({ store }: RouteDeps): Route {
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/versions',
+    operationId: 'listVersions',
+    summary: 'The history of a dataset, newest first',
+    query: PAGE_QUERY,
+    responses: ok('a page', page(DATASET_VERSION.schema)),
+    handle: (request) => {
+      const found = store.datasets.listVersions(request.params['id'] ?? '', wanted(request));
+      return listed(request, found, DATASET_VERSION.toBody);
+    },
+  };
+}
+
+function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: RouteDeps): Route {
+  return {
+    method: 'post',
+    path: '/datasets/{id}/restore',
+    operationId: 'restoreVersion',
+    summary: 'Make the content of an old version the newest one',
+    tag: 'datasets',
+    access: 'editor',
+    query: { message: MESSAGE },
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
+    body: jsonBody(
+      {
+        version: {
+          type: ['integer', 'string'],
+          description: 'its number, or at least 8 digits of its hash',
+        },
+        message: MESSAGE_OR_NULL,
+      },
+      ['version'],
+    ),
+    responses: CHANGE_RESPONSES,
+    errors: ['version_not_found', 'ambiguous_version'],
+    handle: async (request) => {
+      const { body, params, signal } = request;
+      const datasetId = params['id'] ?? '';
+      const facts = changeFacts(request, body['message'] as string | null | undefined);
+      const named = String(body['version']);
+      const { ifMatch = null, message } = facts;
+      const digest = (): Uint8Array =>
+        requestDigest(`POST /datasets/${datasetId}/restore`, named, ifMatch, message);
+      return await withIdempotency(request, idempotency, digest, async (claim) => {
+        const version = (await datasets.resolve(datasetId, named, signal)).version as number;
+        const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
+        const of = ({ dataset, changed }: RestoredDataset): StoredResponse =>
+          datasetChanged(dataset, changed);
+        try {
+          const response = claim && { claim, of };
+          const restored = await datasets.restore({ ...facts, datasetId, version }, response);
+          observed.finished(restored.changed);
+          return of(restored);
+        } catch (error) {
+          observed.failed(error, requestFailure(error, signal));
+          throw error;
+        }
+      });
+    },
+  };
+}
+
+function deleteVersionRoute({ logger, store: { datasets } }: RouteDeps): Route {
+  return {
+    method: 'delete',
+    path: '/datasets/{id}/versions/{version}',
+    operationId: 'deleteVersion',
+    summary: 'Delete an old version, and permanently remove what no other version contains',
+    tag: 'datasets',
+    access: 'admin',
+    query: { runs: { type: 'string', enum: ['delete'], description: 'delete the runs of the version too' } },
+    headers: { 'If-Match': IF_MATCH },
+    responses: { 204: { description: 'the version is deleted' } },
+    errors: ['version_not_found', 'ambiguous_version', 'newest_version', 'version_has_runs', 'run_active'],
+    handle: async ({ params, query, header, signal }) => {
+      const id = params['id'] ?? '';
+      const ifMatch = readIfMatch(header('if-match'));
+      const version = (await datasets.resolve(id, params['version'], signal)).version as number;
+      await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete', ifMatch });
+      logger.log('dataset.version.delete', { dataset_id: id, version });
+      return empty(204);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { json, RequestError, type Route, text } from '@svc/service';
+import { json, ok, RequestError, type Route, text } from '@svc/service';
 import { type ConsoleFiles, consolePage } from '../console.ts';
 import { openApiDocument } from './openapi.ts';
 
@@ -42,8 +42,7 @@ export function documentationRoutes(
       access: 'public',
       // Chosen by the handler: a browser may accept nothing but HTML.
       produces: '*/*',
-      responses: { 200: { description: 'paths of this service', schema: { type: 'object' } } },
-      errors: [],
+      responses: ok('paths of this service', { type: 'object' }),
       handle: async ({ header }) =>
         console !== null && header('accept')?.includes('text/html') === true
           ? consolePage(console, header('cookie'))
@@ -56,9 +55,7 @@ export function documentationRoutes(
       summary: 'This document',
       tag: 'documentation',
       access: 'public',
-      produces: 'application/json',
-      responses: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
-      errors: [],
+      responses: ok('OpenAPI 3.1', { type: 'object' }),
       handle: async () => json(document as never),
     },
     {
@@ -69,8 +66,7 @@ export function documentationRoutes(
       tag: 'documentation',
       access: 'public',
       produces: 'text/html',
-      responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
-      errors: [],
+      responses: ok('HTML', { type: 'string' }),
       handle: async () => text(PAGE, 'text/html; charset=utf-8'),
     },
     {
@@ -81,7 +77,7 @@ export function documentationRoutes(
       tag: 'documentation',
       access: 'public',
       produces: '*/*',
-      responses: { 200: { description: 'the file', schema: { type: 'string' } } },
+      responses: ok('the file', { type: 'string' }),
       errors: ['not_found'],
       handle: async ({ params }) => {
         const name = params['file'] ?? '';

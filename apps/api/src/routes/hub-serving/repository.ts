@@ -1,11 +1,84 @@
 import { createHash } from 'node:crypto';
-import { RequestError, type RouteRequest } from '@svc/service';
+import { type ErrorView, RequestError, type Route, type RouteRequest, type Schema } from '@svc/service';
 import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
 import { type CardFacts, cardText } from './files/card.ts';
 import { evalYaml } from './files/eval-tasks.ts';
-import { isGone } from './files/hub-files.ts';
+import { isGone, type MeasuredFile } from './files/hub-files.ts';
 import { readSections } from './files/plan-files.ts';
+
+/** What the routes for clients of the hub share. They ignore parameters of a query that they do not know. */
+export const HUB_READ = {
+  method: 'get',
+  tag: 'hub-serving',
+  access: 'viewer',
+  ignoresQuery: true,
+  errors: ['not_found'],
+} as const;
+
+/** The query of a list of at most `max` entries a page. */
+export const listQuery = (entries: string, max: string): Readonly<Record<'limit' | 'cursor', Schema>> => ({
+  limit: { type: 'string', description: `${entries} of a page, ${max} at most` },
+  cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+});
+
+/** The response with a page of such a list. */
+export const listResponse = (schema: Schema): Route['responses'] => ({
+  200: { description: 'a page; the header `Link` names the next one', schema },
+});
+
+/** Repositories and commits as clients of the hub know them. */
+export const OBJECTS: Schema = { type: 'array', items: { type: 'object', additionalProperties: true } };
+
+/** Whether a text of a query is true: clients of Python write `True`. */
+export const isTrue = (value: unknown): boolean => String(value).toLowerCase() === 'true' || value === '1';
+
+/** How many entries a query asks for. */
+export function limitOf(value: unknown, max: number): number {
+  const limit = /^\d{1,9}$/.test(String(value)) ? Number(value) : max;
+  return Math.min(Math.max(1, limit), max);
+}
+
+/** The header that names the next page, with an absolute address, as clients follow it. */
+export function nextPage(
+  { raw, isSecure }: RouteRequest,
+  cursor: string | null,
+): Readonly<Record<string, string>> {
+  if (cursor === null) return {};
+  const query = new URLSearchParams(raw.originalUrl.split('?')[1] ?? '');
+  query.set('cursor', cursor);
+  const origin = `${isSecure ? 'https' : 'http'}://${raw.get('host') ?? ''}`;
+  return { Link: `<${origin}${raw.path}?${query}>; rel="next"` };
+}
+
+/** A text as an opaque cursor. */
+export const toCursor = (text: string): string => Buffer.from(text).toString('base64url');
+
+export const fromCursor = (cursor: unknown): string =>
+  typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
+
+/** Paths that clients of the hub ask. */
+const API = /^\/api(?:\/|$)/;
+const FILE = /^\/datasets\/[^/]+(?:\/[^/]+)?\/resolve\//;
+/** Repositories of other owners than `svc`. */
+const FOREIGN = /^(?:\/api)?\/datasets\/(?!svc\/)[^/]+\/[^/]+/;
+
+/** Adds to an error what clients of the hub read: `X-Error-Code` and `X-Error-Message`. Errors of other paths stay as they are. */
+export function withHubHeaders(view: ErrorView, path: string): ErrorView {
+  if (!API.test(path) && !FILE.test(path)) return view;
+  const code = codeOf(view, path);
+  const headers = {
+    ...(code === undefined ? {} : { 'X-Error-Code': code }),
+    'X-Error-Message': view.detail.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 500),
+    ...view.headers,
+  };
+  return { ...view, headers };
+}
+
+function codeOf({ row }: ErrorView, path: string): HubErrorCode | undefined {
+  if (row.status === 401) return 'RepoNotFound';
+  return row.status === 404 && FOREIGN.test(path) ? 'RepoNotFound' : undefined;
+}
 
 /** One version of a dataset, as a repository at a commit. */
 export interface Repository {
@@ -120,26 +193,18 @@ export const FOLDERS: readonly string[] = ['data', 'items'];
 export const isFilePath = (path: string): boolean =>
   path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
 
-/** A file beside the folders of a repository. */
-export interface TopFile {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  /** 64 hex digits. */
-  readonly sha256: string;
-}
-
 /** The label of runs whose scores stand in the card, and how many of them do. */
 const PUBLISHED = 'publish';
 const MAX_PUBLISHED = 100;
 
 /** What a card says: of the files and their columns, and of name and description as they are now. */
-export async function readCardFacts<Columns extends CardFacts['columns'] | null>(
+export async function readCardFacts(
   { store }: RouteDeps,
   { name, dataset }: Repository,
   key: LayoutKey,
-  columns: Columns,
+  columns: CardFacts['columns'],
   signal: AbortSignal,
-): Promise<CardFacts & { readonly columns: Columns }> {
+): Promise<CardFacts> {
   const sections = await readSections(store, key, signal);
   const files = await store.hubFiles.sections(key, signal);
   const { data: published } = await store.runs.list({
@@ -149,15 +214,9 @@ export async function readCardFacts<Columns extends CardFacts['columns'] | null>
   return { repository: name, dataset, sections, columns, files, published };
 }
 
-async function makeCard(
-  deps: RouteDeps,
-  repository: Repository,
-  key: LayoutKey,
-  signal: AbortSignal,
-): Promise<string> {
-  const columns = await deps.files.columns(key, signal);
-  return cardText(await readCardFacts(deps, repository, key, columns, signal));
-}
+/** All of {@link TOP_FILES}. */
+export const makeTopFiles = (deps: RouteDeps, repository: Repository, key: LayoutKey, signal: AbortSignal) =>
+  Promise.all(TOP_FILES.map((path) => makeTopFile(deps, repository, { path, key }, signal)));
 
 /** Makes one of {@link TOP_FILES}. It waits until the types of all items are known. */
 export async function makeTopFile(
@@ -165,13 +224,15 @@ export async function makeTopFile(
   repository: Repository,
   { path, key }: { readonly path: string; readonly key: LayoutKey },
   signal: AbortSignal,
-): Promise<TopFile> {
+): Promise<MeasuredFile & { readonly bytes: Uint8Array }> {
   const text =
     path === TASKS
-      ? evalYaml(repository.dataset.name, await deps.files.tasks(key, signal))
-      : await makeCard(deps, repository, key, signal);
+      ? evalYaml(repository.dataset.name, (await deps.files.facts(key, signal)).tasks)
+      : cardText(
+          await readCardFacts(deps, repository, key, (await deps.files.facts(key, signal)).columns, signal),
+        );
   const bytes = Buffer.from(text);
-  return { bytes, path, sha256: createHash('sha256').update(bytes).digest('hex') };
+  return { bytes, path, byteLength: bytes.byteLength, tag: createHash('sha256').update(bytes).digest('hex') };
 }
 
 /** The layout of the files of a repository. @throws as `HubFiles.layout` */

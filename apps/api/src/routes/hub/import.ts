@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { createRedactor, runWithContext } from '@svc/observability';
-import { invalidMember, invalidRequest, json, jsonBody, type Route, shape, toJsonText } from '@svc/service';
+import {
+  invalidMember,
+  invalidRequest,
+  json,
+  jsonBody,
+  ok,
+  type Route,
+  shape,
+  toJsonText,
+} from '@svc/service';
 import {
   encodeRequest,
   hubSource,
@@ -34,8 +43,7 @@ import {
   TARGET_ERRORS,
 } from '../datasets/change.ts';
 import type { RouteDeps } from '../deps.ts';
-import { COUNT_OR_NULL, TEXT } from '../docs/members.ts';
-import { DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT } from '../docs/schemas.ts';
+import { COUNT_OR_NULL, DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT, TEXT } from '../docs/schemas.ts';
 import { enqueueJob, JOB } from '../jobs.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING, PREVIEW, SOURCE, serializePreview } from './schema.ts';
 
@@ -66,7 +74,6 @@ export function hubImportRoute(deps: RouteDeps): Route {
       },
       ['name', 'config', 'mapping'],
     ),
-    produces: 'application/json',
     responses: {
       200: { description: 'with `if_exists=reuse`: the existing dataset', schema: DATASET_SUMMARY },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
@@ -79,8 +86,6 @@ export function hubImportRoute(deps: RouteDeps): Route {
       'assets_not_object',
       'invalid_row',
       'package_limit',
-      'idempotency_key_reused',
-      'unavailable',
     ],
     handle: async (request) => {
       const { body, query, signal } = request;
@@ -149,8 +154,7 @@ export function hubPreviewRoute({ config, hub }: RouteDeps): Route {
       },
       ['path'],
     ),
-    produces: 'application/json',
-    responses: { 200: { description: 'the preview', schema: PREVIEW } },
+    responses: ok('the preview', PREVIEW),
     errors: [...HUB_ERRORS, 'column_not_found'],
     handle: async ({ body, signal }) => {
       const request = toHubSource(body);
@@ -184,26 +188,23 @@ export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
       q: { type: 'string', minLength: 1, maxLength: 200, description: 'part of the name' },
       limit: { type: 'integer', minimum: 1, maximum: 50, default: DEFAULT_LIMIT },
     },
-    produces: 'application/json',
-    responses: {
-      200: {
-        description: 'what the hub finds, with the token of the service',
-        schema: shape({
-          data: {
-            type: 'array',
-            items: shape({
-              id: TEXT,
-              downloads: COUNT_OR_NULL,
-              likes: COUNT_OR_NULL,
-              gated: {
-                type: 'boolean',
-                description: 'whether its files need a token that was granted access',
-              },
-            }),
-          },
-        }),
-      },
-    },
+    responses: ok(
+      'what the hub finds, with the token of the service',
+      shape({
+        data: {
+          type: 'array',
+          items: shape({
+            id: TEXT,
+            downloads: COUNT_OR_NULL,
+            likes: COUNT_OR_NULL,
+            gated: {
+              type: 'boolean',
+              description: 'whether its files need a token that was granted access',
+            },
+          }),
+        },
+      }),
+    ),
     errors: HUB_ERRORS,
     handle: async ({ query, signal }) => {
       if (query['q'] === undefined) throw invalidMember('query', 'q', 'must be present');

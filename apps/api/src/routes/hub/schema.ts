@@ -14,8 +14,7 @@ import {
   skippedFilesJson,
 } from '@svc/service/flows';
 import { sentence } from '../../http/problem.ts';
-import { COUNT, COUNT_OR_NULL, TEXT } from '../docs/members.ts';
-import { CHANGE, IMPORT_NOTES, NOTE_NAMES } from '../docs/schemas.ts';
+import { CHANGE, COUNT, COUNT_OR_NULL, IMPORT_NOTES, NOTE_NAMES, TEXT } from '../docs/schemas.ts';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
 const PATH: Schema = {

@@ -1,12 +1,12 @@
 import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, jsonBody, orNull, type Route, type Schema } from '@svc/service';
+import { empty, json, jsonBody, ok, orNull, type Route, type Schema } from '@svc/service';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
 import { checkTexts } from './create.ts';
-import { idOf, RUN_CHANGE } from './path-params.ts';
+import { idOf, RUN_CHANGE } from './run-queries.ts';
 import { RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
@@ -47,8 +47,7 @@ export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
           additionalProperties: false,
         },
       },
-      responses: { 200: { description: 'the run', schema: RUN } },
-      errors: ['run_not_found', 'unavailable'],
+      responses: ok('the run', RUN),
       handle: async ({ params, body }) => {
         checkTexts(body, deps.secrets);
         return json(serializeRun(await runs.update(idOf(params), body as RunChange)));
@@ -61,7 +60,7 @@ export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
       operationId: 'deleteRun',
       summary: 'Delete a run that has ended, with its results',
       responses: { 204: { description: 'deleted' } },
-      errors: ['run_not_found', 'run_active', 'unavailable'],
+      errors: ['run_active'],
       handle: async ({ params }) => {
         await runs.delete(idOf(params));
         return empty(204);
@@ -73,7 +72,7 @@ export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
       operationId: 'cancelRun',
       summary: 'Cancel a run; its results so far are kept',
       responses: accepted,
-      errors: ['run_not_found', 'run_finished', 'unavailable'],
+      errors: ['run_finished'],
       handle: async ({ params }) => json(serializeRun(await cancel(idOf(params), deps)), 202),
     },
     {
@@ -94,7 +93,7 @@ export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
         ['only'],
       ),
       responses: accepted,
-      errors: ['run_not_found', 'run_active', 'run_imported', 'nothing_to_retry', 'unavailable'],
+      errors: ['run_active', 'run_imported', 'nothing_to_retry'],
       handle: async ({ params, body }) => {
         const only = body['only'] as RetryOnly;
         const id = idOf(params);
@@ -143,8 +142,8 @@ function finishRunRoute({ store: { runs }, logger, metrics }: RouteDeps): Route 
         description: 'end the run even if results are missing',
       },
     }),
-    responses: { 200: { description: 'the run', schema: RUN } },
-    errors: ['run_not_found', 'run_not_external', 'run_finished', 'run_incomplete', 'unavailable'],
+    responses: ok('the run', RUN),
+    errors: ['run_not_external', 'run_finished', 'run_incomplete'],
     handle: async ({ params, body }) => {
       const id = idOf(params);
       const before = await runs.get(id);

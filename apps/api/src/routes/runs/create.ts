@@ -1,33 +1,62 @@
 import { randomUUID } from 'node:crypto';
-import { BAR_SCHEMA, parseBar, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
-import { barHash, SCORING } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  BAR_SCHEMA,
+  CHECKER_SCHEMA,
+  JUDGE_SCHEMA,
+  MAX_COST_SCHEMA,
+  parseAddedScorers,
+  parseBar,
+  parseRescore,
+  parseRunConfig,
+  parseStoredRunConfig,
+  RUN_CONFIG_SCHEMA,
+  type RunConfig,
+  SCORERS_SCHEMA,
+} from '@svc/evaluation';
+import { barHash, PUBLIC_RESULT_FIELDS, RESULT_FIELDS, SCORING } from '@svc/jsonl-v23/internal';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
 import {
+  invalidRequest,
   type JsonBody,
+  JsonText,
   json,
   jsonBody,
+  type Logger,
+  ok,
+  orNull,
   RequestError,
   type Route,
+  type RouteRequest,
+  type RouteResponse,
   type Schema,
+  shape,
   toJsonText,
 } from '@svc/service';
-import { type PlannedRun, planRun } from '@svc/service/flows';
+import {
+  type PlannedRun,
+  planRun,
+  type TriedItem,
+  type TryRunDeps,
+  type TryRunRequest,
+  tryRun,
+} from '@svc/service/flows';
 import {
   type IdempotencyClaim,
   type NewRun,
   type Run,
+  readStoredJson,
   type Store,
   type StoredResponse,
+  type StoredResult,
   StoreError,
 } from '@svc/store';
 import { askedBy, IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
-import { NAME } from '../docs/schemas.ts';
-import { RUN_CHANGE } from './path-params.ts';
+import { COUNT, fieldBody, fieldSchema, ITEM_ID, NAME, TEXT } from '../docs/schemas.ts';
+import { idOf, RUN_CHANGE } from './run-queries.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
-import { TRY_ITEMS, triedResponse } from './try.ts';
 
 /** `POST /runs` */
 export function createRunRoute({
@@ -64,8 +93,6 @@ export function createRunRoute({
       'ambiguous_version',
       'run_not_found',
       'run_active',
-      'idempotency_key_reused',
-      'unavailable',
     ],
     handle: async (request) => {
       const { body } = request;
@@ -248,3 +275,201 @@ function refuse(what: string, paths: readonly string[], advice = ''): void {
 }
 
 const SET_KEYS = 'set keys as environment variables of the workers (`api_key_env`)';
+
+const MAX_ITEMS = 20;
+
+export const TRY_ITEMS: Schema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: MAX_ITEMS,
+  description: 'number of items to ask immediately; returns the requests and outputs, and keeps nothing',
+};
+
+/** The fields of a result that a tried item has. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...['output', 'reasoning', 'error', 'finish_reason', 'usage', 'latency_ms'],
+]);
+const FIELDS = PUBLIC_RESULT_FIELDS.filter(({ wire }) => SHOWN.has(wire));
+
+/** The answer to a tried run. */
+const TRIED: Schema = shape({
+  data: {
+    type: 'array',
+    items: shape({
+      section: TEXT,
+      order_index: COUNT,
+      item_id: ITEM_ID,
+      request: {
+        type: ['object', 'null'],
+        description: 'the body that the model was sent, with links to files; null if no model was asked',
+      },
+      ...Object.fromEntries(FIELDS.map((field) => [field.wire, fieldSchema(field)])),
+      scores: {
+        ...fieldSchema(RESULT_FIELDS.scores),
+        type: 'object',
+        description: 'by the name of the scorer; `main` for a configuration without `scorers`',
+      },
+    }),
+  },
+});
+
+/** The answer to a tried run. */
+export async function triedResponse(
+  request: Omit<TryRunRequest, 'requestId' | 'createdBy'>,
+  { store, checks, logger }: TryRunDeps & { readonly logger: Pick<Logger, 'log'> },
+): Promise<RouteResponse> {
+  const startMs = performance.now();
+  const tried = await tryRun({ store, checks }, { ...request, ...askedBy() });
+  logger.log('run.try', {
+    dataset_id: request.datasetId,
+    item_count: tried.length,
+    provider: request.config.provider.type,
+    duration_ms: Math.round(performance.now() - startMs),
+  });
+  return json({ data: tried.map(serializeTried) });
+}
+
+/** `POST /runs/try`: the same as `POST /runs?try=`, as a separate operation, see `dryRunRoutes`. */
+export function tryRunRoute(createRun: Route): Route {
+  const { headers: _, ...route } = createRun;
+  return {
+    ...route,
+    path: '/runs/try',
+    operationId: 'tryRun',
+    summary: 'Ask some items and show requests and outputs; nothing is kept. The same as `POST /runs?try=3`',
+    query: { items: { ...TRY_ITEMS, default: 3 } },
+    responses: ok('what was asked and what came back, in item order', TRIED),
+    errors: ['dataset_not_found', 'version_not_found', 'ambiguous_version'],
+    handle: (request) => createRun.handle({ ...request, query: { try: request.query['items'] as number } }),
+  };
+}
+
+function serializeTried({ item, itemId, request, result, failure }: TriedItem): JsonBody {
+  const fields = FIELDS.map((field) => [field.wire, result && fieldBody(field, result[field.name])]);
+  return {
+    section: item.section,
+    order_index: item.orderIndex,
+    item_id: itemId as JsonBody,
+    request: request === null ? null : new JsonText(request),
+    ...Object.fromEntries(fields),
+    ...(failure === null ? {} : { error: { ...failure } }),
+    scores: result === null ? {} : scoresOf(result),
+  };
+}
+
+function scoresOf({ scores, score, passed, explanation, scoredBy }: StoredResult): JsonBody {
+  if (scores !== null) return new JsonText(scores);
+  if (score === null) return {};
+  const said = explanation === null ? null : new JsonText(explanation);
+  return { main: { score, passed, explanation: said, scored_by: scoredBy } };
+}
+
+/** `POST /runs/{id}/rescore` */
+export function rescoreRunRoute({
+  store,
+  checks,
+  logger,
+  secrets,
+  config: { providerKeys },
+}: RouteDeps): Route {
+  return {
+    ...RUN_CHANGE,
+    path: '/runs/{id}/rescore',
+    operationId: 'rescoreRun',
+    summary:
+      'Score the stored outputs of a run again, as a new run, or add scorers to it; no provider is asked, except the judge',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
+    // parseRescore validates these members, with better messages
+    body: jsonBody(
+      rescoreMembers(
+        { type: ['string', 'object', 'null'] },
+        { type: ['object', 'null'] },
+        { type: ['array', 'null'] },
+      ),
+      [],
+      rescoreMembers(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
+    ),
+    responses: { 202: { description: 'the new run; with `add` the run itself', schema: RUN } },
+    errors: ['nothing_to_score', 'run_active', 'run_imported', 'scorer_exists', 'too_many_scorers'],
+    handle: async (request) => {
+      const { body } = request;
+      const id = idOf(request.params);
+      checkTexts(body, secrets);
+      const digest = (): Uint8Array => requestDigest(`POST /runs/${id}/rescore`, canonicalJson(body));
+      return await withIdempotency(request, store.idempotency, digest, async (claim) => {
+        const source = await store.runs.get(id);
+        const { datasetId, datasetVersion: version, repetitions } = source;
+        const stated = readStoredJson(source.config);
+        if (body['add'] === true) {
+          return await add(source, parseStoredRunConfig(stated), request, claim);
+        }
+        const stored = parseStoredRunConfig(isOfTool(stated) ? { provider: 'external' } : stated);
+        const config = parseRescore(body, { ...stored, repetitions });
+        const configJson = checkSecrets(config, secrets, '');
+        const planned = await planRun(
+          { store, checks, providerKeys },
+          { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
+        );
+        const name = (body['name'] as string | null | undefined) ?? source.name;
+        const facts = { datasetId, version, name, sourceRunId: source.id };
+        return await startRun({ store, logger }, { config, configJson, planned }, facts, claim);
+      });
+    },
+  };
+
+  async function add(
+    source: Run,
+    stored: RunConfig,
+    { body, signal }: RouteRequest,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<StoredResponse> {
+    const { scorers = null, add: _, ...others } = body;
+    const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
+    if (other !== undefined) throw invalidRequest(`/${other}`, `/${other} must be absent with add.`);
+    if (scorers === null) throw invalidRequest('/scorers', '/scorers is required with add.');
+    const added = parseAddedScorers(scorers, stored);
+    if (added.taken !== null) {
+      throw new StoreError('scorer_exists', `The run has a scorer ${added.taken}: use another name.`);
+    }
+    const configJson = checkSecrets(added.config, secrets, '');
+    const { datasetId, datasetVersion: version } = source;
+    const config = parseRescore({ scorers }, stored);
+    await planRun(
+      { store, checks, providerKeys },
+      { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal },
+    );
+    const run = await store.runs.addScorers(
+      source.id,
+      { config: canonicalJson(configJson), names: added.names, before: source.config },
+      claim && { claim, of: runAccepted },
+    );
+    runWithContext({ run_id: run.id }, () =>
+      logger.log('run.add_scorers', { scorer_count: added.names.length }),
+    );
+    return runAccepted(run);
+  }
+}
+
+/** Whether a configuration is another tool's: it says nothing of how its outputs are scored here. */
+const isOfTool = (config: JsonValue): boolean =>
+  isJsonObject(config) && isJsonObject(config['imported_from']);
+
+const ADD: Schema = {
+  type: 'boolean',
+  default: false,
+  description: 'add `scorers` to the run itself instead of creating a new run',
+};
+
+const MAX_COST: Schema = orNull(
+  MAX_COST_SCHEMA,
+  'cost limit of the new run; null for none. Default: that of the run whose outputs it scores',
+);
+
+const rescoreMembers = (
+  checker: Schema,
+  judge: Schema,
+  scorers: Schema,
+): Readonly<Record<string, Schema>> => ({
+  name: { ...NAME, type: ['string', 'null'] },
+  ...{ checker, judge, scorers, add: ADD, max_cost: MAX_COST },
+});

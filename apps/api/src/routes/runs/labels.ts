@@ -1,13 +1,20 @@
 import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/internal';
-import { invalidMember, type JsonBody, json, jsonBody, type Route, type RouteRequest } from '@svc/service';
+import {
+  invalidMember,
+  type JsonBody,
+  json,
+  jsonBody,
+  ok,
+  type Route,
+  type RouteRequest,
+} from '@svc/service';
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/service/flows';
-import { AGREEMENT_CELLS, type AgreementCell, type LabelConditions } from '@svc/store';
+import { AGREEMENT_CELLS, type LabelConditions } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY } from '../docs/schemas.ts';
-import { pageOf, toPage } from '../page.ts';
+import { toPage, wanted } from '../page.ts';
 import { tableRoute } from '../table.ts';
-
-import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
+import { idOf, RUN_READ, resultNameOf } from './run-queries.ts';
 import {
   AGREEMENT,
   JUDGED_RESULT,
@@ -48,8 +55,8 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
         },
         ['verdict'],
       ),
-      responses: { 200: { description: 'the label', schema: LABEL.schema } },
-      errors: ['run_not_found', 'not_found', 'nothing_to_label', 'unavailable'],
+      responses: ok('the label', LABEL.schema),
+      errors: ['not_found', 'nothing_to_label'],
       handle: async ({ params, body, caller }) => {
         const label = { by: caller.name, ...readBody(body) };
         const stored = await runs.setLabel(idOf(params), resultNameOf(params), label);
@@ -63,26 +70,13 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
       operationId: 'listRunLabels',
       summary: 'The labels of the results of a run, in item order and by person',
       query: { ...PAGE_QUERY, ...LABELS_QUERY },
-      responses: {
-        200: { description: 'a page, and a summary of all labels that pass the filters', schema: LABELS },
-      },
-      errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
-      handle: async ({ params, query, signal }) => {
-        const found = await runs.listLabels(idOf(params), {
-          ...pageOf(query),
-          ...conditionsOf(query),
-          signal,
-        });
+      responses: ok('a page, and a summary of all labels that pass the filters', LABELS),
+      handle: async (request) => {
+        const { params, query } = request;
+        const found = await runs.listLabels(idOf(params), wanted(request));
         const { people, types, ...counts } = found.summary;
-        const summary = {
-          ...counts,
-          people: people.map((row) => ({ ...row })),
-          types: types.map((row) => ({ ...row })),
-        };
-        return json({
-          summary,
-          ...toPage(found, query, RESULT_LABEL.toBody),
-        });
+        const rows = { people: people.map((row) => ({ ...row })), types: types.map((row) => ({ ...row })) };
+        return json({ summary: { ...counts, ...rows }, ...toPage(found, query, RESULT_LABEL.toBody) });
       },
     },
     {
@@ -92,7 +86,6 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
       path: '/runs/{id}/labels.csv',
       operationId: 'downloadLabelsCsv',
       summary: 'The labels of the results of a run, one row each',
-      errors: ['run_not_found', 'unavailable'],
     },
     {
       ...RUN_READ,
@@ -117,25 +110,15 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
           description: 'list the results of this cell; by default the disagreements',
         },
       },
-      responses: {
-        200: {
-          description: 'the agreement, and a page of the disagreements in item order',
-          schema: AGREEMENT,
-        },
-      },
-      errors: ['run_not_found', 'scorer_not_found', 'invalid_cursor', 'unavailable'],
-      handle: async ({ params, query, signal }) => {
-        const text = (name: string): string | undefined => query[name] as string | undefined;
-        const [scorer, by, other] = [text('scorer'), text('by'), text('other')];
-        const found = await runs.compareLabels(idOf(params), {
-          ...pageOf(query),
-          ...{ scorer, by, other, signal },
-          cell: query['cell'] as AgreementCell | undefined,
-        });
+      responses: ok('the agreement, and a page of the disagreements in item order', AGREEMENT),
+      handle: async (request) => {
+        const { params, query } = request;
+        const { scorer, by = null, other = null } = query as Readonly<Record<string, string | undefined>>;
+        const found = await runs.compareLabels(idOf(params), wanted(request));
         const { n, cells, ...numbers } = found.agreement;
         return json({
-          scorer: other === undefined ? (scorer ?? found.mainScorer) : null,
-          ...{ by: by ?? null, other: other ?? null, n, cells: { ...cells } },
+          scorer: other === null ? (scorer ?? found.mainScorer) : null,
+          ...{ by, other, n, cells: { ...cells } },
           ...Object.fromEntries(
             Object.entries(numbers).map(([name, value]): [string, JsonBody] => [
               name,
@@ -171,9 +154,5 @@ function readBody(body: RouteRequest['body']): {
 }
 
 function conditionsOf(query: RouteRequest['query']): LabelConditions {
-  const text = (name: string): string | undefined => query[name] as string | undefined;
-  return {
-    verdict: query['verdict'] as Verdict | undefined,
-    ...{ by: text('by'), type: text('type'), section: text('section') },
-  };
+  return Object.fromEntries(Object.keys(LABELS_QUERY).map((name) => [name, query[name]])) as LabelConditions;
 }

@@ -1,25 +1,19 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
-import { json, type Route, toJsonText } from '@svc/service';
+import { type Config, json, ok, type Route, type Schema, shape, toJsonText } from '@svc/service';
 import { RESULT_COLUMNS, resultsTable } from '@svc/service/flows';
-import { RUNS_SORTS, type Run, type RunStatus, type RunsSort } from '@svc/store';
+import { RUNS_SORTS, type Run, type UsedModel } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
-import { pageOf, pageResponse, toPage } from '../page.ts';
+import { listed, pageOf, pageResponse, wanted } from '../page.ts';
 import { tableRoute } from '../table.ts';
 import { changeRunRoutes } from './change.ts';
-import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
-import { createRunRoute } from './create.ts';
+import { createRunRoute, rescoreRunRoute, tryRunRoute } from './create.ts';
+import { pendingRoutes, pushRoutes } from './external.ts';
 import { labelRoutes } from './labels.ts';
-import { idOf, RUN_READ } from './path-params.ts';
-import { pendingRoutes } from './pending.ts';
-import { providersRoute } from './providers.ts';
-import { pushRoutes } from './push.ts';
-import { rescoreRunRoute } from './rescore.ts';
-import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
-import { resultRequestRoute, runPartsRoutes } from './run-parts.ts';
+import { compareRunsRoute, compareSlicesRoute, resultRequestRoute, runPartsRoutes } from './run-parts.ts';
+import { idOf, RESULTS_QUERY, RUN_READ, resultsConditions } from './run-queries.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
-import { tryRunRoute } from './try.ts';
 
 /** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RouteDeps): readonly Route[] {
@@ -70,22 +64,13 @@ export function runRoutes(deps: RouteDeps): readonly Route[] {
             'ascending, or descending after `-`; `score` is the mean. Runs without a score or a name come last',
         },
       },
-      responses: { 200: { description: 'a page', schema: page(RUN) } },
-      errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
-      handle: async ({ query, signal }) => {
-        const dataset = query['dataset_id'] as string | undefined;
-        const found = await runs.list({
-          ...pageOf(query),
-          signal,
-          datasetId: dataset && (await deps.store.datasets.resolve(dataset, undefined, signal)).id,
-          status: query['status'] as RunStatus | undefined,
-          label: query['label'] as string | undefined,
-          version: query['version'] as number | undefined,
-          name: query['name'] as string | undefined,
-          model: query['model'] as string | undefined,
-          sort: query['sort'] as RunsSort | undefined,
-        });
-        return json(toPage(found, query, (run) => serializeRun(run)));
+      responses: ok('a page', page(RUN)),
+      errors: ['dataset_not_found'],
+      handle: async (request) => {
+        const dataset = request.query['dataset_id'] as string | undefined;
+        const datasetId =
+          dataset && (await deps.store.datasets.resolve(dataset, undefined, request.signal)).id;
+        return await listed(request, runs.list(wanted(request, { datasetId })), (run) => serializeRun(run));
       },
     },
     {
@@ -93,8 +78,7 @@ export function runRoutes(deps: RouteDeps): readonly Route[] {
       path: '/runs/{id}',
       operationId: 'getRun',
       summary: 'One run: counts, scores and progress',
-      responses: { 200: { description: 'the run', schema: RUN } },
-      errors: ['run_not_found', 'unavailable'],
+      responses: ok('the run', RUN),
       handle: async ({ params, signal }) => {
         const run = await runs.prove(idOf(params), signal);
         return json(serializeRun(run, await runs.summarize(run.id, signal)));
@@ -106,8 +90,7 @@ export function runRoutes(deps: RouteDeps): readonly Route[] {
       operationId: 'listRunResults',
       summary: 'The results so far, in item order or another; a page has at most 16 MiB or one result',
       query: RESULTS_QUERY,
-      responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
-      errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
+      responses: ok('a page', page(RUN_RESULT)),
       handle: async ({ params, query, caller, signal }) => {
         const conditions = resultsConditions(query);
         const blindFor = conditions.sample === undefined ? undefined : caller.name;
@@ -129,14 +112,10 @@ export function runRoutes(deps: RouteDeps): readonly Route[] {
       summary: 'The progress of a run until its end, as server-sent events',
       produces: 'text/event-stream',
       streams: 'events',
-      responses: {
-        200: {
-          description:
-            'events `progress` and a last event `end`, each with the run and its `progress`: `results_per_minute` and `remaining_ms`',
-          schema: { type: 'string' },
-        },
-      },
-      errors: ['run_not_found', 'unavailable'],
+      responses: ok(
+        'events `progress` and a last event `end`, each with the run and its `progress`: `results_per_minute` and `remaining_ms`',
+        { type: 'string' },
+      ),
       handle: async ({ params, signal }) => watch(await runs.get(idOf(params)), signal),
     },
   ];
@@ -160,7 +139,7 @@ export function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
     path: `/runs/{id}/results.${format}`,
     operationId: OPERATIONS[format],
     summary: 'The results so far, in item order, one row each',
-    errors: ['run_not_found', 'item_too_large', 'unavailable'],
+    errors: ['item_too_large'],
   }));
 }
 
@@ -207,4 +186,60 @@ function createProgressMeter(nowMs: () => number): (run: Run) => RunProgress {
     const remainingMs = perMs > 0 ? Math.round(run.resultsLeft / perMs) : null;
     return { results_per_minute: Math.round(perMs * 600_000) / 10, remaining_ms: remainingMs };
   };
+}
+
+const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+
+const PROVIDER: Schema = shape({
+  name: {
+    type: ['string', 'null'],
+    description: 'name of the variable that holds the key (`api_key_env`); null for servers without a key',
+  },
+  origins: { ...TEXTS, description: 'origins that may receive the key, and origins of earlier runs' },
+  models: { ...TEXTS, description: 'models of earlier runs, newest first' },
+});
+
+interface ListedProvider {
+  readonly name: string | null;
+  readonly origins: string[];
+  readonly models: string[];
+}
+
+/** `GET /providers` */
+export function providersRoute({ store: { runs }, config }: RouteDeps): Route {
+  return {
+    ...RUN_READ,
+    path: '/providers',
+    operationId: 'listProviders',
+    summary: 'Providers that runs can name, and the models of earlier runs',
+    access: 'editor',
+    responses: ok(
+      'the providers of the configuration, then those of earlier runs',
+      shape({ data: { type: 'array', items: PROVIDER } }),
+    ),
+    handle: async () => {
+      const found = listProviders(config.providerKeys, await runs.listModels());
+      return json({ data: found.map((one) => ({ ...one })) });
+    },
+  };
+}
+
+/** One entry for each key, and for each origin without one. */
+function listProviders(
+  configured: Config['providerKeys'],
+  used: readonly UsedModel[],
+): readonly ListedProvider[] {
+  const found = new Map<string, ListedProvider>();
+  for (const [name, { origins }] of Object.entries(configured)) {
+    found.set(name, { name, origins: [...origins], models: [] });
+  }
+  for (const { keyName, baseUrl, model } of used) {
+    if (!URL.canParse(baseUrl)) continue;
+    const { origin } = new URL(baseUrl);
+    const entry = found.get(keyName ?? origin) ?? { name: keyName, origins: [], models: [] };
+    found.set(keyName ?? origin, entry);
+    if (!entry.origins.includes(origin)) entry.origins.push(origin);
+    if (!entry.models.includes(model)) entry.models.push(model);
+  }
+  return [...found.values()];
 }

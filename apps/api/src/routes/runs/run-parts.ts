@@ -5,6 +5,7 @@ import {
   type JsonBody,
   JsonText,
   json,
+  ok,
   RequestError,
   type Route,
   type Schema,
@@ -13,11 +14,28 @@ import {
   toJsonText,
 } from '@svc/service';
 import { linkOf } from '@svc/service/flows';
-import { type RunErrorExample, type RunErrorGroup, type RunSlice, readStoredJson } from '@svc/store';
+import { PAIR_BY, type RunErrorExample, type RunErrorGroup, type RunSlice, readStoredJson } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
-import { COUNT, ITEM_ID, listOf, POSITIVE, record, storedJson, TEXT } from '../docs/members.ts';
-import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
-import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';
+import {
+  COUNT,
+  ITEM_ID,
+  listOf,
+  PLACED_PAGE_QUERY,
+  POSITIVE,
+  record,
+  storedJson,
+  TEXT,
+} from '../docs/schemas.ts';
+import { toPage, wanted } from '../page.ts';
+import { idOf, RUN_READ, resultNameOf } from './run-queries.ts';
+import {
+  COMPARED,
+  COMPARED_SLICES,
+  COMPARISON,
+  DIFFERENCE,
+  GROUP_SCORES,
+  SCORER_QUERY,
+} from './score-schemas.ts';
 
 const SLICE: Schema = shape({
   values: {
@@ -68,16 +86,13 @@ export function runPartsRoutes({ store: { runs } }: RouteDeps): readonly Route[]
         },
         scorer: SCORER_QUERY,
       },
-      responses: {
-        200: {
-          description: 'the scores of each slice, in the order of the values',
-          schema: shape({
-            data: { type: 'array', items: SLICE },
-            meta: shape({ by: { type: 'array', items: TEXT }, total_items: COUNT }),
-          }),
-        },
-      },
-      errors: ['run_not_found', 'scorer_not_found', 'unavailable'],
+      responses: ok(
+        'the scores of each slice, in the order of the values',
+        shape({
+          data: { type: 'array', items: SLICE },
+          meta: shape({ by: { type: 'array', items: TEXT }, total_items: COUNT }),
+        }),
+      ),
       handle: async ({ params, query, signal }) => {
         const by = query['by'] as readonly string[] | undefined;
         if (by === undefined) throw invalidMember('query', 'by', 'is missing');
@@ -93,13 +108,10 @@ export function runPartsRoutes({ store: { runs } }: RouteDeps): readonly Route[]
       path: '/runs/{id}/errors',
       operationId: 'listRunErrors',
       summary: 'Group the errors of a run by message, largest groups first',
-      responses: {
-        200: {
-          description: 'at most 100 groups',
-          schema: shape({ data: { type: 'array', maxItems: 100, items: ERROR_GROUP.schema } }),
-        },
-      },
-      errors: ['run_not_found', 'unavailable'],
+      responses: ok(
+        'at most 100 groups',
+        shape({ data: { type: 'array', maxItems: 100, items: ERROR_GROUP.schema } }),
+      ),
       handle: async ({ params, signal }) => {
         const groups = await runs.errors(idOf(params), signal);
         return json({ data: groups.map(ERROR_GROUP.toBody) });
@@ -148,8 +160,8 @@ export function resultRequestRoute({ store: { runs, assets }, checks }: RouteDep
       },
     },
     streams: 'data',
-    responses: { 200: { description: 'the request', schema: REQUEST } },
-    errors: ['run_not_found', 'not_found', 'item_too_large', 'unavailable'],
+    responses: ok('the request', REQUEST),
+    errors: ['not_found', 'item_too_large'],
     handle: async ({ params, query, signal }) => {
       const found = await runs.itemOfResult(idOf(params), resultNameOf(params), signal);
       if (found === null) throw notFound('The run has no such result.');
@@ -196,4 +208,86 @@ async function rebuilt<T>(rebuild: () => Promise<T | null>): Promise<T> {
 
 function notFound(message: string): RequestError {
   return new RequestError('not_found', message.endsWith('.') ? message : `${message}.`);
+}
+
+const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
+  scorer: SCORER_QUERY,
+  pair_by: {
+    type: 'string',
+    enum: PAIR_BY,
+    default: 'hash',
+    description: 'how items of both runs are paired; items with equal values are paired in order',
+  },
+  cluster_by: {
+    type: 'string',
+    maxLength: 1024,
+    pattern: '^(?:none|/(?:[^~]|~[01])*)$',
+    'x-rule': 'must be a JSON Pointer such as /meta/passage, or none',
+    description: 'cluster standard errors by this value; by default as both runs are configured',
+  },
+};
+
+/** `GET /runs/{id}/compare/{other_id}` */
+export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
+  return {
+    ...RUN_READ,
+    path: '/runs/{id}/compare/{other_id}',
+    operationId: 'compareRuns',
+    summary: 'Compare another run with this one, over the items that both have scored',
+    query: {
+      ...PLACED_PAGE_QUERY,
+      only: {
+        type: 'string',
+        enum: ['regressions', 'improvements', 'changed_output'],
+        description: 'list only items with a lower score, a higher score, or another output in the other run',
+      },
+      ...SCORED_PAIRS,
+    },
+    responses: ok('the comparison, and a page of the items in which the runs differ', COMPARISON),
+    handle: async (request) => {
+      const { params, query } = request;
+      const found = await runs.compare(idOf(params), params['other_id'] ?? '', wanted(request));
+      return json({
+        ...found.scores,
+        ...COMPARED.toBody(found),
+        ...toPage(found, query, (item) =>
+          DIFFERENCE.toBody({ ...item, difference: item.otherScore - item.score }),
+        ),
+      });
+    },
+  };
+}
+
+/** `GET /runs/{id}/compare/{other_id}/slices` */
+export function compareSlicesRoute({ store: { runs } }: RouteDeps): Route {
+  return {
+    ...RUN_READ,
+    path: '/runs/{id}/compare/{other_id}/slices',
+    operationId: 'compareRunSlices',
+    summary: 'Compare another run with this one by slices of the items that both have scored',
+    query: {
+      by: {
+        type: 'string',
+        maxLength: 1024,
+        pattern: '^(?:tag|/(?:[^~]|~[01])*)$',
+        'x-rule': 'must be tag, or a JSON Pointer such as /meta/level',
+        description:
+          '`tag`, the default, or a JSON Pointer into the items of this run, of at most 50 values; of tags the first 50',
+      },
+      ...SCORED_PAIRS,
+    },
+    responses: ok('the slices, those with most pairs first', COMPARED_SLICES),
+    handle: async (request) => {
+      const { params, query } = request;
+      const by = (query['by'] as string | undefined) ?? 'tag';
+      const slices = await runs.compareSlices(
+        idOf(params),
+        params['other_id'] ?? '',
+        wanted(request, { by }),
+      );
+      return json({
+        data: slices.map(({ value, scores }) => ({ values: [new JsonText(value)], ...scores })),
+      });
+    },
+  };
 }

@@ -15,14 +15,14 @@ import {
   ITEM_ID,
   NUMBER_OR_NULL,
   POSITIVE,
+  pageMembers,
   record,
   SHA256,
   storedJson,
   TEXT,
   TEXT_OR_NULL,
   TIME_OR_NULL,
-} from '../docs/members.ts';
-import { pageMembers } from '../docs/schemas.ts';
+} from '../docs/schemas.ts';
 
 const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 

@@ -9,8 +9,8 @@ import {
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
-import { linkedItemText } from '../datasets/item-page.ts';
-import { COUNT, fieldBody, fieldSchema, TEXT } from '../docs/members.ts';
+import { linkedItemText } from '../datasets/items.ts';
+import { COUNT, fieldBody, fieldSchema, TEXT } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
 import { COST, LABEL, LATENCY, RESULT_LABELS, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 

@@ -10,34 +10,10 @@ import {
   StoreError,
 } from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
-import type { EvalTask } from './eval-tasks.ts';
-import type { HubColumn } from './hub-columns.ts';
 import { makeTables, readColumns, type TableFacts } from './make-tables.ts';
 import { filesFormat, planFiles, readSections, type VersionKey } from './plan-files.ts';
 
-/**
- * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which
- * waits. Every method throws StoreError of reading, and the reason of its signal, at which the work goes on for others.
- */
-export interface HubFiles {
-  /** The layout of a version: names of its files, and sizes of lines. */
-  layout(version: VersionKey, signal: AbortSignal): Promise<LayoutKey>;
-  /** The columns of its tables. */
-  columns(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]>;
-  /** The tasks that Inspect makes of it. */
-  tasks(key: LayoutKey, signal: AbortSignal): Promise<readonly EvalTask[]>;
-  /** The columns; null if they are not known soon. */
-  columnsSoon(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[] | null>;
-  /** Those of these files that exist, with their sizes. @param isKept whether their bytes are to be there too */
-  find(
-    key: LayoutKey,
-    paths: readonly string[],
-    signal: AbortSignal,
-    isKept?: boolean,
-  ): Promise<readonly (HubFile & MeasuredFile)[]>;
-  /** Makes the files of a version in the background unless they are large, instead of those of older versions of its dataset. */
-  announce(version: VersionKey): void;
-}
+export type HubFiles = ReturnType<typeof createHubFiles>;
 
 /** A file whose size is known. */
 export interface MeasuredFile extends ListedHubFile {
@@ -59,7 +35,12 @@ const ANNOUNCED_BYTES = 512 * 1024 * 1024;
 const TURN_BYTES = 4 * 1024 * 1024;
 const TURN_FILES = 256;
 
-/** @param stopSignal ends what is being made */
+/**
+ * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which
+ * waits. Every method throws StoreError of reading, and the reason of its signal, at which the work goes on for others.
+ *
+ * @param stopSignal ends what is being made
+ */
 export function createHubFiles(
   deps: {
     readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles'>;
@@ -67,7 +48,7 @@ export function createHubFiles(
     readonly logger: Logger;
   },
   stopSignal: AbortSignal,
-): HubFiles {
+) {
   const { store, encoder, logger } = deps;
   const { hubFiles } = store;
   const format = filesFormat();
@@ -82,6 +63,7 @@ export function createHubFiles(
     return await untilAborted(made, signal);
   }
 
+  /** The layout of a version: names of its files, and sizes of lines. */
   async function layout({ datasetId, version }: VersionKey, signal: AbortSignal): Promise<LayoutKey> {
     const key = { datasetId, version, format };
     if ((await hubFiles.findColumns(key, signal)) !== undefined) return key;
@@ -93,10 +75,8 @@ export function createHubFiles(
     return key;
   }
 
-  const columns = async (key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]> =>
-    (await tableFacts(key, signal)).columns;
-
-  async function tableFacts(key: LayoutKey, signal: AbortSignal): Promise<TableFacts> {
+  /** The columns of its tables, and the tasks that Inspect makes of it. */
+  async function facts(key: LayoutKey, signal: AbortSignal): Promise<TableFacts> {
     const known = await hubFiles.findColumns(key, signal);
     if (typeof known === 'string') return JSON.parse(known) as TableFacts;
     return await once(`columns ${nameOf(key)}`, signal, async () => {
@@ -139,13 +119,14 @@ export function createHubFiles(
       {
         key,
         sections: new Map(sections.map((section) => [section.id, section])),
-        columns: await columns(key, stopSignal),
+        columns: (await facts(key, stopSignal)).columns,
         files,
       },
       stopSignal,
     );
   }
 
+  /** Makes the files of a version in the background unless they are large, instead of those of older versions of its dataset. */
   function announce(version: VersionKey): void {
     for (const [name, other] of waiting) if (isBefore(other, version)) waiting.delete(name);
     waiting.set(nameOf(version), version);
@@ -165,7 +146,7 @@ export function createHubFiles(
   async function makeAll(version: VersionKey): Promise<void> {
     const startedAt = performance.now();
     let files = 0;
-    const facts = (): { dataset_id: string; version: number; files: number; duration_ms: number } => ({
+    const told = () => ({
       dataset_id: version.datasetId,
       version: version.version,
       files,
@@ -175,7 +156,7 @@ export function createHubFiles(
       // Users come first, such as one who exports what was just imported.
       await hubFiles.quiet(stopSignal);
       const key = await layout(version, stopSignal);
-      await columns(key, stopSignal);
+      await facts(key, stopSignal);
       if (lineBytesOf(await hubFiles.sections(key, stopSignal)) > ANNOUNCED_BYTES) return;
       for (;;) {
         await hubFiles.quiet(stopSignal);
@@ -186,21 +167,22 @@ export function createHubFiles(
         await make(key, some, false, stopSignal);
         files += some.length;
       }
-      if (files > 0) logger.log('hub.layout.finish', facts());
+      if (files > 0) logger.log('hub.layout.finish', told());
     } catch (error) {
-      if (!stopSignal.aborted && !isGone(error)) logger.log('hub.layout.fail', { ...facts(), error });
+      if (!stopSignal.aborted && !isGone(error)) logger.log('hub.layout.fail', { ...told(), error });
     }
   }
 
   return {
     layout,
-    columns,
-    tasks: async (key, signal) => (await tableFacts(key, signal)).tasks,
-    columnsSoon: (key, signal) => soon(columns(key, signal)),
-    async find(key, paths, signal, isKept = false) {
+    facts,
+    /** The same; null if it is not known soon. */
+    factsSoon: (key: LayoutKey, signal: AbortSignal) => soon(facts(key, signal)),
+    /** Those of these files that exist, with their sizes. @param isKept whether their bytes are to be there too */
+    async find(key: LayoutKey, paths: readonly string[], signal: AbortSignal, isKept = false) {
       await make(key, await hubFiles.find(key, paths, signal), isKept, signal);
       const files = await hubFiles.find(key, paths, signal);
-      return files.map(({ byteLength, tag, ...file }) => {
+      return files.map(({ byteLength, tag, ...file }): HubFile & MeasuredFile => {
         // Its layout was deleted, and added again.
         if (byteLength === null || tag === null) throw new Error(`${file.path} was not made.`);
         return { ...file, byteLength, tag };

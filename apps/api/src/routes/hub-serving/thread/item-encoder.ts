@@ -6,22 +6,7 @@ import type { EncodedRowGroup } from '@svc/tabular/write';
 import type { HubColumn } from '../files/hub-columns.ts';
 import type { EncodedItems, EncodeTask } from './encoder-thread.ts';
 
-/** Reads groups of items and encodes them, on threads. */
-export interface ItemEncoder extends AsyncDisposable {
-  /**
-   * Encodes groups as row groups of tables.
-   *
-   * @param groups each with the name of its section
-   * @throws StoreError of reading; the signal's reason
-   */
-  encode(
-    groups: readonly { readonly ranges: readonly SectionRange[]; readonly section: string }[],
-    columns: readonly HubColumn[],
-    signal: AbortSignal,
-  ): Promise<readonly EncodedRowGroup[]>;
-  /** The profile of the items of each range. @throws as `encode` */
-  profile(ranges: readonly SectionRange[], signal: AbortSignal): Promise<readonly Profile[]>;
-}
+export type ItemEncoder = ReturnType<typeof createItemEncoder>;
 
 /** Each thread takes some 60 MB. */
 const THREADS = 1;
@@ -42,8 +27,8 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Makes an encoder. Its threads start with the first group. */
-export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readContents'>): ItemEncoder {
+/** Makes what reads groups of items and encodes them. Its threads start with the first group. */
+export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readContents'>) {
   const tasks: ThreadTasks<EncodeTask, never> = {
     file: THREAD_FILE,
     limitError: (_, reason) => new Error(`Encoding items ${reason}.`),
@@ -77,19 +62,29 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
     return await pool.run({ packed, counts, contents, table }, DEADLINE_MS, never);
   }
   return {
-    async encode(groups, columns, signal) {
+    /**
+     * Encodes groups, each with the name of its section, as row groups of tables.
+     *
+     * @throws StoreError of reading; the signal's reason
+     */
+    async encode(
+      groups: readonly { readonly ranges: readonly SectionRange[]; readonly section: string }[],
+      columns: readonly HubColumn[],
+      signal: AbortSignal,
+    ): Promise<readonly EncodedRowGroup[]> {
       // The section of a range gives the order of the groups.
       const ranges = groups.flatMap((group, section) => group.ranges.map((range) => ({ ...range, section })));
       const counts = groups.map((group) => group.ranges.reduce((sum, { count }) => sum + count, 0));
       const table = { sections: groups.map(({ section }) => section), columns };
       return (await run(ranges, counts, table, signal)).rowGroups ?? [];
     },
-    async profile(ranges, signal) {
+    /** The profile of the items of each range. @throws as `encode` */
+    async profile(ranges: readonly SectionRange[], signal: AbortSignal): Promise<readonly Profile[]> {
       const inOrder = ranges.map((range, section) => ({ ...range, section }));
       const counts = ranges.map(({ count }) => count);
       return (await run(inOrder, counts, null, signal)).profiles ?? [];
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await threads[Symbol.asyncDispose]();
       await largeThreads[Symbol.asyncDispose]();
     },

@@ -1,6 +1,6 @@
 import { toJsonText } from '@svc/service';
 import { expect, it } from 'vitest';
-import { COUNT, ITEM_ID, listOf, record, SHA256, storedJson, TEXT, TIME_OR_NULL } from './members.ts';
+import { COUNT, ITEM_ID, listOf, record, SHA256, storedJson, TEXT, TIME_OR_NULL } from './schemas.ts';
 
 interface Part {
   readonly partName: string;

@@ -1,9 +1,39 @@
 import { RESULT_FIELDS, RESULT_RANGES, VERDICTS } from '@svc/jsonl-v23/internal';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
-import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
-import { STATED_HASH } from '../docs/members.ts';
-import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
-import { ITEM_VALUES, itemValues } from '../item-values.ts';
+import { RESULTS_SORTS, type ResultName, type ResultsConditions } from '@svc/store';
+import { PLACED_PAGE_QUERY, STATED_HASH } from '../docs/schemas.ts';
+import { ITEM_VALUES, itemValues } from '../page.ts';
+
+/** What the routes share that read runs. */
+export const RUN_READ = {
+  method: 'get',
+  tag: 'runs',
+  access: 'viewer',
+} as const;
+
+/** What the routes share that make or change runs. */
+export const RUN_CHANGE = {
+  method: 'post',
+  tag: 'runs',
+  access: 'editor',
+} as const;
+
+/** The run that a path `/runs/{id}` names. */
+export const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
+
+/** The result that a path `/runs/{id}/results/{section}/{order_index}/{repetition}` names. */
+export function resultNameOf(params: RouteRequest['params']): ResultName {
+  return {
+    section: params['section'] ?? '',
+    orderIndex: indexOf(params['order_index']),
+    repetition: indexOf(params['repetition']),
+  };
+}
+
+/** An index in a path; one that no result has where it is not a number. */
+function indexOf(text: string | undefined): number {
+  return /^\d{1,9}$/.test(text ?? '') ? Number(text) : -1;
+}
 
 const RANGES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries(RESULT_RANGES).flatMap(([name, { bounds }]) =>

@@ -1,21 +1,175 @@
-import type { Semaphore } from '@svc/concurrency';
+import { createYielder, type Semaphore } from '@svc/concurrency';
+import { parseStoredRunConfig, promptsOf, RunError, rebuildMessages } from '@svc/evaluation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
+import { linesToBytes } from '@svc/pkg-format/internal';
 import {
   bodyChunks,
+  type Caller,
+  forbidden,
   json,
+  jsonBody,
+  ok,
   RequestError,
   type Route,
+  type RouteResponse,
   type Schema,
   shape,
+  stream,
   watchUploadRate,
 } from '@svc/service';
-import { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from '@svc/service/flows';
+import { linkOf, MAX_REJECTED, type PushOutcome, pushResults, pushScores } from '@svc/service/flows';
+import { type PendingResult, type PendingResults, readStoredJson } from '@svc/store';
 import type { Request } from 'express';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
+import { linkedItemText } from '../datasets/items.ts';
 import type { RouteDeps } from '../deps.ts';
-import { COUNT, POSITIVE, TEXT } from '../docs/members.ts';
-import { idOf, RUN_CHANGE } from './path-params.ts';
+import { COUNT, POSITIVE, TEXT } from '../docs/schemas.ts';
+import { idOf, RUN_CHANGE, RUN_READ } from './run-queries.ts';
+
+const MAX_CLAIMS = 10_000;
+
+/** Agents read the lines: without it, none sees the reference answers. */
+const ANSWERS = {
+  type: 'boolean',
+  default: false,
+  description: 'whether items have their `answer`, which takes the role editor',
+} as const;
+
+/** The endpoints that list and reserve the results that a run lacks. */
+export function pendingRoutes(deps: RouteDeps): readonly Route[] {
+  const { runs } = deps.store;
+  const lines = {
+    produces: 'application/jsonl',
+    streams: 'data',
+    responses: ok(
+      'JSON Lines of `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `item` with links to its files, `request` where the configuration has a `prompt_template` or `system_prompt`: the `messages` to ask, with links to files, or null if the item makes none; and `claimed_until` of claimed ones',
+      { type: 'string' },
+    ),
+  } as const;
+  return [
+    {
+      ...RUN_READ,
+      ...lines,
+      path: '/runs/{id}/pending',
+      operationId: 'listPendingResults',
+      summary: 'List the results that clients have not sent yet, each with its item',
+      query: {
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'maximum number of lines; by default all',
+        },
+        answers: ANSWERS,
+      },
+      errors: ['run_not_external', 'run_finished', 'forbidden'],
+      handle: async ({ params, query, caller, signal }) => {
+        const withAnswers = mayShowAnswers(query['answers'], caller);
+        const limit = (query['limit'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;
+        const found = await runs.readPending(idOf(params), { limit, signal });
+        return pendingResponse(deps, found, withAnswers, signal);
+      },
+    },
+    {
+      ...RUN_CHANGE,
+      ...lines,
+      path: '/runs/{id}/pending',
+      operationId: 'claimPendingResults',
+      summary: 'Reserve results that no other client has claimed, and list them with their items',
+      body: jsonBody({
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_CLAIMS,
+          default: 100,
+          description: 'maximum number of results to claim',
+        },
+        claim_seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 86_400,
+          default: 600,
+          description: 'duration of the claim; each result of these items extends the claims of the others',
+        },
+        answers: ANSWERS,
+      }),
+      errors: ['run_not_external', 'run_finished'],
+      handle: async ({ params, body, signal }) => {
+        const found = await runs.claimPending(idOf(params), {
+          limit: body['limit'] as number,
+          claimSeconds: body['claim_seconds'] as number,
+          signal,
+        });
+        return pendingResponse(deps, found, body['answers'] === true, signal);
+      },
+    },
+  ];
+}
+
+/** @throws RequestError `forbidden` */
+function mayShowAnswers(answers: unknown, caller: Caller): boolean {
+  if (answers !== true) return false;
+  if (!caller.can('editor')) throw forbidden(caller, 'editor');
+  return true;
+}
+
+function pendingResponse(
+  { pushChecks: checks }: RouteDeps,
+  { run, results }: PendingResults,
+  withAnswers: boolean,
+  signal: AbortSignal,
+): RouteResponse {
+  const config = parseStoredRunConfig(readStoredJson(run.config));
+  const { system, template } = promptsOf(config);
+  const hasPrompts = system !== null || template !== null;
+  const urlOf = linkOf(run.datasetId, run.datasetVersion);
+  const yieldToEventLoop = createYielder();
+
+  async function requestOf({ payload, answer, checker, assets, linkedFiles }: PendingItem): Promise<string> {
+    if (payload === null) return 'null';
+    await yieldToEventLoop();
+    const item = { parts: { payload, answer, checker, assets }, linkedFiles };
+    try {
+      return (await rebuildMessages({ checks }, config, item, urlOf, signal)) ?? 'null';
+    } catch (error) {
+      // The item lacks what a prompt needs.
+      if (error instanceof RunError) return 'null';
+      throw error;
+    }
+  }
+  async function* lines(): AsyncGenerator<readonly string[]> {
+    for await (const result of results) {
+      yield [
+        pendingLine(
+          withAnswers ? result : { ...result, item: { ...result.item, answer: null } },
+          run,
+          hasPrompts ? await requestOf(result.item) : undefined,
+        ),
+      ];
+    }
+  }
+  return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' });
+}
+
+type PendingItem = PendingResult['item'];
+
+/** A line of a result that a run lacks; without `item` where that is too large. */
+function pendingLine(
+  { item, repetition, claimedUntil }: PendingResult,
+  { datasetId, datasetVersion }: PendingResults['run'],
+  request: string | undefined,
+): string {
+  const { payload } = item;
+  const members = [
+    `"section":${JSON.stringify(item.section)},"order_index":${item.orderIndex},"repetition":${repetition}`,
+    `"item_id":${item.itemId},"item_hash":"${Buffer.from(item.itemHash).toString('hex')}"`,
+    `"item":${payload === null ? null : linkedItemText({ ...item, payload }, datasetId, datasetVersion)}`,
+    ...(request === undefined ? [] : [`"request":${request}`]),
+    ...(claimedUntil === null ? [] : [`"claimed_until":"${claimedUntil.toISOString()}"`]),
+  ];
+  return `{${members.join(',')}}`;
+}
 
 /** The longest line: a longer output could not be checked. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -45,7 +199,7 @@ function resultsRoute(deps: RouteDeps): Route {
     path: '/runs/{id}/results',
     operationId: 'pushResults',
     summary: 'Store results that were made elsewhere, one per line',
-    errors: ['run_not_found', 'run_not_external', 'run_finished', 'too_many_scorers'],
+    errors: ['run_not_external', 'run_finished', 'too_many_scorers'],
     event: 'run.results',
     async push(id, chunks, options) {
       const session = await store.runs.push(id, options.signal);
@@ -68,7 +222,7 @@ function scoresRoute(deps: RouteDeps): Route {
     operationId: 'pushScores',
     summary:
       'Add scores that were made elsewhere to the results of a run that has ended, one result per line',
-    errors: ['run_not_found', 'run_active', 'scorer_exists', 'too_many_scorers'],
+    errors: ['run_active', 'scorer_exists', 'too_many_scorers'],
     event: 'run.scores',
     async push(id, chunks, options) {
       const session = await runs.pushScores(id, options.signal);
@@ -102,8 +256,8 @@ function linesRoute(
     ...described,
     ...RUN_CHANGE,
     body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
-    responses: { 200: { description: 'the outcome of the lines', schema: PUSHED } },
-    errors: [...route.errors, 'upload_too_large', 'unsupported_media_type', 'unavailable'],
+    responses: ok('the outcome of the lines', PUSHED),
+    errors: [...(route.errors ?? []), 'upload_too_large', 'unsupported_media_type'],
     handle: async ({ params, raw, client, signal }) => {
       if (!raw.is([...LINES_TYPES])) {
         const type = JSON.stringify(raw.get('content-type') ?? 'nothing');

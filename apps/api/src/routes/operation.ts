@@ -1,0 +1,290 @@
+import { statfs } from 'node:fs/promises';
+import {
+  invalidRequest,
+  json,
+  jsonBody,
+  notVisible,
+  ok,
+  RequestError,
+  type Route,
+  type Schema,
+  shape,
+} from '@svc/service';
+import { HISTORY_MINUTES, type Store, type WorkerReport } from '@svc/store';
+import type { RouteDeps } from './deps.ts';
+import { COUNT, record, TEXT, TIME, UUID } from './docs/schemas.ts';
+import { JOB_STATUSES } from './jobs.ts';
+
+const counts = (names: readonly string[]): Schema =>
+  shape(Object.fromEntries(names.map((name) => [name, COUNT])));
+const TASKS = counts(['runs', 'jobs']);
+
+const MINUTE_MS = 60_000;
+/** How long figures that need a count of rows are cached. */
+const MEASURED_MS = 15_000;
+
+/** The limits of the configuration that people meet, under the names of their variables. */
+const LIMITS = [
+  'maxUploadBytes',
+  'maxUncompressedBytes',
+  'maxArchiveEntries',
+  'maxRows',
+  'maxLineBytes',
+  'maxAssetBytes',
+  'maxJsonBodyBytes',
+  'maxConcurrentUploads',
+  'maxConcurrentImports',
+  'maxStreamsPerClient',
+  'rateLimitPerMinute',
+  'runConcurrency',
+  'workerConcurrency',
+] as const;
+
+const WORKER = record<WorkerReport & { readonly startedAt: Date }>({
+  id: UUID,
+  version: TEXT,
+  started_at: TIME,
+  concurrency: { ...TASKS, description: 'the tasks that it may work on at a time' },
+  running: { ...TASKS, description: 'tasks that it is working on' },
+});
+
+export const STATUS: Schema = shape({
+  version: TEXT,
+  workers: {
+    type: 'array',
+    description: 'the workers that have reported in the last 15 seconds',
+    items: WORKER.schema,
+  },
+  queue: { ...counts(['queued', 'retry', 'running', 'failed']), description: 'tasks by state' },
+  imports: {
+    ...counts(JOB_STATUSES),
+    description: 'jobs by status: those of the last 24 hours, and all that have not ended',
+  },
+  datasets: COUNT,
+  runs: COUNT,
+  database: shape({ bytes: COUNT }),
+  disk: {
+    ...shape({ bytes: COUNT, free_bytes: COUNT }),
+    type: ['object', 'null'],
+    description: 'the disk of `SVC_DATA_DIR`',
+  },
+  asset_store: shape({
+    kind: { type: 'string', enum: ['database', 's3'] },
+    files: { ...COUNT, description: 'each content once' },
+    bytes: COUNT,
+  }),
+  provider_requests: {
+    type: 'array',
+    maxItems: HISTORY_MINUTES,
+    description:
+      'requests to model providers by minute, of the last six hours; minutes without any are left out',
+    items: shape({ minute: TIME, requests: COUNT, errors: COUNT }),
+  },
+  limits: { ...counts(LIMITS.map(snakeCase)), description: 'configured limits; 0 means no limit' },
+});
+
+/** `GET /status`: what an operator wants to see on one page. */
+export function statusRoute({ store, config, workers, version }: RouteDeps): Route {
+  const measure = keptFor(MEASURED_MS, () => store.measure());
+  return {
+    method: 'get',
+    path: '/status',
+    operationId: 'getStatus',
+    summary: 'Workers, queue, imports, sizes, requests to model providers, and limits',
+    tag: 'operation',
+    access: 'viewer',
+    responses: ok('the state of the whole installation', STATUS),
+    handle: async () => {
+      const [measured, queue, disk] = await Promise.all([
+        measure(),
+        store.queueSizes(),
+        statfs(config.dataDir).catch(() => null),
+      ]);
+      const nowMs = Date.now();
+      return json({
+        version,
+        workers: workers
+          .workers(nowMs)
+          .map((worker) => WORKER.toBody({ ...worker, startedAt: new Date(worker.startedAtMs) })),
+        queue: { ...queue },
+        imports: Object.fromEntries(JOB_STATUSES.map((status) => [status, measured.jobs[status] ?? 0])),
+        datasets: measured.datasets,
+        runs: measured.runs,
+        database: { bytes: measured.databaseBytes },
+        disk:
+          disk === null ? null : { bytes: disk.blocks * disk.bsize, free_bytes: disk.bavail * disk.bsize },
+        asset_store: {
+          kind: config.assetStore === null ? 'database' : 's3',
+          files: measured.assets.count,
+          bytes: measured.assets.bytes,
+        },
+        provider_requests: workers.providerMinutes(nowMs).map(({ minute, requests, errors }) => ({
+          minute: new Date(minute * MINUTE_MS).toISOString(),
+          requests,
+          errors,
+        })),
+        limits: Object.fromEntries(LIMITS.map((name) => [snakeCase(name), config[name]])),
+      });
+    },
+  };
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Asks once for all who ask within a time; a failure is not kept. */
+function keptFor<T>(keptMs: number, ask: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | undefined;
+  let askedAtMs = 0;
+  return () => {
+    if (kept !== undefined && performance.now() - askedAtMs < keptMs) return kept;
+    askedAtMs = performance.now();
+    const asked = ask();
+    kept = asked;
+    asked.catch(() => {
+      if (kept === asked) kept = undefined;
+    });
+    return asked;
+  };
+}
+
+const RECORD = record<Awaited<ReturnType<Store['settings']['get']>>>({
+  cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },
+});
+
+const TELEMETRY: Schema = {
+  type: 'string',
+  enum: ['opt-in', 'off'],
+  description:
+    '`off` if the operator refuses all events of the tour (`SVC_TELEMETRY`); no request changes it',
+};
+
+export const SETTINGS: Schema = shape({ ...RECORD.members, telemetry: TELEMETRY });
+
+/** Settings that an operator can change at run time; they apply to all processes on the database. */
+export function settingsRoutes({ config, store, logger }: RouteDeps): readonly Route[] {
+  const common = {
+    path: '/settings',
+    tag: 'settings',
+    responses: ok('the settings', SETTINGS),
+  } as const;
+  const body = (settings: Awaited<ReturnType<Store['settings']['get']>>) =>
+    json({ ...RECORD.toBody(settings), telemetry: config.telemetry });
+  return [
+    {
+      ...common,
+      method: 'get',
+      operationId: 'getSettings',
+      summary: 'The settings',
+      access: 'viewer',
+      handle: async () => body(await store.settings.get()),
+    },
+    {
+      ...common,
+      method: 'patch',
+      operationId: 'updateSettings',
+      summary: 'Change settings; they take effect without a restart',
+      access: 'admin',
+      body: {
+        contentType: 'application/json',
+        schema: { type: 'object', properties: RECORD.members, additionalProperties: false, minProperties: 1 },
+      },
+      errors: ['not_found'],
+      handle: async ({ body: changes, caller }) => {
+        // They are of no dataset.
+        if (caller.handles !== null) throw notVisible();
+        const settings = await store.settings.update({
+          ...(changes['cancellation_check_interval_ms'] === undefined
+            ? {}
+            : { cancellationCheckIntervalMs: changes['cancellation_check_interval_ms'] as number }),
+        });
+        logger.log('settings.update', { changed: changes as Record<string, number> });
+        return body(settings);
+      },
+    },
+  ];
+}
+
+/** The path of a page: no host, no query, no fragment, no text. */
+const PATH =
+  "^/(?:(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*)?$";
+
+/**
+ * `POST /telemetry/onboarding`: logs a step of the tour for a browser user who consents, unless the operator refuses all.
+ * Nothing is stored or sent anywhere; unknown keys are errors.
+ */
+export function telemetryRoute({ config, logger }: RouteDeps): Route {
+  return {
+    method: 'post',
+    path: '/telemetry/onboarding',
+    operationId: 'sendOnboardingTelemetry',
+    summary: 'Report a step of the onboarding, with the consent of the browser user',
+    tag: 'settings',
+    access: 'viewer',
+    isAnonymous: true,
+    body: jsonBody(
+      {
+        consent: {
+          type: 'boolean',
+          enum: [true],
+          description: 'the browser user has switched telemetry on; nobody can for others',
+        },
+        lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
+        route: {
+          type: 'string',
+          maxLength: 200,
+          pattern: PATH,
+          'x-rule': 'must be the path of a page without query',
+        },
+        time_zone: { type: 'string', maxLength: 64 },
+        tutorial_version: {
+          type: ['string', 'integer'],
+          maxLength: 32,
+          pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
+          'x-rule': 'must be a version such as 1.0',
+        },
+        anonymous_session_id: { type: 'string', format: 'uuid' },
+      },
+      ['consent', 'lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
+    ),
+    responses: {
+      202: {
+        description: 'the event was logged',
+        schema: shape({ accepted: { type: 'boolean', enum: [true] } }),
+      },
+    },
+    handle: async ({ body }) => {
+      if (config.telemetry === 'off') {
+        throw new RequestError('forbidden', 'This service takes no telemetry: SVC_TELEMETRY is off.');
+      }
+      const { consent: _, ...event } = body as unknown as {
+        consent: true;
+        lifecycle: string;
+        route: string;
+        time_zone: string;
+        tutorial_version: string | number;
+        anonymous_session_id: string;
+      };
+      if (!isTimeZone(event.time_zone)) {
+        throw invalidRequest(
+          '/time_zone',
+          'time_zone must be the name of a time zone, such as Europe/Vienna.',
+        );
+      }
+      logger.log('onboarding_telemetry.received', event);
+      return json({ accepted: true }, 202);
+    },
+  };
+}
+
+/** Whether this is a name of the IANA time zone database; offsets such as `+01:00` are not. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
