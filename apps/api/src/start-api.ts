@@ -120,7 +120,6 @@ export async function startApi(deps: ApiDeps) {
   });
   const started = starting.move();
   return {
-    /** `http://host:port` */
     url: server.url,
     /** Drains: see `Running` of @svc/service. */
     stop: async (signal: AbortSignal): Promise<void> => {

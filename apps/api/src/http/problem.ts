@@ -153,7 +153,6 @@ export function serializeProblem(
   return problem({ ...view, errorsTotal: stored.errors_total }, at);
 }
 
-/** The error of a failed job. */
 interface StoredProblem {
   readonly code: string;
   readonly message: string;

@@ -10,7 +10,6 @@ export interface FormLimits {
   readonly maxFormFieldBytes: number;
 }
 
-/** Files of one form. */
 const MAX_FILES = 1000;
 
 /** A multipart form with its files. Disposing of it deletes the files. */
@@ -69,7 +68,6 @@ export async function receiveUpload(
   return { files, fields, areItems: false, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Media types of JSON Lines. */
 export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
 
 /**
@@ -132,7 +130,6 @@ function fieldValue(
   return value;
 }
 
-/** One part of a multipart form. */
 type FormPart = FormField | FormFile;
 
 interface FormField {
@@ -226,17 +223,14 @@ const maxFormBytes = (limits: FormLimits, files: number = MAX_FILES): number =>
 const tooLarge = (limits: FormLimits): RequestError =>
   new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
 
-/** The error for a form with too many parts or fields. */
 const tooManyParts = (
   { maxFormFields }: FormLimits,
   what: string = 'parts besides its files',
 ): RequestError => invalidRequest('', `The form must have at most ${maxFormFields} ${what}.`);
 
-/** The error for a form with too many files. */
 const tooManyFiles = (): RequestError =>
   invalidRequest('file', `The form must have at most ${MAX_FILES} files.`);
 
-/** The error for a form that is not one. */
 const unreadable = (error: unknown): RequestError =>
   invalidRequest('', `Cannot read the form: ${(error as Error).message}.`, error);
 
@@ -249,7 +243,6 @@ async function* fileContent(stream: Readable, failure: () => Error | null): Asyn
   }
 }
 
-/** A parser with the limits of a form. @throws RequestError `invalid_request` */
 function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   try {
     return busboy({

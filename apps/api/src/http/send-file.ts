@@ -11,7 +11,6 @@ import type { FileExport } from '@svc/service/flows';
 import { create } from 'content-disposition';
 import type { Request } from 'express';
 
-/** Bytes of a representation. */
 export interface ByteRange {
   readonly start: number;
   /** Not included. */
@@ -62,7 +61,6 @@ export function rangedRoute(
   };
 }
 
-/** A file that a response sends, whole or in part. */
 interface RangedFile {
   readonly byteLength: number;
   readonly etag: string;

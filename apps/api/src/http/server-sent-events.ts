@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RouteResponse, stream } from '@svc/service';
 
-/** What can be watched: it ends once. */
 interface Watched {
   readonly id: string;
   /** Null until it has ended. */
@@ -17,7 +16,6 @@ export interface WatchOptions<T> {
   readonly drainSignal: AbortSignal;
 }
 
-/** One watched state, for any number of streams. */
 interface Topic {
   text: string;
   hasEnded: boolean;
@@ -28,7 +26,6 @@ interface Topic {
   watchers: number;
 }
 
-/** How often the states are read. */
 const POLL_MS = 500;
 
 /** States that memory holds at a time: a run with its configuration may be large. */

@@ -49,7 +49,6 @@ const AUDIT_ENTRY: Schema = shape({
   request_id: TEXT_OR_NULL,
 });
 
-/** `GET /audit`, `/audit.csv` and `/audit.jsonl`: who changed what. */
 export function auditRoutes({ store: { audit } }: RouteDeps): readonly Route[] {
   const common = { method: 'get', tag: 'operation', access: 'admin' } as const;
   const tables = (['csv', 'jsonl'] as const).map((format): Route => {

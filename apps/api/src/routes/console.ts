@@ -119,7 +119,6 @@ function acceptedEncodings(header: string): ReadonlySet<string> {
   );
 }
 
-/** Media types of the files that a build of the console has. */
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -145,7 +144,6 @@ interface ConsoleFile {
 export interface ConsoleFiles {
   /** The HTML page, with a placeholder for the nonce of its styles. */
   readonly page: string;
-  /** By name. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 

@@ -9,7 +9,6 @@ import type { StagingFolder } from '../http/staging-folder.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { HubFiles } from './hub-serving/files/hub-files.ts';
 
-/** What the routes need. */
 export interface RouteDeps extends HealthDeps {
   readonly config: Config;
   readonly store: Store;
@@ -29,16 +28,12 @@ export interface RouteDeps extends HealthDeps {
   /** Bounds requests that send results, and the long lines in memory. */
   readonly pushes: Semaphore;
   readonly longLines: Semaphore;
-  /** Compiles the patterns of checkers. */
   readonly checks: CheckRunner;
   /** Scores outputs that clients send, apart from what requests wait for. */
   readonly pushChecks: CheckRunner;
-  /** Reads long lines and bodies on threads. */
   readonly reader: ThreadReader;
-  /** Converts files of other tools. */
   readonly converter: ToolConverter;
   readonly workers: Pick<WorkerBoard, 'workers' | 'providerMinutes'>;
-  /** The files that clients of the hub read. */
   readonly files: HubFiles;
   /** The built console; null without one. */
   readonly console: ConsoleFiles | null;

@@ -32,7 +32,6 @@ import {
 } from './docs/schemas.ts';
 import { listed, wanted } from './page.ts';
 
-/** The endpoints of asynchronous imports. */
 export function jobRoutes({ logger, store: { jobs }, drainSignal }: RouteDeps): readonly Route[] {
   const common = { method: 'get', tag: 'jobs', access: 'viewer' } as const;
   const watch = createWatch({
@@ -136,7 +135,6 @@ const RECORD = record<Job & { readonly request: string | null }>({
 
 export const JOB: Schema = RECORD.schema;
 
-/** A job as JSON. */
 function serializeJob(job: Job): JsonBody {
   const error = job.error === null ? null : JSON.stringify(problemOfJob(job.error, job));
   return RECORD.toBody({ ...job, request: job.subject, error });
@@ -166,7 +164,6 @@ export async function enqueueJob(
   return jobAccepted(created);
 }
 
-/** The response to a request that became a job. */
 function jobAccepted(job: Job): StoredResponse {
   return {
     status: 202,

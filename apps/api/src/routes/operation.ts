@@ -83,7 +83,6 @@ export const STATUS: Schema = shape({
   limits: { ...counts(LIMITS.map(snakeCase)), description: 'configured limits; 0 means no limit' },
 });
 
-/** `GET /status`: what an operator wants to see on one page. */
 export function statusRoute({ store, config, workers, version }: RouteDeps): Route {
   const measure = keptFor(MEASURED_MS, () => store.measure());
   return {

@@ -52,7 +52,6 @@ export async function listed<T>(
   return json(toPage(await found, query, body));
 }
 
-/** A page of a list as JSON. */
 export function toPage<T>(
   found: Page<T>,
   query: Query,
@@ -61,7 +60,6 @@ export function toPage<T>(
   return { data: found.data.map(body), meta: pageMeta(found, query) };
 }
 
-/** What a page says of its list. */
 export function pageMeta(found: Omit<Page<unknown>, 'data'>, query: Query): JsonBody {
   return { limit: query['limit'] as number, next_cursor: found.nextCursor, total_items: found.totalItems };
 }

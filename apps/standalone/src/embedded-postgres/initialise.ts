@@ -8,10 +8,8 @@ import { type Account, killGroup, outcomeOf } from './processes.ts';
 
 type InitialiseOptions = Pick<ServerPlan, 'layout' | 'binaries' | 'account' | 'guard' | 'nameOf' | 'signal'>;
 
-/** Folders that this process is creating. */
 const making = new Set<string>();
 
-/** An initialisation takes seconds. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
@@ -75,7 +73,6 @@ async function runInitdb(made: Layout, options: InitialiseOptions): Promise<void
   if (code !== 0) throw new EmbeddedPostgresError(explain(output, layout), new Error(output));
 }
 
-/** Removes the folders of initialisations that were killed. */
 async function removeAbandoned(layout: Layout): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     const pid = Number(/^postgres\.new-(\d+)-/.exec(name)?.[1]);

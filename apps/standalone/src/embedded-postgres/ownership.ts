@@ -17,7 +17,6 @@ import { EmbeddedPostgresError, type Layout } from './layout.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { type Account, type Guard, pause, runToEnd } from './processes.ts';
 
-/** Everything that the start of the server needs. */
 export interface ServerPlan {
   readonly layout: Layout;
   readonly binaries: PostgresBinaries;
@@ -264,7 +263,6 @@ async function claim(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | 
   return null;
 }
 
-/** Attributes of the service's role. */
 const ORDINARY = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
 
 /**

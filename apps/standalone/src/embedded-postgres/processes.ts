@@ -1,7 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** An account of the system. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -28,15 +27,12 @@ export function spawnAs(
   });
 }
 
-/** The outcome of a program. */
 export interface Ended {
   /** Null when the program did not start or a signal ended it. */
   readonly code: number | null;
-  /** Standard output and standard error. */
   readonly output: string;
 }
 
-/** Waits for a program whose output and errors are pipes. */
 export function outcomeOf(child: ChildProcess): Promise<Ended> {
   return new Promise((done) => {
     let output = '';

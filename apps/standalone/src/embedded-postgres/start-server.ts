@@ -37,7 +37,6 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
 };
 
-/** A running server, and the connection that holds it for this process. */
 export interface StartedServer {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;

@@ -23,7 +23,6 @@ export interface ApiKey {
   readonly handles: readonly string[] | null;
 }
 
-/** The SHA-256 of a key. */
 export const digestOf = ({ key, isHash }: Pick<ApiKey, 'key' | 'isHash'>): Buffer =>
   isHash ? Buffer.from(key.reveal(), 'hex') : createHash('sha256').update(key.reveal()).digest();
 
@@ -31,7 +30,6 @@ export const digestOf = ({ key, isHash }: Pick<ApiKey, 'key' | 'isHash'>): Buffe
 const KEY_NAME = /^[^\p{C}\p{Z}:,;](?:[^\p{C}\p{Zl}\p{Zp}:,;]{0,62}[^\p{C}\p{Z}:,;])?$/u;
 /** The name of callers without a named key. */
 const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
-/** The beginning of a handle. */
 const PREFIX = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;

@@ -36,7 +36,6 @@ export function parseAuthority(text: string, scheme: Scheme): Authority | null {
   return isIPv6(address) ? { name: hostNameOf(address), port } : null;
 }
 
-/** Whether an `Origin` header names this scheme and authority. */
 export function isOrigin(origin: string, own: Authority | null, scheme: Scheme): boolean {
   const [, stated, host = ''] = /^(https?):\/\/(.*)$/.exec(origin) ?? [];
   const page = stated === scheme ? parseAuthority(host, scheme) : null;

@@ -91,7 +91,6 @@ export function loadConfig(stated: Readonly<Record<string, string | undefined>>)
 /** The exit code of a process that cannot start because of its configuration (`EX_CONFIG` of sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** All invalid environment variables, in one error. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_config';
@@ -125,7 +124,6 @@ export function storeSettings(config: Config, logger: Logger) {
   };
 }
 
-/** The configured limits of what one import makes. */
 export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows }: Config) {
   return {
     maxTotalBytes: maxUncompressedBytes,
@@ -134,7 +132,6 @@ export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows 
   };
 }
 
-/** The part of the configuration that the hub client of every process uses. */
 export function hubSettings(config: Config) {
   return {
     endpoint: config.hubEndpoint,
@@ -144,7 +141,6 @@ export function hubSettings(config: Config) {
   };
 }
 
-/** The configured limits as options of the package reader. */
 export function packageLimits(config: Config) {
   return {
     maxEntries: config.maxArchiveEntries,

@@ -1,6 +1,5 @@
 import { Secret } from '../secrets/secret.ts';
 
-/** The key of a model provider, with the origins that it may be sent to. */
 interface ProviderKey {
   readonly key: Secret;
   /** As `URL.origin` writes them; at least one. */
@@ -29,11 +28,9 @@ const WELL_KNOWN: Readonly<Record<string, string>> = {
   XAI: 'https://api.x.ai',
 };
 
-/** Whether a variable is the key of a provider. */
 export const isProviderKey = (name: string): boolean =>
   name.startsWith(PREFIX) && !name.endsWith(ORIGINS_SUFFIX);
 
-/** A valid header value. */
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
 
 /**

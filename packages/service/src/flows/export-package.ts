@@ -32,7 +32,6 @@ import {
 import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 export interface RunSelection {
-  /** The run to include. */
   readonly runId?: string | undefined;
   /** Whether a run that is not `completed` is taken too. */
   readonly allowIncomplete?: boolean | undefined;
@@ -41,7 +40,6 @@ export interface RunSelection {
 }
 
 export interface ExportOptions extends RunSelection {
-  /** The program that the package names as its writer. */
   readonly generator: PackageGenerator;
   /** Secrets known to this process: none of them is written. */
   readonly secrets?: readonly string[];

@@ -25,7 +25,6 @@ import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 interface ToolExportOptions extends RunSelection {
   readonly tool: WrittenTool;
-  /** The model of the requests of a batch. */
   readonly model?: string | undefined;
   /** Secrets known to this process: none of them is written. */
   readonly secrets?: readonly string[];

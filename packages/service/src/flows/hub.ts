@@ -28,7 +28,6 @@ import type { HubOutcome } from '../telemetry/metric-labels.ts';
 import { type ImportSource, skippedRows } from './import-dataset.ts';
 import type { HubSource, ImportRequest } from './requests.ts';
 
-/** The facts of a slice before a row is read. */
 interface PreviewHead
   extends Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
   readonly resolvedRevision: string;
@@ -150,7 +149,6 @@ export function openHub({ logger, metrics, version, ...options }: HubOptions): H
   });
 }
 
-/** The label of `svc_hub_requests_total`. */
 function outcomeOf({ outcome, status }: RequestEvent): HubOutcome {
   if (outcome === 'ok' || outcome === 'redirect' || outcome === 'aborted') return outcome;
   if (status === null) return 'connection_error';
@@ -162,7 +160,6 @@ function outcomeOf({ outcome, status }: RequestEvent): HubOutcome {
 }
 
 interface HubSourceOptions {
-  /** Longest canonical text of an item. */
   readonly maxItemBytes: number;
 }
 
@@ -226,7 +223,6 @@ export function hubSource(
   };
 }
 
-/** @param prefix of the names of splits */
 async function* rowsOf(
   reader: Pick<SplitReader, 'rowBatches'>,
   columns: readonly string[],

@@ -31,7 +31,6 @@ export type ImportError = JsonlError | PackageError;
 export interface ImportSource {
   /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
-  /** Files of an upload that are no tables. */
   readonly skippedFiles?: SkippedFiles;
   /**
    * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
@@ -41,7 +40,6 @@ export interface ImportSource {
    * @throws errors of an unreadable source, and of the draft
    */
   write(draft: DatasetDraft, report: ImportReport, signal: AbortSignal): Promise<DraftContent | null>;
-  /** The error to report for a fault. */
   toError(fault: JsonlError): ImportError;
 }
 
@@ -78,7 +76,6 @@ export interface ImportNotes {
   readonly skippedFiles: SkippedFiles | undefined;
 }
 
-/** What a dry run found. */
 export interface DryRun extends ImportNotes {
   /** Of the whole dataset or version; of what was read if there are faults. */
   readonly itemCount: number;
@@ -215,10 +212,8 @@ export function observeChange(
   };
 }
 
-/** How an import without a dataset ended. */
 export interface ImportFailure {
   readonly outcome: 'failed' | 'cancelled';
-  /** The stable error code. */
   readonly code: string;
 }
 
@@ -231,13 +226,11 @@ export function requestFailure(error: unknown, signal: AbortSignal): ImportFailu
   };
 }
 
-/** Where an error of an import is, for the log. */
 function placeOf(error: unknown): string | undefined {
   const { location } = error as { location?: SourceLocation };
   return location === undefined ? undefined : formatLocation(location) || undefined;
 }
 
-/** An import or change whose end is to be reported. */
 export interface Observed<T> {
   finished(done: T): void;
   /** @param error logged with its place */

@@ -22,7 +22,6 @@ import type { ProviderKeys } from '../config/provider-keys.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;
-  /** Number of the version. */
   readonly version: number;
   readonly config: RunConfig;
   /** JSON Pointer of the checker in the request, for errors. */
@@ -36,7 +35,6 @@ export interface PlanRunDeps {
   readonly store: Pick<Store, 'datasets' | 'runs'>;
   /** Tries answers and patterns, which are untrusted, and reads large items, on a thread. */
   readonly checks: Pick<CheckRunner, 'run'>;
-  /** The keys that this process has. */
   readonly providerKeys: ProviderKeys;
 }
 
@@ -131,7 +129,6 @@ function unknownKeys(
   }));
 }
 
-/** Whether a run makes messages of its items. */
 const asksOf = ({ provider }: RunConfig): boolean =>
   provider.type !== 'item_field' && provider.type !== 'external';
 
@@ -148,7 +145,6 @@ async function earlierRun(
   throw new StoreError('run_active', `Cannot reuse the outputs of run ${run.id}: it has not ended.`);
 }
 
-/** Selects the first `count` items of a selection's sample. */
 export function sampleOf(selection: RunSelection | undefined, count: number): RunSelection {
   const { seed = 0, n = count } = selection?.sample ?? {};
   return { ...selection, sample: { seed, n: Math.min(n, count) } };

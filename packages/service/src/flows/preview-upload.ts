@@ -18,7 +18,6 @@ import {
 import type { OpenUpload } from './sources/open-upload.ts';
 import { toUploadError } from './sources/uploaded-file.ts';
 
-/** What a person sees before uploading. */
 export interface UploadPreview extends Omit<FilesPreview, 'kind' | 'format' | 'options'> {
   readonly kind: 'package' | 'legacy_package' | Tool | FilesPreview['kind'];
   /** As detected; null for archives. */

@@ -33,9 +33,7 @@ export interface PushDeps {
   readonly session: PushSession;
   /** Reads lines without blocking the event loop. */
   readonly reader: Pick<ThreadReader, 'readPushed'>;
-  /** Scores outputs. */
   readonly checks: CheckRunner;
-  /** Called with the status of each result that was stored. */
   readonly onStored: (status: RunResult['status']) => void;
 }
 
@@ -47,7 +45,6 @@ interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-/** The outcome of the lines of a request. */
 export interface PushOutcome {
   /** Lines that were stored, and how many of them replaced another one. */
   readonly accepted: number;

@@ -4,7 +4,6 @@ import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { type ImportTarget, StoreError } from '@svc/store';
 import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 
-/** An import from the hub, as it was requested. */
 export interface ImportRequest {
   readonly name: string;
   readonly description: string | null;
@@ -23,7 +22,6 @@ export interface ImportRequest {
   readonly mappingAsSent: JsonObject;
 }
 
-/** An upload, as it was requested. */
 export interface UploadRequest {
   /** By default, from the package. */
   readonly name: string | undefined;
@@ -33,7 +31,6 @@ export interface UploadRequest {
   readonly fileName: string;
 }
 
-/** An upload of files with tables or items, as it was requested. */
 export interface FileRequest {
   /** By default, from the first file. */
   readonly name: string | undefined;
@@ -59,7 +56,6 @@ export interface UploadJobRequest extends FileRequest {
     | {
         readonly kind: 'package';
         readonly fileName: string;
-        /** Hex digits. */
         readonly sha256: string;
       }
     | ({ readonly kind: 'files'; readonly files: readonly JobFile[] } & Omit<UploadedTables, 'files'>);
@@ -130,10 +126,8 @@ function decodeRequest(text: string): any {
   return { ...request, target, mappingAsSent, mapping: mappingAsSent && readMapping(mappingAsSent) };
 }
 
-/** Rows of the hub, and the token to read them with. */
 export type HubSource = ImportRequest['config'] & { readonly token: string | undefined };
 
-/** Reads the members of a request body that identify a slice of a hub dataset. */
 export function toHubSource(object: JsonObject): HubSource {
   return {
     path: withoutCredentials(String(getMember(object, 'path'))),

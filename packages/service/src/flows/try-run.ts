@@ -18,10 +18,8 @@ import { sampleOf } from './plan-run.ts';
 
 export interface TryRunRequest {
   readonly datasetId: string;
-  /** Number of the version. */
   readonly version: number;
   readonly config: RunConfig;
-  /** Items to ask, from 1. */
   readonly count: number;
   readonly requestId: string | null;
   readonly createdBy: string | null;
@@ -45,7 +43,6 @@ export interface TriedItem {
   readonly failure: RunFailure | null;
 }
 
-/** How long the items may take. */
 const MAX_WAIT_MS = 90_000;
 const POLL_MS = 150;
 
@@ -113,7 +110,6 @@ async function ended(store: Pick<Store, 'runs'>, id: string, signal: AbortSignal
   }
 }
 
-/** Why an item of a run has no result. */
 function failureOf(run: Run): RunFailure {
   if (run.error !== null) return readStoredJson(run.error) as unknown as RunFailure;
   return { code: 'provider_timeout', message: `No answer came within ${MAX_WAIT_MS / 1000} s.` };

@@ -39,9 +39,7 @@ export interface AppOptions {
   readonly actAs?: (caller: Caller, requestId: string, next: () => void) => void;
   /** Whether everything that is worth protecting needs a key; hosts are then checked only if some are configured. */
   readonly isKeyed: boolean;
-  /** Turns an error of a request with a path into what clients may see of it. */
   readonly classify: (error: unknown, path: string) => ErrorView;
-  /** Texts that no response may contain. */
   readonly secrets: readonly string[];
   /** Aborts when the service begins to stop: clients are to come back on other connections, of other processes. */
   readonly leaveSignal: AbortSignal;

@@ -46,11 +46,9 @@ export interface HealthDeps {
     databaseBytes(): Promise<number>;
   };
   readonly config: Pick<Config, 'dataDir' | 'hubCacheDir'>;
-  /** Number of tasks in the queue, by state. */
   readonly queueSizes: () => Promise<Parameters<Metrics['setQueueJobs']>[0]>;
 }
 
-/** The endpoints for probes and Prometheus: `/healthz`, `/readyz`, `/metrics`. */
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
   const { logger, metrics, checkReadiness, queueSizes } = deps;
   const common = { method: 'get', tag: 'operation' } as const;

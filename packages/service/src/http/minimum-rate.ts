@@ -21,7 +21,6 @@ class RateMeter {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Time that is left for the current piece. */
   get leftMs(): number {
     return this.#timeoutMs - this.#waitedMs;
   }

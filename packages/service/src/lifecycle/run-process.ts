@@ -3,7 +3,6 @@ import { type Config, ConfigError, EXIT_CONFIG, loadConfig } from '../config/loa
 import { VARIABLES } from '../config/variables.ts';
 import { createLogger, type Logger } from '../telemetry/create-logger.ts';
 
-/** A running service. */
 export interface Running {
   /** Stops accepting work, finishes what is running (rolled back when `signal` aborts first), and frees everything. */
   stop(signal: AbortSignal): Promise<void>;
@@ -17,10 +16,8 @@ export type StartService = (config: Config, logger: Logger, signal: AbortSignal)
 /** The parts of `process` that a service uses; `main.ts` passes them. */
 export type ProcessHandle = Pick<NodeJS.Process, 'env' | 'on' | 'exit' | 'stdout' | 'stderr' | 'connected'>;
 
-/** Why a process stops. */
 interface Reason {
   readonly name: string;
-  /** Exit code of a process that has started. */
   readonly exitCode: number;
   /** Exit code of a process that has not started: what a shell reports if a signal ended it. */
   readonly exitCodeOfStart: number;

@@ -30,7 +30,6 @@ export class Secret {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const SUFFIX = '_FILE';
-/** Longer than any list of keys. */
 const MAX_BYTES = 64 * 1024;
 
 /**

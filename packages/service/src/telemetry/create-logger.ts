@@ -17,7 +17,6 @@ export interface LoggerOptions {
   readonly format?: 'json' | 'text';
   /** Receives each line with its line end as soon as it is logged; default standard output. */
   readonly write?: (line: string) => unknown;
-  /** The clock; default the system's. */
   readonly now?: () => Date;
   /** Values that no line may show, such as the keys and tokens of the configuration. */
   readonly secrets?: Iterable<string>;
@@ -29,7 +28,6 @@ export type Logger = EventLogger<EventFields>;
 /** The ids that connect lines, and who asked, in the order in which a line has them. */
 const CONTEXT_IDS = ['request_id', 'trace_id', 'span_id', 'run_id', 'job_id', 'actor'] as const;
 
-/** Makes a logger for the events of the catalogue. */
 export function createLogger({ secrets = [], format = 'json', ...options }: LoggerOptions): Logger {
   const text = format === 'text' ? { format: toText } : {};
   const events: { readonly [Name in EventName]: EventType<EventFields[Name]> } = EVENTS;

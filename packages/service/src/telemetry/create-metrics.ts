@@ -58,7 +58,6 @@ export function createMetrics(options: {
       metrics.cancelPollQueries.inc(queries);
       metrics.cancelPollSeconds.observe(durationMs / 1000);
     },
-    /** A change of a dataset that ended. */
     recordChange: (done: { mode: ChangeMode; outcome: ChangeOutcome }): void => metrics.changes.inc(done),
     /** An import that ended, with what it had read by then. */
     recordImport({
@@ -117,9 +116,7 @@ export function createMetrics(options: {
     setDiskFree(bytes: Readonly<Partial<Record<Volume, number>>>): void {
       for (const [volume, free] of Object.entries(bytes)) metrics.diskFree.set({ volume }, free);
     },
-    /** A run that ended. */
     recordRun: (status: RunEndStatus): void => metrics.runs.inc({ status }),
-    /** One result of a run. */
     recordRunItem: (status: RunItemStatus): void => metrics.runItems.inc({ status }),
     /** A result with the output of an earlier run. */
     recordReusedOutput: (): void => metrics.reusedOutputs.inc(),
@@ -258,7 +255,6 @@ function registerMetrics(registry: Registry) {
   };
 }
 
-/** Calls `use` with every combination of labels. */
 function forEachSeries(labels: Labels, use: (series: Record<string, string>) => void): void {
   let all: Record<string, string>[] = [{}];
   for (const [label, values] of Object.entries(labels)) {

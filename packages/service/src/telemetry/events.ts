@@ -9,7 +9,6 @@ import type {
   RunEndStatus,
 } from './metric-labels.ts';
 
-/** Work that the queue runs. */
 type JobKind = 'run' | 'import' | 'upload' | (string & {});
 
 declare const value: unique symbol;
@@ -361,7 +360,6 @@ export const EVENTS = {
   }),
 } as const;
 
-/** The name of an event in the catalogue. */
 export type EventName = keyof typeof EVENTS;
 
 type TypeOf<F> = F extends Field<infer Value> ? Value : never;

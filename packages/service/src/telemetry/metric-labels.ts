@@ -1,15 +1,12 @@
 /** Every value that a label can have. Metrics start with a series for each, at 0. */
 
 export const IMPORT_SOURCES = ['hub', 'pkg_zip', 'file'] as const;
-/** Where a dataset comes from. */
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 export const IMPORT_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
-/** How an import ended. */
 export type ImportOutcomeLabel = (typeof IMPORT_OUTCOMES)[number];
 
 export const CHANGE_MODES = ['append', 'upsert', 'replace', 'edit', 'restore'] as const;
-/** How a dataset is changed. */
 export type ChangeMode = (typeof CHANGE_MODES)[number];
 
 export const CHANGE_OUTCOMES = ['succeeded', 'unchanged', 'failed', 'cancelled'] as const;
@@ -29,7 +26,6 @@ export const HUB_OUTCOMES = [
   'connection_error',
   'aborted',
 ] as const;
-/** How a request to the hub ended. */
 export type HubOutcome = (typeof HUB_OUTCOMES)[number];
 
 export const PROVIDER_OUTCOMES = [
@@ -43,18 +39,15 @@ export const PROVIDER_OUTCOMES = [
   'not_found',
   'forbidden',
 ] as const;
-/** How a request to a model provider ended. */
 export type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number];
 
 export const POOL_STATES = ['used', 'idle'] as const;
-/** What a connection of the pool does. */
 export type PoolState = (typeof POOL_STATES)[number];
 
 /** A folder that a process writes to: `SVC_DATA_DIR` or `SVC_HUB_CACHE_DIR`. */
 export type Volume = 'data' | 'hub_cache';
 
 export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;
-/** The state of a task of the queue. */
 export type QueueState = (typeof QUEUE_STATES)[number];
 
 export const READINESS_CHECKS = ['database', 'queue', 'accepting'] as const;
@@ -62,9 +55,7 @@ export const READINESS_CHECKS = ['database', 'queue', 'accepting'] as const;
 export type ReadinessCheck = (typeof READINESS_CHECKS)[number];
 
 export const RUN_STATUSES = ['completed', 'failed', 'cancelled', 'stopped'] as const;
-/** How a run ended. */
 export type RunEndStatus = (typeof RUN_STATUSES)[number];
 
 export const RUN_ITEM_STATUSES = ['ok', 'failed', 'unscored'] as const;
-/** The result of one item of a run. */
 export type RunItemStatus = (typeof RUN_ITEM_STATUSES)[number];

@@ -27,7 +27,6 @@ import {
   MESSAGE_OR_NULL,
 } from './change.ts';
 
-/** The query of a change. */
 const QUERY: Readonly<Record<string, Schema>> = {
   mode: {
     type: 'string',

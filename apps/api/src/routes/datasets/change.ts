@@ -38,7 +38,6 @@ import type { RouteDeps } from '../deps.ts';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 import { serializeDryRun } from '../hub/schema.ts';
 
-/** What the history says of a change. */
 export const MESSAGE: Schema = {
   type: 'string',
   maxLength: 1000,
@@ -54,14 +53,12 @@ export const IF_MATCH: Schema = {
   description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
 };
 
-/** The query of a change that can be tried. */
 export const DRY_RUN_QUERY: Schema = {
   type: 'boolean',
   default: false,
   description: 'compare without storing anything',
 };
 
-/** The headers of requests that change a dataset. */
 export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
   'If-Match': IF_MATCH,
   'X-Version-Message': {
@@ -70,7 +67,6 @@ export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The responses to requests that change a dataset. */
 export const CHANGE_RESPONSES: Route['responses'] = {
   200: {
     description: 'nothing changed: the newest version already has this content',
@@ -79,7 +75,6 @@ export const CHANGE_RESPONSES: Route['responses'] = {
   201: { description: 'the new version', schema: CHANGED_DATASET },
 };
 
-/** What the headers and the query of a request say of a change. */
 export interface ChangeFacts {
   readonly message: string | null;
   readonly author: string | null;
@@ -148,7 +143,6 @@ export function readIfMatch(value: string | undefined): string | undefined {
 
 export type IfExists = 'reuse' | 'version' | 'error';
 
-/** The query of requests that make datasets. */
 export const IF_EXISTS: Readonly<Record<'if_exists', Schema>> = {
   if_exists: {
     type: 'string',
@@ -237,7 +231,6 @@ export async function importNow(
   return importStored(done);
 }
 
-/** What an import has made. */
 interface ImportDone extends ImportNotes {
   readonly stored: StoredImport;
 }

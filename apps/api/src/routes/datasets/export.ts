@@ -28,7 +28,6 @@ const QUERY = {
   },
 } as const;
 
-/** What both exports answer. */
 const FILE = {
   method: 'get',
   access: 'viewer',
@@ -43,7 +42,6 @@ const FILE = {
   },
 } as const;
 
-/** `GET /datasets/{id}/export`: a stored dataset, with a run if asked, as a package that streams. */
 export function exportRoute(deps: RouteDeps): Route {
   return {
     ...FILE,
@@ -66,7 +64,6 @@ export function exportRoute(deps: RouteDeps): Route {
   };
 }
 
-/** `GET /runs/{id}/export`: a run with its dataset as a package, or for another tool. */
 export function runExportRoute(deps: RouteDeps): Route {
   return {
     ...FILE,
@@ -152,7 +149,6 @@ async function exportNow(
 /** The bytes under a hash never change. */
 const FOREVER = 'private, max-age=31536000, immutable';
 
-/** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
 export function assetRoute({ store: { assets, datasets } }: RouteDeps): Route {
   return {
     ...DATASET_READ,

@@ -65,7 +65,6 @@ const ASSETS: Schema = {
     '`embed`: files as `encoding` and `data`; `link`: `{mime_type, sha256, byte_length, url}` in place of each',
 };
 
-/** The endpoints that read the items of datasets: as pages, as JSON Lines, and as a diff of two datasets. */
 export function itemRoutes(deps: RouteDeps): readonly Route[] {
   return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
 }
@@ -195,7 +194,6 @@ function diffRoute({ store }: RouteDeps): Route {
 const serializeDifference = (entry: DiffEntry): JsonBody =>
   entry.change === 'changed' ? CHANGED_ITEM.toBody(entry) : PLACED_DIFFERENCE.toBody(entry);
 
-/** `GET /datasets/{id}/items.csv` and `items.parquet`: the items of a dataset as tables. */
 export function itemTableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
   return (['csv', 'parquet'] as const).map((format) => {
     const table = tableRoute(format, {

@@ -63,7 +63,6 @@ export const DATASET_READ = {
   errors: ['item_too_large'],
 } as const;
 
-/** The endpoints that list, get, change and delete stored datasets. */
 export function datasetRoutes(deps: RouteDeps): readonly Route[] {
   return [
     listRoute(deps),
@@ -168,7 +167,6 @@ function deleteRoute({ logger, store: { datasets } }: RouteDeps): Route {
   };
 }
 
-/** The query of routes that read a version of a dataset. */
 export const VERSION: Readonly<Record<'version', Schema>> = {
   version: {
     type: 'string',
@@ -208,7 +206,6 @@ export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets']
   };
 }
 
-/** A version in the history of a dataset. */
 export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
   version: POSITIVE,
   version_hash: SHA256,
@@ -229,7 +226,6 @@ export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
   run_count: COUNT,
 });
 
-/** The endpoints that list, restore and delete versions of datasets. */
 export function versionRoutes(deps: RouteDeps): readonly Route[] {
   return [listVersionsRoute(deps), restoreRoute(deps), deleteVersionRoute(deps)];
 }

@@ -224,7 +224,6 @@ function optionalParameters(
   });
 }
 
-/** Request bodies that the service accepts, by the `operationId` of their route. */
 export const REQUEST_EXAMPLES: Readonly<Record<string, unknown>> = {
   previewHubDataset: { path: 'openai/gsm8k', subset: 'main', split: 'test', limit: 3 },
   importHubDataset: {

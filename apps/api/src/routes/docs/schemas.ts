@@ -22,7 +22,6 @@ export interface ApiMember<Value> {
 
 /** A record of the API, which can be a member of another one. */
 export interface ApiRecord<T> extends ApiMember<T> {
-  /** The members of its schema. */
   readonly members: Readonly<Record<string, Schema>>;
   toBody(value: T): Record<string, JsonBody>;
 }
@@ -67,8 +66,6 @@ export function storedJson(schema: Schema): ApiMember<string | null> {
 export function listOf<T>({ toBody }: ApiRecord<T>, schema: Schema): ApiMember<readonly T[]> {
   return { schema, toBody: (list) => list.map(toBody) };
 }
-
-/** Schemas of single values. */
 
 export const COUNT: Schema = { type: 'integer', minimum: 0 };
 export const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
@@ -137,7 +134,6 @@ const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
   },
 };
 
-/** The schema of a field. */
 export function fieldSchema(field: Field): Schema {
   const { type, ...others } = SCHEMAS[field.kind];
   const { isRequired = false, values, minimum, maximum, description } = field;
@@ -157,9 +153,6 @@ export function fieldBody(field: Field, value: Parameters<typeof wireValue>[0]):
   return wireValue(value) as JsonBody;
 }
 
-/** Schemas of responses, for the OpenAPI document. */
-
-/** The members of a page of a list. */
 export function pageMembers(items: Schema): Readonly<Record<string, Schema>> {
   return {
     data: { type: 'array', items },
@@ -171,7 +164,6 @@ export function pageMembers(items: Schema): Readonly<Record<string, Schema>> {
   };
 }
 
-/** A page of a list. */
 export const page = (items: Schema): Schema => shape(pageMembers(items));
 
 export const SECTION: ApiRecord<SectionSummary> = record<SectionSummary>({
@@ -210,7 +202,6 @@ export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
   finished_at: TIME,
 });
 
-/** Files of an upload that are no tables. */
 export const SKIPPED_FILES: Readonly<Record<string, Schema>> = {
   skipped_files: {
     type: 'array',
@@ -220,7 +211,6 @@ export const SKIPPED_FILES: Readonly<Record<string, Schema>> = {
   skipped_files_total: { ...COUNT, description: 'set if there are more' },
 };
 
-/** What the response to an import says besides. */
 export const IMPORT_NOTES: Readonly<Record<string, Schema>> = {
   warnings: {
     type: 'array',
@@ -265,7 +255,6 @@ export const FOUND_DATASET: Schema = shape(
   [...NOTE_NAMES, 'dataset_id', 'run_id', 'runs'],
 );
 
-/** A new dataset of an upload. */
 export const UPLOADED_DATASET: Schema = shape({ ...SUMMARY.members, ...IMPORT_NOTES, runs: FOUND_RUNS }, [
   ...NOTE_NAMES,
   'runs',
@@ -275,10 +264,8 @@ export const DATASET: Schema = shape({
   schema: { type: 'object', description: 'the whole schema' },
 });
 
-/** How a version differs from the one before. */
 export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT });
 
-/** A dataset after a change. */
 export const CHANGED_DATASET: Schema = shape(
   {
     ...SUMMARY.members,
@@ -328,7 +315,6 @@ const POSITION: ApiMember<ItemPosition | null> = {
 type ChangedItem = Extract<DiffEntry, { readonly change: 'changed' }>;
 type PlacedDifference = Exclude<DiffEntry, ChangedItem>;
 
-/** An item that is added or removed. */
 export const PLACED_DIFFERENCE: ApiRecord<PlacedDifference> = record<PlacedDifference>({
   change: { type: 'string', enum: ['added', 'removed'] },
   item_hash: SHA256,
@@ -364,7 +350,6 @@ const CHANGED_FIELDS: ApiMember<ChangedItem['fields']> = {
     })),
 };
 
-/** An item with other content. */
 export const CHANGED_ITEM: ApiRecord<ChangedItem> = record<ChangedItem>({
   change: { type: 'string', enum: ['changed'] },
   section: TEXT,
@@ -433,7 +418,6 @@ export const PROBLEM: Schema = shape(
   ['errors', 'errors_total', 'available', 'reason'],
 );
 
-/** Query parameters of every list. */
 export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 50, description: 'entries of one page' },
   cursor: {
@@ -455,7 +439,6 @@ export const PLACED_PAGE_QUERY: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** A dataset's name. */
 export const NAME: Schema = {
   type: 'string',
   ...DATASET_NAME,

@@ -22,7 +22,6 @@ export const listQuery = (entries: string, max: string): Readonly<Record<'limit'
   cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
 });
 
-/** The response with a page of such a list. */
 export const listResponse = (schema: Schema): Route['responses'] => ({
   200: { description: 'a page; the header `Link` names the next one', schema },
 });
@@ -33,7 +32,6 @@ export const OBJECTS: Schema = { type: 'array', items: { type: 'object', additio
 /** Whether a text of a query is true: clients of Python write `True`. */
 export const isTrue = (value: unknown): boolean => String(value).toLowerCase() === 'true' || value === '1';
 
-/** How many entries a query asks for. */
 export function limitOf(value: unknown, max: number): number {
   const limit = /^\d{1,9}$/.test(String(value)) ? Number(value) : max;
   return Math.min(Math.max(1, limit), max);
@@ -51,13 +49,11 @@ export function nextPage(
   return { Link: `<${origin}${raw.path}?${query}>; rel="next"` };
 }
 
-/** A text as an opaque cursor. */
 export const toCursor = (text: string): string => Buffer.from(text).toString('base64url');
 
 export const fromCursor = (cursor: unknown): string =>
   typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
 
-/** Paths that clients of the hub ask. */
 const API = /^\/api(?:\/|$)/;
 const FILE = /^\/datasets\/[^/]+(?:\/[^/]+)?\/resolve\//;
 /** Repositories of other owners than `svc`. */
@@ -82,10 +78,8 @@ function codeOf({ row }: ErrorView, path: string): HubErrorCode | undefined {
 
 /** One version of a dataset, as a repository at a commit. */
 export interface Repository {
-  /** `svc/<handle or id>` */
   readonly name: string;
   readonly dataset: DatasetSummary;
-  /** 40 hex digits. */
   readonly commit: string;
 }
 
@@ -95,7 +89,6 @@ export const commitOf = (versionHash: string): string => versionHash.slice(0, 40
 export const repositoryName = ({ handle, id }: Pick<DatasetSummary, 'handle' | 'id'>): string =>
   `svc/${handle ?? id}`;
 
-/** The names of the newest version. */
 const NEWEST: ReadonlySet<string> = new Set(['main', 'HEAD', 'refs/heads/main']);
 const TAG = /^(?:refs\/tags\/)?v([1-9]\d{0,8})$/;
 const COMMIT = /^[0-9a-f]{8,64}$/;
@@ -180,9 +173,7 @@ const revisionNotFound = (revision: string): RequestError =>
 export const entryNotFound = (commit: string): RequestError =>
   hubNotFound('EntryNotFound', 'Entry not found.', { 'X-Repo-Commit': commit });
 
-/** The name of the card. */
 export const CARD = 'README.md';
-/** The name of the file from which Inspect makes tasks. */
 const TASKS = 'eval.yaml';
 /** The files beside the folders. */
 export const TOP_FILES: readonly string[] = [CARD, TASKS];

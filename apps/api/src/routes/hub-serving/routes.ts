@@ -59,7 +59,6 @@ const INFO = {
   additionalProperties: true,
 } as const;
 
-/** `GET /api/datasets/svc/{repo}`, also at a revision. */
 export function infoRoutes(deps: RouteDeps): readonly Route[] {
   const shared = {
     ...HUB_READ,
@@ -139,7 +138,6 @@ function repositoryInfo(dataset: DatasetSummary): { readonly [key: string]: Json
   };
 }
 
-/** `GET /api/whoami-v2`: whose key the request has. */
 export function callerRoute(): Route {
   return {
     ...HUB_READ,
@@ -165,7 +163,6 @@ export function callerRoute(): Route {
 
 const MAX_DATASETS = 100;
 
-/** `GET /api/datasets`: datasets as repositories. */
 export function listRoute({ store: { datasets } }: RouteDeps): Route {
   return {
     ...HUB_READ,
@@ -221,7 +218,6 @@ const ENTRIES = {
 /** A file; a folder has no length. */
 type Entry = Omit<MeasuredFile, 'byteLength'> & { readonly byteLength: number | null };
 
-/** `GET …/tree/{revision}`, also of a folder, and `POST …/paths-info/{revision}`. */
 export function treeRoutes(deps: RouteDeps): readonly Route[] {
   const tree = {
     ...HUB_READ,
@@ -362,7 +358,6 @@ function serializeEntry(
 const MAX_TAGS = 10_000;
 const VERSIONS_PER_PAGE = 1_000;
 
-/** `GET …/refs` and `GET …/commits/{revision}`. */
 export function historyRoutes(deps: RouteDeps): readonly Route[] {
   const { datasets } = deps.store;
   return [
@@ -442,7 +437,6 @@ function serializeCommit({
   };
 }
 
-/** `GET /datasets/svc/{repo}/resolve/{revision}/{file}`: a file, or a range of it. */
 export function fileRoute(deps: RouteDeps): Route {
   return {
     ...HUB_READ,

@@ -47,7 +47,6 @@ import { COUNT_OR_NULL, DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT, TEXT } fro
 import { enqueueJob, JOB } from '../jobs.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING, PREVIEW, SOURCE, serializePreview } from './schema.ts';
 
-/** `POST /datasets/hub/import` */
 export function hubImportRoute(deps: RouteDeps): Route {
   const { config, hub, store } = deps;
   return {
@@ -137,7 +136,6 @@ async function enqueueImport(
   return await enqueueJob(deps, { id, kind: 'import', request, sealedToken }, claim);
 }
 
-/** `POST /datasets/hub/preview` */
 export function hubPreviewRoute({ config, hub }: RouteDeps): Route {
   return {
     method: 'post',
@@ -175,7 +173,6 @@ const NO_ROWS = { samples: [], truncatedCells: [], suggestion: null } as const;
 
 const DEFAULT_LIMIT = 20;
 
-/** `GET /hub/datasets` */
 export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
   return {
     method: 'get',

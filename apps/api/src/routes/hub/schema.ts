@@ -91,7 +91,6 @@ export const PREVIEW: Schema = shape(
   ['items'],
 );
 
-/** The result of a dry run. */
 export const DRY_RUN: Schema = shape(
   {
     item_count: COUNT,
@@ -152,7 +151,6 @@ export const HUB_ERRORS: readonly string[] = [
   'hub_timeout',
 ];
 
-/** A preview as JSON. */
 export function serializePreview(preview: Preview): JsonBody {
   return {
     features: preview.features.map(({ name, dtype }) => ({ name, dtype })),
@@ -192,7 +190,6 @@ function serializeRowError({ message, code, location }: ImportError): JsonBody {
   return { message: sentence(message), code, file, line, column, row, path };
 }
 
-/** The result of a dry run as JSON. */
 export function serializeDryRun({
   itemCount,
   versionHash,

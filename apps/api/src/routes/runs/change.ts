@@ -11,14 +11,12 @@ import { RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
 
-/** A label of a run. */
 const LABEL: Schema = {
   type: 'string',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$',
   'x-rule': 'must be 1 to 64 letters, digits and any of . _ : / - that begin with a letter or a digit',
 };
 
-/** The endpoints that change a run: rename, delete, cancel, retry, finish. */
 export function changeRunRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const accepted = { 202: { description: 'the run', schema: RUN } } as const;
@@ -128,7 +126,6 @@ async function cancel(id: string, { store: { runs }, logger, metrics }: RouteDep
   return run;
 }
 
-/** `POST /runs/{id}/finish` */
 function finishRunRoute({ store: { runs }, logger, metrics }: RouteDeps): Route {
   return {
     ...RUN_CHANGE,

@@ -58,7 +58,6 @@ import { COUNT, fieldBody, fieldSchema, ITEM_ID, NAME, TEXT } from '../docs/sche
 import { idOf, RUN_CHANGE } from './run-queries.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
 
-/** `POST /runs` */
 export function createRunRoute({
   store,
   checks,
@@ -144,7 +143,6 @@ async function checkBaseline({ runs }: Pick<Store, 'runs'>, bar: JsonObject | nu
   throw new StoreError('run_active', `Cannot compare with the baseline: it is ${status}.`);
 }
 
-/** The version of a dataset that a run has. */
 interface RunVersion {
   readonly datasetId: string;
   readonly version: number;
@@ -161,7 +159,6 @@ async function findVersion(
   return { datasetId: found.id, version };
 }
 
-/** What a dry run answers. */
 function plannedBody({ plan, warnings }: PlannedRun): JsonBody {
   return { plan, warnings } as unknown as JsonBody;
 }
@@ -291,7 +288,6 @@ const SHOWN: ReadonlySet<string> = new Set([
 ]);
 const FIELDS = PUBLIC_RESULT_FIELDS.filter(({ wire }) => SHOWN.has(wire));
 
-/** The answer to a tried run. */
 const TRIED: Schema = shape({
   data: {
     type: 'array',
@@ -313,7 +309,6 @@ const TRIED: Schema = shape({
   },
 });
 
-/** The answer to a tried run. */
 export async function triedResponse(
   request: Omit<TryRunRequest, 'requestId' | 'createdBy'>,
   { store, checks, logger }: TryRunDeps & { readonly logger: Pick<Logger, 'log'> },
@@ -364,7 +359,6 @@ function scoresOf({ scores, score, passed, explanation, scoredBy }: StoredResult
   return { main: { score, passed, explanation: said, scored_by: scoredBy } };
 }
 
-/** `POST /runs/{id}/rescore` */
 export function rescoreRunRoute({
   store,
   checks,

@@ -36,7 +36,6 @@ const ANSWERS = {
   description: 'whether items have their `answer`, which takes the role editor',
 } as const;
 
-/** The endpoints that list and reserve the results that a run lacks. */
 export function pendingRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const lines = {
@@ -187,12 +186,10 @@ const PUSHED: Schema = shape({
   rejected_total: { ...COUNT, description: 'number of lines that were not stored' },
 });
 
-/** The endpoints that store results and scores that were made elsewhere. */
 export function pushRoutes(deps: RouteDeps): readonly Route[] {
   return [resultsRoute(deps), scoresRoute(deps)];
 }
 
-/** `POST /runs/{id}/results` */
 function resultsRoute(deps: RouteDeps): Route {
   const { store, metrics } = deps;
   return linesRoute(deps, {
@@ -214,7 +211,6 @@ function resultsRoute(deps: RouteDeps): Route {
   });
 }
 
-/** `POST /runs/{id}/scores` */
 function scoresRoute(deps: RouteDeps): Route {
   const { runs } = deps.store;
   return linesRoute(deps, {

@@ -27,7 +27,6 @@ import {
   VERDICT_OR_NULL,
 } from './score-schemas.ts';
 
-/** The endpoints of labels: set one, list the labels of a run, compare them with a scorer. */
 export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   const csv = tableRoute('csv', {
     columns: LABEL_TABLE_COLUMNS,

@@ -15,7 +15,6 @@ import { compareRunsRoute, compareSlicesRoute, resultRequestRoute, runPartsRoute
 import { idOf, RESULTS_QUERY, RUN_READ, resultsConditions } from './run-queries.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 
-/** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RouteDeps): readonly Route[] {
   const { runs } = deps.store;
   const progressOf = createProgressMeter(() => performance.now());
@@ -127,7 +126,6 @@ const OPERATIONS = {
   parquet: 'downloadResultsParquet',
 } as const;
 
-/** `GET /runs/{id}/results.jsonl`, `results.csv` and `results.parquet`: the results of a run as tables. */
 export function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
     ...RUN_READ,
@@ -205,7 +203,6 @@ interface ListedProvider {
   readonly models: string[];
 }
 
-/** `GET /providers` */
 export function providersRoute({ store: { runs }, config }: RouteDeps): Route {
   return {
     ...RUN_READ,

@@ -62,7 +62,6 @@ const ERROR_GROUP = record<RunErrorGroup>({
   examples: listOf(ERROR_EXAMPLE, { type: 'array', maxItems: 3, items: ERROR_EXAMPLE.schema }),
 });
 
-/** `GET /runs/{id}/slices` and `/errors` */
 export function runPartsRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   return [
     {
@@ -142,7 +141,6 @@ const REQUEST: Schema = shape({
   },
 });
 
-/** `GET /runs/{id}/results/{section}/{order_index}/{repetition}/request` */
 export function resultRequestRoute({ store: { runs, assets }, checks }: RouteDeps): Route {
   return {
     ...RUN_READ,
@@ -227,7 +225,6 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
   return {
     ...RUN_READ,
@@ -258,7 +255,6 @@ export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
   };
 }
 
-/** `GET /runs/{id}/compare/{other_id}/slices` */
 export function compareSlicesRoute({ store: { runs } }: RouteDeps): Route {
   return {
     ...RUN_READ,

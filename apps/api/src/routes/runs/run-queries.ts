@@ -44,7 +44,6 @@ const RANGES: Readonly<Record<string, Schema>> = Object.fromEntries(
   ),
 );
 
-/** Query parameters that choose results. */
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   status: { type: 'string', enum: RESULT_FIELDS.status.values },
   passed: { type: 'boolean' },

@@ -78,7 +78,6 @@ const BY_K: Readonly<Record<string, Schema>> = {
 };
 const COUNTS = { results: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT };
 
-/** The scores of some results. */
 export const GROUP_SCORES: Readonly<Record<string, Schema>> = {
   ...NUMBERS,
   ...BY_K,
@@ -93,13 +92,11 @@ export const RUN_SCORES: Schema = shape(
   [...Object.keys(BY_K), 'by_section', 'by_type', 'by_tag'],
 );
 
-/** The query that names a scorer. */
 export const SCORER_QUERY: Schema = {
   type: 'string',
   description: 'name of the scorer; the main one by default',
 };
 
-/** The scores of a run by each of its scorers. */
 export const RUN_SCORERS: Schema = {
   type: 'object',
   additionalProperties: shape(GROUP_SCORES, Object.keys(BY_K)),
@@ -121,7 +118,6 @@ const MEANS_MEMBERS = {
 };
 const MEANS: Schema = shape(MEANS_MEMBERS);
 
-/** How the scores of paired items differ. */
 const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
   ...MEANS_MEMBERS,
@@ -179,7 +175,6 @@ export const COMPARED: ApiRecord<RunComparison> = record<RunComparison>({
   },
 });
 
-/** An item in which two runs differ. */
 export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
   section: TEXT,
   order_index: COUNT,
@@ -199,13 +194,11 @@ export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
 });
 type PairedItem = RunDifference & { readonly difference: number };
 
-/** A comparison of two runs. */
 export const COMPARISON: Schema = shape(
   { ...COMPARED_SCORES, ...COMPARED.members, ...pageMembers(DIFFERENCE.schema) },
   ['verdict'],
 );
 
-/** How two runs differ in the slices of their pairs. */
 export const COMPARED_SLICES: Schema = shape({
   data: {
     type: 'array',
@@ -252,7 +245,6 @@ const MEMBERS = {
 /** What a person says of an output. */
 export const LABEL: ApiRecord<StoredLabel> = record<StoredLabel>(MEMBERS);
 
-/** The labels of a result. */
 export const RESULT_LABELS: Schema = {
   type: 'array',
   maxItems: MAX_OUTPUT_LABELS,
@@ -268,7 +260,6 @@ const OF_RESULT = {
   item_hash: SHA256,
 };
 
-/** A label, and the result that it is of. */
 export const RESULT_LABEL: ApiRecord<LabelOfResult> = record<LabelOfResult>({ ...OF_RESULT, ...MEMBERS });
 
 const NUMBER_OF_LABELS = { labels: COUNT };
@@ -302,7 +293,6 @@ export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
   section: { type: 'string', description: 'labels of results of the section of this name' },
 };
 
-/** A result with verdicts of both. */
 export const JUDGED_RESULT: ApiRecord<JudgedResult> = record<JudgedResult>({
   ...OF_RESULT,
   cell: { type: 'string', enum: AGREEMENT_CELLS },

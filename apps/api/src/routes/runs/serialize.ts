@@ -47,7 +47,6 @@ export const STORED_CONFIG: Schema = {
     'the configuration with all defaults and without secrets; for an imported run, as in the package',
 };
 
-/** The answer to a dry run. */
 export const PLANNED: Schema = shape({ plan: PLAN, warnings: WARNINGS });
 
 const STATS: Readonly<Record<string, Schema>> = {
@@ -157,7 +156,6 @@ export function serializeResult(
   return members;
 }
 
-/** The item of a result; null if it is too large. */
 function itemText(
   item: ResultWithItem['item'],
   { datasetId, datasetVersion }: Pick<Run, 'datasetId' | 'datasetVersion'>,

@@ -57,7 +57,6 @@ import { FOUND_DATASET, SKIPPED_FILES, UPLOADED_DATASET } from '../docs/schemas.
 import { PREVIEW_ROWS, serializeRows, serializeSkippedFiles } from '../hub/schema.ts';
 import { enqueueJob, JOB } from '../jobs.ts';
 
-/** Error codes of uploads and their previews. */
 export const UPLOAD_ERRORS: readonly string[] = [
   'unsupported_file',
   'invalid_row',
@@ -119,7 +118,6 @@ export function uploadRoute(deps: RouteDeps): Route {
   };
 }
 
-/** How a route imports what is uploaded. */
 export interface UploadOperation {
   /** Fields that its form may have. */
   readonly names: readonly string[];
@@ -239,7 +237,6 @@ async function* fileChunks(files: readonly ByteSource[], chunkBytes: number): As
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
 const DEFAULT_LIMIT = 10;
 
-/** The preview of an upload. */
 export const UPLOAD_PREVIEW: Schema = shape(
   {
     kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table', ...TOOLS] },
@@ -307,7 +304,6 @@ function serialize(preview: UploadPreview): JsonBody {
   };
 }
 
-/** Names of the fields of an upload form, besides its files. */
 export const UPLOAD_FIELDS: readonly string[] = [
   'name',
   'description',
@@ -334,7 +330,6 @@ const OPTIONS: Schema = {
   description: 'overrides the detection',
 };
 
-/** The schema of an upload form. */
 export const UPLOAD_FORM: Schema = {
   type: 'object',
   properties: {
@@ -358,7 +353,6 @@ export const UPLOAD_FORM: Schema = {
   required: ['file'],
 };
 
-/** The fields of an upload form. */
 export interface UploadForm extends Omit<FileRequest, 'origins'>, OpenUploadRequest {
   readonly handle: string | null;
   /** What the history says of the version. */

@@ -19,13 +19,11 @@ export interface PushedLines {
 
 interface PushedLineOptions {
   readonly maxDepth: number;
-  /** Repetitions that the run has. */
   readonly repetitions: number;
   /** Whether lines only bring scores, of existing results. */
   readonly areScores: boolean;
 }
 
-/** A score that a client sends. */
 export interface PushedScore {
   readonly score: number;
   /** Null for a score between 0 and 1 that came alone. */
@@ -164,7 +162,6 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
   };
 }
 
-/** Members of a line with scores alone. */
 const OF_SCORES: ReadonlySet<string> = new Set([
   ...['section', 'order_index', 'item_id', 'item_hash', 'repetition', 'scores'],
 ]);
@@ -236,7 +233,6 @@ function text(value: JsonValue, name: string): string {
   throw mustBe(name, 'a text');
 }
 
-/** The JSON text of an id. */
 function id(value: JsonValue, name: string): string {
   const isId =
     typeof value === 'string' ||
@@ -269,7 +265,6 @@ function integerFrom(minimum: number, maximum: number): Reader<number> {
   };
 }
 
-/** An error: a message, or an object with a code too. */
 function failure(value: JsonValue, name: string): { readonly code: string; readonly message: string } {
   const { code = 'client_error', message = null } = isJsonObject(value) ? value : { message: value };
   if (typeof code === 'string' && NAME.test(code) && typeof message === 'string') {

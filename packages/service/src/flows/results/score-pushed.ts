@@ -15,7 +15,6 @@ import type { PushedResult, PushedScore } from './read-pushed.ts';
 /** Longer outputs stay JSON text: threads read them. */
 const MAX_INLINE_CHARS = 64 * 1024;
 
-/** A result of a line with its item. */
 export interface PlacedResult {
   readonly line: number;
   readonly pushed: PushedResult;
@@ -101,7 +100,6 @@ export function createPushScorer(
   }
 }
 
-/** The members of a client's result besides its score. */
 function factsOf({ pushed, at }: PlacedResult) {
   const { repetition, output, reasoning, finishReason, latencyMs, usage, traceId } = pushed;
   return {

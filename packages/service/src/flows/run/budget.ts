@@ -11,9 +11,7 @@ import {
   tokenCounts,
 } from '@svc/evaluation';
 
-/** What a run may cost, and has cost. */
 export interface BudgetState {
-  /** Null without a limit. */
   readonly maxCost: number | null;
   /** What the requests of the run have cost before. */
   readonly spent: number;
@@ -22,7 +20,6 @@ export interface BudgetState {
   readonly askedCost: number;
 }
 
-/** An item that is to be asked. */
 interface Waiting {
   /** Estimated cost of its prompt. */
   readonly prompt: number;
@@ -41,7 +38,6 @@ export function createBudget(
 ) {
   let spent = spentBefore;
   let asked = askedBefore;
-  /** The cost of the asked results. */
   let askedCost = askedBefore === 0 ? 0 : askedCostBefore;
   /** The estimated prompts of the items in progress. */
   const inProgress = new Set<{ readonly prompt: number }>();

@@ -24,7 +24,6 @@ export interface FilesSourceOptions {
   readonly maxDepth: number;
 }
 
-/** How lines that are items are read. */
 interface LinesOptions extends FilesSourceOptions, Pick<FileRequest, 'origins'> {}
 
 /**
@@ -66,7 +65,6 @@ export function filesSource(
   };
 }
 
-/** Where rows go. */
 interface Target {
   readonly draft: DatasetDraft;
   readonly report: ImportReport;
@@ -124,7 +122,6 @@ const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
   'package_limit',
 ]);
 
-/** Writes the lines of a file, which are items. */
 async function writeItems(
   file: TableFile,
   { draft, read, areNamed: isNamed, signal }: Target,
@@ -161,7 +158,6 @@ async function* rowsOf(
   for await (const batch of table.read({ columns, signal })) yield { ...batch, split };
 }
 
-/** An item that replaces another. */
 export interface EditedItem {
   readonly item: ItemText;
   /** JSON Pointer of the item in the request, for errors. */

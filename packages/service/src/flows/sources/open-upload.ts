@@ -35,13 +35,11 @@ import {
   type UploadedTables,
 } from './uploaded-file.ts';
 
-/** A package, ready to be read. */
 interface OpenPackage {
   readonly file: UploadedFile;
   readonly archive: Archive;
 }
 
-/** What an upload is, ready to be read. */
 export type UploadContent =
   | (OpenPackage & {
       readonly kind: 'package';
@@ -56,7 +54,6 @@ export type UploadContent =
 /** Disposing of it closes and deletes what was made to read it. */
 export type OpenUpload = UploadContent & AsyncDisposable;
 
-/** How an upload is to be read. */
 export interface OpenUploadRequest {
   readonly name: string | undefined;
   readonly mapping: Mapping | null;
@@ -67,7 +64,6 @@ export interface OpenUploadRequest {
 
 export interface OpenUploadDeps {
   readonly staging: Staging;
-  /** Converts files of other tools. */
   readonly converter: ToolConverter;
   readonly limits: Partial<PackageLimits> & Pick<PackageLimits, 'maxTotalBytes'>;
 }
@@ -136,7 +132,6 @@ export async function openUpload(
 const isPlain = ({ mapping, hints }: OpenUploadRequest): boolean =>
   mapping === null && hints.format === undefined;
 
-/** Opens a package that was made of an upload. */
 async function openConverted(
   converted: StagedFile,
   stack: AsyncDisposableStack,
@@ -347,7 +342,6 @@ async function convertArchive(
   return { ...archive, path: output.path, content: null, bytes };
 }
 
-/** Writes a file that is in memory to the disk. */
 async function writeSmall(content: Uint8Array, stage: UploadStage): Promise<string> {
   const file = stage.create();
   await file.makeRoom(content.byteLength);

@@ -20,7 +20,6 @@ import { readResults, type ThreadReader } from '../threads/thread-reader.ts';
 export interface PackageSourceOptions {
   readonly maxLineBytes: number;
   readonly maxDepth: number;
-  /** Reads the results of a run that the package holds. */
   readonly reader: ThreadReader;
 }
 

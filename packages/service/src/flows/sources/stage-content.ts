@@ -14,7 +14,6 @@ export interface StagingFile extends AsyncDisposable {
   makeRoom(bytes: number): Promise<void>;
 }
 
-/** Makes temporary files. */
 export interface Staging {
   create(): StagingFile;
 }
@@ -26,14 +25,12 @@ export type StagedFile = FileDigest &
     readonly fileName: string;
   };
 
-/** Where the bytes of a file are. */
 type FileLocation =
   | { readonly path: string; readonly content: null }
   | { readonly path: null; readonly content: Uint8Array };
 
 interface FileDigest {
   readonly bytes: number;
-  /** Hex digits. */
   readonly sha256: string;
 }
 
@@ -46,7 +43,6 @@ const WRITE_BEHIND_BYTES = 1024 * 1024;
 /** A file of unknown size reserves room in steps of this size. */
 const ROOM_STEP_BYTES = 1024 * 1024;
 
-/** Facts of content before it arrives. */
 export interface ContentFacts {
   /** Bytes of the upload from here on, which are reserved together; 0, the default, if unknown. */
   readonly declaredBytes?: number;

@@ -59,7 +59,6 @@ export class ItemRow {
   }
 }
 
-/** Stored items as rows of a table. */
 export async function* itemRows(batches: AsyncIterable<readonly StoredItem[]>): AsyncGenerator<ItemRow[]> {
   for await (const batch of batches) yield batch.map((item) => new ItemRow(item));
 }
@@ -72,7 +71,6 @@ export interface ItemTarget {
   readonly choices: readonly string[] | null;
 }
 
-/** Target and choices of an item. */
 export function itemTarget(row: ItemRow): ItemTarget {
   const answer = readValue(row.item.answer);
   const item: JsonObject = { answer, inputs: { choices: readValue(row.input('choices')) } };

@@ -2,7 +2,6 @@ import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@s
 import type { LabelledResult, StoredLabel } from '@svc/store';
 import type { ColumnType, TableColumn } from '@svc/tabular/write';
 
-/** The column of a field. */
 const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
   text: 'string',
   title: 'string',

@@ -23,7 +23,6 @@ export interface TableOptions<Row> {
   readonly format: TableFormat;
   /** In the order of the table. */
   readonly columns: readonly TableColumn<Row>[];
-  /** For CSV: see `writeCsv`. */
   readonly isForExcel?: boolean;
 }
 
@@ -77,7 +76,6 @@ function tableEtag<Row>(
   return `"${createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32)}"`;
 }
 
-/** Writes rows in a format. */
 function writeTable<Row>(
   rows: AsyncIterable<readonly Row[]>,
   { format, columns, isForExcel = false }: TableOptions<Row>,
@@ -106,7 +104,6 @@ async function* toJsonLines<Row>(
 }
 
 export interface ItemsTableOptions extends TableOptions<ItemRow> {
-  /** Only the section of this name. */
   readonly section?: string | undefined;
 }
 
@@ -145,7 +142,6 @@ export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult
   return tableExport(table, options);
 }
 
-/** The columns of a table of labels, in their default order. */
 export const LABEL_TABLE_COLUMNS: readonly TableColumn<LabelOfResult>[] = [
   valueColumn('section', 'string', ({ section }) => section),
   valueColumn('order_index', 'int64', ({ orderIndex }) => orderIndex),
@@ -173,7 +169,6 @@ export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTab
   return tableExport(table, options);
 }
 
-/** The columns of the audit. */
 export const AUDIT_COLUMNS: readonly TableColumn<AuditEntry>[] = [
   valueColumn('id', 'string', ({ id }) => id),
   valueColumn('at', 'string', ({ createdAt }) => createdAt),

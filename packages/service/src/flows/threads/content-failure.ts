@@ -22,7 +22,6 @@ export function failedReply(
   return { kind: 'failed', failure: { kind: 'jsonl', code, message, location } };
 }
 
-/** The error of a {@link ContentFailure}. */
 export function toContentError(failure: ContentFailure): Error {
   const { message, location } = failure;
   if (failure.kind === 'jsonl') return new JsonlError(failure.code, message, location);

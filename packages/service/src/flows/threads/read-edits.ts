@@ -12,7 +12,6 @@ import {
 
 /** A body with edits, to read on any thread. */
 export interface EditsBody {
-  /** JSON in UTF-8. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly maxDepth: number;
 }

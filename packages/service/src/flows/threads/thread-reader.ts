@@ -10,7 +10,6 @@ import { type EditsBody, readEdits } from './read-edits.ts';
 
 export type ThreadReader = ReturnType<typeof createThreadReader>;
 
-/** What a thread reads. */
 export type ReadTask =
   | ({ readonly kind: 'packaged' } & ResultLines)
   | ({ readonly kind: 'pushed' } & PushedLines)
@@ -94,7 +93,6 @@ export function readResults(
   });
 }
 
-/** Lines of results to read. */
 export interface ResultLines {
   readonly batch: LineBatch;
   readonly options: ResultLineOptions;
@@ -120,7 +118,6 @@ function toText(value: JsonValue): string | Uint8Array<ArrayBuffer> {
   return text.length > MAX_TEXT_CHARS ? new TextEncoder().encode(text) : text;
 }
 
-/** The buffers of long texts. */
 export function buffersOf(results: PackedResults): ArrayBuffer[] {
   return results.flatMap(({ result }) =>
     Object.values(result).flatMap((value) =>

@@ -73,7 +73,6 @@ export function createToolConverter() {
   };
 }
 
-/** Files of another tool to convert, as a thread gets them. */
 export interface ConvertTask {
   readonly tool: Tool;
   /** Each is in memory or on the disk. */

@@ -7,21 +7,16 @@ import { type Keys, keyId, type Session } from './keys.ts';
 /** Each role includes the roles before it. */
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
 
-/** What the key or the session of a request allows. */
 export interface Caller {
   /** Id of the key, or `metrics`; undefined without a known key. */
   readonly key: string | undefined;
-  /** Whether the request has a key that is not valid. */
   readonly isWrong: boolean;
-  /** Its role; null without one. */
   readonly role: Role | null;
   /** Who it is: the name of its key, else `key` and the place of the key among all, else `anonymous`. */
   readonly name: string;
-  /** Whether the key was valid once. */
   readonly isExpired: boolean;
   /** Beginnings of the handles of the datasets that it sees; null for all datasets. */
   readonly handles: readonly string[] | null;
-  /** The session that its cookie proved. */
   readonly session?: Session;
   can(access: Access): boolean;
 }
@@ -37,7 +32,6 @@ export const ANONYMOUS: Caller = {
   can: isForAnyone,
 };
 
-/** The caller if no keys are configured. */
 const UNRESTRICTED: Caller = { ...ANONYMOUS, role: 'admin', can: () => true };
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
@@ -103,7 +97,6 @@ export function createAuthenticator(
     /** By an `Authorization: Bearer` header (RFC 6750). */
     byHeader: (authorization: string | undefined): Caller =>
       byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
-    /** By a key itself. */
     byKey,
     /** By a session that a cookie proved. */
     bySession: (session: Session): Caller => {
@@ -131,7 +124,6 @@ export function notVisible(): RequestError {
   return new RequestError('not_found', 'There is nothing here for a key that sees some datasets only.');
 }
 
-/** The error for a caller without a valid key. */
 export function unauthenticated({ isExpired }: Pick<Caller, 'isExpired'>): RequestError {
   const headers = { 'WWW-Authenticate': 'Bearer realm="svc"' };
   if (isExpired) return new RequestError('key_expired', 'The key has expired.', { headers });

@@ -12,13 +12,11 @@ import {
 import type { Config } from '../../config/load-config.ts';
 import { RequestError } from '../request/request-error.ts';
 
-/** The host that a request names, or why it is rejected. */
 type HostVerdict =
   | { readonly authority: Authority }
   | { readonly refused: 'invalid_request' | 'misdirected_request'; readonly detail: string };
 
 export interface HostCheckOptions {
-  /** The configured address that we listen on. */
   readonly listenHost: string;
   readonly allowedHosts: readonly AllowedHost[];
   /** Whether requests need a key: names are then checked only if some are configured. */

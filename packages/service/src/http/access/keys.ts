@@ -63,7 +63,6 @@ export function openKeys(
   };
 }
 
-/** Name of the cookie that holds a session. */
 export const SESSION_COOKIE = 'svc_session';
 
 /** How long a session lasts after its last use, the age from which its use renews it, and how long it lasts at most. */
@@ -71,12 +70,10 @@ export const SESSION_SECONDS: number = 12 * 60 * 60;
 const RENEWAL_AGE_SECONDS = 5 * 60;
 export const MAX_SESSION_SECONDS: number = 7 * 24 * 60 * 60;
 
-/** Longer values cannot be sessions. */
 const MAX_VALUE_LENGTH = 512;
 
 /** A session that a cookie proved. */
 export interface Session {
-  /** See {@link keyId}. */
   readonly key: string;
   readonly expiresAt: Date;
   /** When it ends although it is used. */
@@ -90,7 +87,6 @@ export type Sessions = ReturnType<typeof createSessions>;
 interface Sealed {
   readonly role: string;
   readonly fingerprint: string;
-  /** Unix times in seconds. */
   readonly expires_at: number;
   readonly ends_at: number;
 }
@@ -168,7 +164,6 @@ export function setSessionCookie(value: string, isSecure: boolean): string {
   return cookie(value, SESSION_SECONDS, isSecure);
 }
 
-/** The `Set-Cookie` header that ends the session. */
 export function clearSessionCookie(isSecure: boolean): string {
   return cookie('', 0, isSecure);
 }

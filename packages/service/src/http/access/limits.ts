@@ -9,10 +9,8 @@ import { addressOf } from './hosts.ts';
 /** Clients that are kept; the least recently active one is dropped first. */
 const MAX_CLIENTS = 10_000;
 
-/** What is left of a client's limit. */
 interface Allowance {
   readonly allowed: boolean;
-  /** Requests that are left now. */
   readonly remaining: number;
   /** Seconds until one request is available, or, while there are some, until all are. */
   readonly resetSeconds: number;
@@ -40,7 +38,6 @@ export function createTokenBuckets(
     return { allowed, remaining: Math.floor(left), resetSeconds: Math.ceil(missing / perMs / 1000) };
   };
   return {
-    /** Takes one request, if one is left. */
     take: (client: string): Allowance => {
       const at = now();
       const tokens = tokensOf(client, at);

@@ -17,7 +17,6 @@ export interface HttpServerOptions {
   /** Names of the environment variables of host and port, for error messages. */
   readonly variables: { readonly host: string; readonly port: string };
   readonly headersTimeoutMs: number;
-  /** Version of the service, for the log. */
   readonly version: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -68,7 +67,6 @@ export async function startHttpServer(options: HttpServerOptions) {
     }, FIRST_BYTE_TIMEOUT_MS);
   };
   return {
-    /** `http://host:port` */
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     /** Stops listening, and waits for running requests until `signal` aborts. Call `close` afterwards. */
     drain: async (signal: AbortSignal): Promise<void> => {
@@ -181,7 +179,6 @@ function reasonOf(error: unknown, variables: HttpServerOptions['variables']): st
   }
 }
 
-/** The open connections of a server. */
 function openConnections(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -9,9 +9,7 @@ import {
 } from '@svc/store';
 import { featuresOf, type HubColumn } from './hub-columns.ts';
 
-/** What a card describes. */
 export interface CardFacts {
-  /** `svc/<handle or id>` */
   readonly repository: string;
   readonly dataset: DatasetSummary;
   readonly sections: readonly StoredSection[];

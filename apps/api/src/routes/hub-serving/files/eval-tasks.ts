@@ -53,7 +53,6 @@ export async function planTasks(
   return tasks;
 }
 
-/** Where the items of each kind are. */
 async function slicesOf(
   hubFiles: Pick<Store['hubFiles'], 'lineSizes' | 'readItems'>,
   ranges: readonly SectionRange[],

@@ -13,7 +13,6 @@ import {
 } from '@svc/store/rows';
 import type { ParquetColumn, ParquetImage } from '@svc/tabular/write';
 
-/** A column of the tables of a version. */
 export type HubColumn = {
   readonly name: string;
 } & (
@@ -76,7 +75,6 @@ function named<Entry extends readonly [key: string, ...rest: unknown[]]>(
   return usable.map((entry) => [names.get(entry) ?? '', entry]);
 }
 
-/** An item as a row of a table. */
 export class HubRow {
   readonly table: ItemRow;
   #meta: ReadonlyMap<string, string> | undefined;

@@ -15,7 +15,6 @@ import { filesFormat, planFiles, readSections, type VersionKey } from './plan-fi
 
 export type HubFiles = ReturnType<typeof createHubFiles>;
 
-/** A file whose size is known. */
 export interface MeasuredFile extends ListedHubFile {
   readonly byteLength: number;
   readonly tag: string;

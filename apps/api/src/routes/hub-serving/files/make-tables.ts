@@ -32,7 +32,6 @@ interface TableGroup extends ItemGroup {
   readonly table: Table;
 }
 
-/** A table that is being made. */
 interface Table {
   readonly file: HubFile;
   readonly section: string;

@@ -19,7 +19,6 @@ const TABLE_ROWS = 100_000;
 const SIZES_PER_READ = 50_000;
 const RANGES_PER_READ = 2_000;
 
-/** A version of a dataset. */
 export interface VersionKey {
   readonly datasetId: string;
   readonly version: number;
@@ -108,7 +107,6 @@ function cutTables(groups: Groups): readonly { readonly firstItem: number; reado
   return tables.length === 0 ? [{ firstItem: 0, groups: [] }] : tables;
 }
 
-/** All sections of a version, in order. */
 export async function readSections(
   { datasets }: Pick<Store, 'datasets'>,
   { datasetId, version }: VersionKey,

@@ -9,7 +9,6 @@ import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts'
 export interface EncodeTask {
   /** For `unpackItems`: the items of all groups, one group after the other. */
   readonly packed: Uint8Array<ArrayBuffer>;
-  /** How many items each group has. */
   readonly counts: readonly number[];
   /** Contents of the images that the tables embed, by hash. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
