@@ -70,4 +70,4 @@ export { createTokenCipher, readSecretFiles, Secret, type TokenCipher } from './
 export { createLogger, type Logger } from './telemetry/create-logger.ts';
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts';
 export { EVENTS, type EventFields } from './telemetry/events.ts';
-export { PROVIDER_OUTCOMES } from './telemetry/metric-labels.ts';
+export { LABELS } from './telemetry/metric-labels.ts';

@@ -37,35 +37,8 @@ export async function receiveUpload(
   signal: AbortSignal,
 ): Promise<Upload> {
   checkMediaType(request, ['multipart/form-data']);
-  const declaredBytes = Number(request.get('content-length') ?? 0);
-  if (declaredBytes > maxFormBytes(limits)) throw tooLarge(limits);
-  await using stack = new AsyncDisposableStack();
-  const stage = stack.use(new UploadStage(staging));
-  const fields = new Map<string, string>();
-  const files: StagedFile[] = [];
-  let totalBytes = 0;
-  const onBytes = (bytes: number): void => {
-    totalBytes += bytes;
-    if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
-  };
-  for await (const part of formParts(request, limits, signal)) {
-    if (part.kind === 'field') {
-      fields.set(part.name, fieldValue(part, names, fields, limits));
-      continue;
-    }
-    const { name, fileName, content } = part;
-    if (name !== 'file') {
-      throw invalidRequest(
-        name,
-        `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`,
-      );
-    }
-    const facts = { declaredBytes: Math.max(0, declaredBytes - totalBytes), ownsChunks: true };
-    files.push(await stage.add(fileName, counted(content, onBytes), facts));
-  }
-  if (files.length === 0) throw invalidRequest('file', 'The form must have a file.');
-  const held = stack.move();
-  return { files, fields, areItems: false, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  const parts = (): AsyncIterable<FormPart> => formParts(request, limits, signal);
+  return await receiveParts(request, staging, limits, names, { parts, maxBytes: maxFormBytes(limits) });
 }
 
 export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
@@ -80,36 +53,55 @@ export const receiveLinesOrUpload: typeof receiveUpload = async (request, stagin
     checkMediaType(request, ['multipart/form-data', ...LINES_TYPES]);
     return await receiveUpload(request, staging, limits, names, signal);
   }
-  const declaredBytes = Number(request.get('content-length') ?? 0);
-  if (declaredBytes > limits.maxUploadBytes) throw tooLarge(limits);
-  await using stack = new AsyncDisposableStack();
-  const stage = stack.use(new UploadStage(staging));
-  let totalBytes = 0;
-  const content = counted(bodyChunks(request, signal), (bytes) => {
-    totalBytes += bytes;
-    if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
-  });
-  const file = await stage.add('items.jsonl', content, { declaredBytes });
-  const held = stack.move();
-  return {
-    files: [file],
-    fields: LINES_FIELDS,
-    areItems: true,
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
-  };
+  async function* parts(): AsyncGenerator<FormPart> {
+    yield { kind: 'file', name: 'file', fileName: 'items.jsonl', content: bodyChunks(request, signal) };
+  }
+  const maxBytes = limits.maxUploadBytes;
+  const received = await receiveParts(request, staging, limits, names, { parts, maxBytes });
+  // What a form would say of such a body.
+  return { ...received, fields: new Map([['format', 'jsonl']]), areItems: true };
 };
 
-/** What a form would say of such a body. */
-const LINES_FIELDS: Upload['fields'] = new Map([['format', 'jsonl']]);
-
-async function* counted(
-  content: AsyncIterable<Uint8Array>,
-  onBytes: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of content) {
-    onBytes(chunk.byteLength);
-    yield chunk;
+/** Receives the parts of a body that has at most `maxBytes`. */
+async function receiveParts(
+  request: Request,
+  staging: Staging,
+  limits: FormLimits,
+  names: readonly string[],
+  { parts, maxBytes }: { readonly parts: () => AsyncIterable<FormPart>; readonly maxBytes: number },
+): Promise<Upload> {
+  const declaredBytes = Number(request.get('content-length') ?? 0);
+  if (declaredBytes > maxBytes) throw tooLarge(limits);
+  await using stack = new AsyncDisposableStack();
+  const stage = stack.use(new UploadStage(staging));
+  const fields = new Map<string, string>();
+  const files: StagedFile[] = [];
+  let totalBytes = 0;
+  async function* counted(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      totalBytes += chunk.byteLength;
+      if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
+      yield chunk;
+    }
   }
+  for await (const part of parts()) {
+    if (part.kind === 'field') {
+      fields.set(part.name, fieldValue(part, names, fields, limits));
+      continue;
+    }
+    const { name, fileName, content } = part;
+    if (name !== 'file') {
+      throw invalidRequest(
+        name,
+        `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`,
+      );
+    }
+    const facts = { declaredBytes: Math.max(0, declaredBytes - totalBytes), ownsChunks: true };
+    files.push(await stage.add(fileName, counted(content), facts));
+  }
+  if (files.length === 0) throw invalidRequest('file', 'The form must have a file.');
+  const held = stack.move();
+  return { files, fields, areItems: false, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 function fieldValue(

@@ -17,7 +17,7 @@ import {
 } from '@svc/evaluation';
 import { type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
 import { redactNamedSecrets, redactSecretForms } from '@svc/pkg-format/internal';
-import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/service';
+import { LABELS, type Logger, type Metrics } from '@svc/service';
 import type { Turns } from '@svc/service/flows';
 import { type Attempt, classifyResponse, isGoodStatus, type PaidAnswer } from './classify-response.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';
@@ -153,7 +153,7 @@ function withFacts(error: RunError, facts: Pick<RunError, 'attempts' | 'usage' |
 function outcomeOf(result: Attempt): Parameters<Metrics['recordProviderRequest']>[0]['outcome'] {
   if ('completion' in result) return 'ok';
   const code = result.error.code.replace('provider_', '');
-  return PROVIDER_OUTCOMES.find((outcome) => outcome === code) ?? 'rejected';
+  return LABELS.providerOutcome.find((outcome) => outcome === code) ?? 'rejected';
 }
 
 const MAX_CODE_POINTS = 500;

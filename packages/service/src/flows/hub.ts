@@ -1,6 +1,7 @@
 import {
   createHubClient,
   type HubClient,
+  type HubClientOptions,
   HubError,
   hubSchema,
   type RequestEvent,
@@ -24,7 +25,7 @@ import {
 } from '@svc/tabular/internal';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
-import type { HubOutcome } from '../telemetry/metric-labels.ts';
+import type { Label } from '../telemetry/metric-labels.ts';
 import { type ImportSource, skippedRows } from './import-dataset.ts';
 import type { HubSource, ImportRequest } from './requests.ts';
 
@@ -35,17 +36,6 @@ interface PreviewHead
 
 /** What a person sees before importing. */
 export interface Preview extends PreviewHead, PreviewRows {}
-
-/** A slice of a hub dataset, open for a preview. */
-export interface OpenPreview {
-  readonly head: PreviewHead;
-  /**
-   * Reads the first rows, which may add warnings to the head's `info`.
-   *
-   * @param maxBytes that samples, truncated cells and new warnings may take as JSON text
-   */
-  readSamples(limit: number, maxBytes: number): Promise<PreviewRows & Pick<PreviewHead, 'info'>>;
-}
 
 /** Size of the warning about NaN and infinity, as JSON text. */
 const WARNING_BYTES = 128;
@@ -68,7 +58,7 @@ export async function openPreview(
   { path, revision, token, subset, split }: HubSource,
   mapping: Mapping | null,
   signal: AbortSignal,
-): Promise<OpenPreview> {
+) {
   const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });
   const textColumns = mapping === null ? undefined : typedColumns(mapping);
   const reader = await dataset.select({ subset, split, signal, textColumns });
@@ -86,7 +76,12 @@ export async function openPreview(
       subset: reader.subset,
       split: reader.split,
     },
-    async readSamples(limit, maxBytes) {
+    /**
+     * Reads the first rows, which may add warnings to the head's `info`.
+     *
+     * @param maxBytes that samples, truncated cells and new warnings may take as JSON text
+     */
+    async readSamples(limit: number, maxBytes: number) {
       const collector = new RowsCollector(columns, mapping, maxBytes - WARNING_BYTES);
       for await (const batch of reader.rowBatches({
         limit,
@@ -103,14 +98,7 @@ export async function openPreview(
   };
 }
 
-export interface HubOptions {
-  readonly endpoint: string;
-  /** Sent with requests that bring no token. */
-  readonly token: string | undefined;
-  /** Folder that keeps what is read of files, and its size in bytes. */
-  readonly cacheDir?: string | undefined;
-  readonly cacheMaxBytes?: number | undefined;
-  /** Version of the service, for the user agent. */
+interface HubOptions extends Pick<HubClientOptions, 'endpoint' | 'token' | 'cacheDir' | 'cacheMaxBytes'> {
   readonly version: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -149,7 +137,7 @@ export function openHub({ logger, metrics, version, ...options }: HubOptions): H
   });
 }
 
-function outcomeOf({ outcome, status }: RequestEvent): HubOutcome {
+function outcomeOf({ outcome, status }: RequestEvent): Label<'hubOutcome'> {
   if (outcome === 'ok' || outcome === 'redirect' || outcome === 'aborted') return outcome;
   if (status === null) return 'connection_error';
   if (status === 404) return 'not_found';
@@ -157,10 +145,6 @@ function outcomeOf({ outcome, status }: RequestEvent): HubOutcome {
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'server_error';
   return status >= 400 ? 'client_error' : 'bad_response';
-}
-
-interface HubSourceOptions {
-  readonly maxItemBytes: number;
 }
 
 /** The name of the section of a hub import that is not one for each subset. */
@@ -173,7 +157,7 @@ const SECTION_NAME = 'default';
 export function hubSource(
   hub: Pick<HubClient, 'openDataset'>,
   request: ImportRequest,
-  { maxItemBytes }: HubSourceOptions,
+  { maxItemBytes }: { readonly maxItemBytes: number },
 ): ImportSource {
   const { config, mapping, mappingAsSent, token, name, description } = request;
   const { path, revision, subset, subsets, split } = config;

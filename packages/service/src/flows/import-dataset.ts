@@ -22,7 +22,7 @@ import {
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
 import type { EventFields } from '../telemetry/events.ts';
-import type { ChangeMode } from '../telemetry/metric-labels.ts';
+import type { Label } from '../telemetry/metric-labels.ts';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -189,7 +189,7 @@ export function observeImport(
 /** Logs the start of a change, and later its end, with its outcome in the metrics. */
 export function observeChange(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Pick<Metrics, 'recordChange'> },
-  { datasetId, mode }: { readonly datasetId: string; readonly mode: ChangeMode },
+  { datasetId, mode }: { readonly datasetId: string; readonly mode: Label<'changeMode'> },
 ): Observed<ChangedDataset> {
   const startedAt = performance.now();
   const facts = { dataset_id: datasetId, mode };

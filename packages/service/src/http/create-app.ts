@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): Express {
     }
     const caller = callerOf(request, response, authenticator, sessions, config.trustProxy);
     const state = requestState(request);
-    state.identify(caller, () => actAs(caller, state.id, next));
+    state.identify(caller, () => actAs(caller, state.observed.id, next));
   });
   if (config.rateLimitPerMinute > 0) {
     const limit = limitRate(config.rateLimitPerMinute, (request) => clientOf(request, config.trustProxy));

@@ -9,11 +9,11 @@ import { watchIdleBody } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { isForm, readFormBody, readJsonBody } from './request/read-body.ts';
 import { RequestError } from './request/request-error.ts';
-import { type RequestState, requestState } from './request/track-request.ts';
+import { requestState } from './request/track-request.ts';
 import { createRouteCompiler, type RouteValidator } from './request/validate.ts';
 import type { RouteResponse } from './response/response.ts';
 import { endResponse, sendResponse } from './response/send-response.ts';
-import type { Route, RouteRequest } from './route.ts';
+import type { Route } from './route.ts';
 
 /** Identifies a caller by a key outside the headers. */
 type Identify = (request: Request, key: string) => Caller;
@@ -49,7 +49,7 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
 
 function otherMethods(path: string, methods: readonly string[]): RequestHandler {
   return (request, response) => {
-    requestState(request).setRoute(path);
+    requestState(request).observed.setRoute(path);
     if (request.method === 'OPTIONS') {
       response.setHeader('Allow', methods.join(', '));
       endResponse(request, response.status(204));
@@ -71,7 +71,7 @@ function handlerOf(
   const path = expressPath(route.path);
   return async (request, response) => {
     const state = requestState(request);
-    state.setRoute(path);
+    state.observed.setRoute(path);
     const { caller } = state;
     if (!caller.can(route.access)) throw forbidden(caller, route.access);
     const { produces = 'application/json' } = route;
@@ -92,9 +92,24 @@ function handlerOf(
       isSecure: schemeOf(request, config.trustProxy) === 'https',
       origins: originsOf(request, config.trustProxy),
       identify: (key: string) => identify(request, key),
+      header: (name: string) => request.get(name),
       raw: request,
     };
-    const answer = (): Promise<RouteResponse> => respond(route, validator, config, state, parts);
+    const answer = async (): Promise<RouteResponse> => {
+      if (route.body === undefined) {
+        return await route.handle({
+          ...parts,
+          body: {},
+          get signal() {
+            return state.signal;
+          },
+        });
+      }
+      using watch = watchIdleBody(request, config.idleBodyTimeoutMs, state.signal);
+      const { signal } = watch;
+      const body = await bodyOf(route.body, request, validator, config, signal);
+      return await route.handle({ ...parts, body, signal });
+    };
     const result = await (route.isAnonymous === true ? state.disguise(answer) : answer());
     await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
   };
@@ -115,34 +130,6 @@ function isAccepted(request: Request, produces: string): boolean {
   if (accept === '*/*' || accept === produces || produces === '*/*') return true;
   const negotiator = new Negotiator({ headers: { accept: accept.replaceAll(PARAMETER, '') } });
   return negotiator.mediaTypes([produces, 'application/json', PROBLEM_TYPE]).length > 0;
-}
-
-/** Reads the body, if the route has one, and calls the handler. */
-async function respond(
-  route: Route,
-  validator: RouteValidator,
-  config: Config,
-  state: RequestState,
-  parts: Pick<
-    RouteRequest,
-    'params' | 'query' | 'client' | 'caller' | 'isSecure' | 'origins' | 'identify' | 'raw'
-  >,
-): Promise<RouteResponse> {
-  const header = (name: string): string | undefined => parts.raw.get(name);
-  if (route.body === undefined) {
-    return await route.handle({
-      ...parts,
-      header,
-      body: {},
-      get signal() {
-        return state.signal;
-      },
-    });
-  }
-  using watch = watchIdleBody(parts.raw, config.idleBodyTimeoutMs, state.signal);
-  const { signal } = watch;
-  const body = await bodyOf(route.body, parts.raw, validator, config, signal);
-  return await route.handle({ ...parts, header, body, signal });
 }
 
 async function bodyOf(

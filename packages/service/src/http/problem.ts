@@ -151,10 +151,10 @@ export function errorHandler(
     const error = fromExpress(thrown);
     if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
     const view = classify(error, request.path);
-    const body = problem(view, { instance: request.path, requestId: state.id }, redact);
-    state.setCode(body.code);
+    const body = problem(view, { instance: request.path, requestId: state.observed.id }, redact);
+    state.observed.code = body.code;
     const { method } = request;
-    const { route } = state;
+    const { route } = state.observed;
     if (view.code === 'internal') logger.log('error.internal', { error, method, route });
     else if (isOutage(view, error)) logger.log('error.unavailable', { error, method, route });
     if (response.headersSent) {

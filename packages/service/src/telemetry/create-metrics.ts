@@ -1,30 +1,6 @@
 import { collectProcessMetrics, createMetrics as createRequestMetrics } from '@svc/observability';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import {
-  CHANGE_MODES,
-  CHANGE_OUTCOMES,
-  type ChangeMode,
-  type ChangeOutcome,
-  HUB_OUTCOMES,
-  type HubOutcome,
-  IMPORT_OUTCOMES,
-  IMPORT_SOURCES,
-  type ImportOutcomeLabel,
-  type ImportSource,
-  POOL_STATES,
-  type PoolState,
-  PROVIDER_OUTCOMES,
-  type ProviderOutcome,
-  QUEUE_STATES,
-  type QueueState,
-  READINESS_CHECKS,
-  type ReadinessCheck,
-  RUN_ITEM_STATUSES,
-  RUN_STATUSES,
-  type RunEndStatus,
-  type RunItemStatus,
-  type Volume,
-} from './metric-labels.ts';
+import { LABELS, type Label } from './metric-labels.ts';
 
 /** The metrics of a process of the service, on a separate registry. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -58,7 +34,8 @@ export function createMetrics(options: {
       metrics.cancelPollQueries.inc(queries);
       metrics.cancelPollSeconds.observe(durationMs / 1000);
     },
-    recordChange: (done: { mode: ChangeMode; outcome: ChangeOutcome }): void => metrics.changes.inc(done),
+    recordChange: (done: { mode: Label<'changeMode'>; outcome: Label<'changeOutcome'> }): void =>
+      metrics.changes.inc(done),
     /** An import that ended, with what it had read by then. */
     recordImport({
       items,
@@ -66,8 +43,8 @@ export function createMetrics(options: {
       durationMs,
       ...labels
     }: {
-      source: ImportSource;
-      outcome: ImportOutcomeLabel;
+      source: Label<'source'>;
+      outcome: Label<'importOutcome'>;
       items: number;
       bytes: number;
       durationMs: number;
@@ -78,12 +55,18 @@ export function createMetrics(options: {
       metrics.importSeconds.observe(labels, durationMs / 1000);
     },
     /** One request to the hub; each retry is a separate request. */
-    recordHubRequest({ outcome, durationMs }: { outcome: HubOutcome; durationMs: number }): void {
+    recordHubRequest({ outcome, durationMs }: { outcome: Label<'hubOutcome'>; durationMs: number }): void {
       metrics.hubRequests.inc({ outcome });
       metrics.hubSeconds.observe({ outcome }, durationMs / 1000);
     },
     /** One request to a model provider, the judge's too; each retry is a separate request. */
-    recordProviderRequest({ outcome, durationMs }: { outcome: ProviderOutcome; durationMs: number }): void {
+    recordProviderRequest({
+      outcome,
+      durationMs,
+    }: {
+      outcome: Label<'providerOutcome'>;
+      durationMs: number;
+    }): void {
       metrics.providerRequests.inc({ outcome });
       metrics.providerSeconds.observe(durationMs / 1000);
     },
@@ -93,31 +76,31 @@ export function createMetrics(options: {
       if (output !== null) metrics.providerTokens.inc({ direction: 'output' }, output);
     },
     /** The number of tasks in each state; a state that is not named has none. */
-    setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void {
-      for (const state of QUEUE_STATES) metrics.queueJobs.set({ state }, counts[state] ?? 0);
+    setQueueJobs(counts: Readonly<Partial<Record<Label<'queueState'>, number>>>): void {
+      for (const state of LABELS.queueState) metrics.queueJobs.set({ state }, counts[state] ?? 0);
     },
     /** Which readiness checks pass; one that is not named does not. */
-    setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void {
-      for (const check of READINESS_CHECKS) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
+    setReadiness(checks: Readonly<Partial<Record<Label<'check'>, boolean>>>): void {
+      for (const check of LABELS.check) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
     },
     /** The connections of the pool of the database, and the bytes that the database takes. */
     setDatabase({
       pool,
       bytes,
     }: {
-      readonly pool: Readonly<Record<PoolState | 'waiting', number>>;
+      readonly pool: Readonly<Record<Label<'poolState'> | 'waiting', number>>;
       readonly bytes: number;
     }): void {
-      for (const state of POOL_STATES) metrics.poolConnections.set({ state }, pool[state]);
+      for (const state of LABELS.poolState) metrics.poolConnections.set({ state }, pool[state]);
       metrics.poolWaiting.set(pool.waiting);
       metrics.databaseBytes.set(bytes);
     },
     /** The free bytes of the disk of each folder that this process writes to. */
-    setDiskFree(bytes: Readonly<Partial<Record<Volume, number>>>): void {
+    setDiskFree(bytes: Readonly<Partial<Record<Label<'volume'>, number>>>): void {
       for (const [volume, free] of Object.entries(bytes)) metrics.diskFree.set({ volume }, free);
     },
-    recordRun: (status: RunEndStatus): void => metrics.runs.inc({ status }),
-    recordRunItem: (status: RunItemStatus): void => metrics.runItems.inc({ status }),
+    recordRun: (status: Label<'runStatus'>): void => metrics.runs.inc({ status }),
+    recordRunItem: (status: Label<'itemStatus'>): void => metrics.runItems.inc({ status }),
     /** A result with the output of an earlier run. */
     recordReusedOutput: (): void => metrics.reusedOutputs.inc(),
     resetForTesting(): void {
@@ -135,9 +118,9 @@ const IMPORT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 6
 const PROVIDER_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
 const HUB_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-const CHANGE = { mode: CHANGE_MODES, outcome: CHANGE_OUTCOMES };
-const IMPORT = { source: IMPORT_SOURCES, outcome: IMPORT_OUTCOMES };
-const HUB = { outcome: HUB_OUTCOMES };
+const CHANGE = { mode: LABELS.changeMode, outcome: LABELS.changeOutcome };
+const IMPORT = { source: LABELS.source, outcome: LABELS.importOutcome };
+const HUB = { outcome: LABELS.hubOutcome };
 
 /** Registers the metrics of the service. `zero` sets every series that they can have to 0. */
 function registerMetrics(registry: Registry) {
@@ -213,14 +196,14 @@ function registerMetrics(registry: Registry) {
       HUB_SECONDS,
       HUB,
     ),
-    queueJobs: gauge('svc_queue_jobs', 'Tasks in the queue, by state.', { state: QUEUE_STATES }),
+    queueJobs: gauge('svc_queue_jobs', 'Tasks in the queue, by state.', { state: LABELS.queueState }),
     readiness: gauge('svc_ready', '1 if a readiness check passes, else 0; checked when metrics are read.', {
-      check: READINESS_CHECKS,
+      check: LABELS.check,
     }),
     poolConnections: gauge(
       'svc_database_pool_connections',
       'Connections of this process to the database, by state; read when metrics are.',
-      { state: POOL_STATES },
+      { state: LABELS.poolState },
     ),
     poolWaiting: gauge('svc_database_pool_waiting', 'Work that waits for a connection to the database.', {}),
     databaseBytes: gauge('svc_database_size_bytes', 'Bytes that the database takes on its disk.', {}),
@@ -231,13 +214,13 @@ function registerMetrics(registry: Registry) {
       labelNames: ['volume'],
       registers,
     }),
-    runs: counter('svc_runs_total', 'Runs that ended, by status.', { status: RUN_STATUSES }),
-    runItems: counter('svc_run_items_total', 'Results of runs, by status.', { status: RUN_ITEM_STATUSES }),
+    runs: counter('svc_runs_total', 'Runs that ended, by status.', { status: LABELS.runStatus }),
+    runItems: counter('svc_run_items_total', 'Results of runs, by status.', { status: LABELS.itemStatus }),
     reusedOutputs: counter('svc_reused_outputs_total', 'Results of runs with the output of an earlier run.'),
     providerRequests: counter(
       'svc_provider_requests_total',
       'Requests of runs to model providers, by outcome; every retry counts.',
-      { outcome: PROVIDER_OUTCOMES },
+      { outcome: LABELS.providerOutcome },
     ),
     providerSeconds: histogram(
       'svc_provider_request_duration_seconds',

@@ -1,13 +1,6 @@
 // One table of every event, so that its types and its documentation cannot differ.
 import type { LogLevel } from '@svc/observability';
-import type {
-  ChangeMode,
-  ChangeOutcome,
-  HubOutcome,
-  ImportOutcomeLabel,
-  ImportSource,
-  RunEndStatus,
-} from './metric-labels.ts';
+import type { Label } from './metric-labels.ts';
 
 type JobKind = 'run' | 'import' | 'upload' | (string & {});
 
@@ -24,8 +17,8 @@ type Flag = Field<boolean>;
 type StatusCode = Field<number | null>;
 /** Takes the caught value itself. The log has its name, code, message and causes, and its stack at level `error`. */
 type Thrown = Field<unknown>;
-type Source = Field<ImportSource>;
-type Mode = Field<ChangeMode>;
+type Source = Field<Label<'source'>>;
+type Mode = Field<Label<'changeMode'>>;
 type Kind = Field<JobKind>;
 
 // Fields that several events have.
@@ -158,7 +151,7 @@ export const EVENTS = {
   }),
   'dataset.import.fail': warn('an import ended without a dataset', {
     source: '`hub`, `pkg_zip` or `file`' as Source,
-    outcome: '`failed` or `cancelled`' as Field<Exclude<ImportOutcomeLabel, 'succeeded'>>,
+    outcome: '`failed` or `cancelled`' as Field<Exclude<Label<'importOutcome'>, 'succeeded'>>,
     code: 'the stable error code' as Text,
     place: 'file, line and column of the error' as OptionalText,
     rows_done: 'rows that had been read' as OptionalCount,
@@ -167,7 +160,9 @@ export const EVENTS = {
   'dataset.change.start': info('a change of a dataset started', CHANGE),
   'dataset.change.finish': info('a change of a dataset was stored, or its content is what it was', {
     ...CHANGE,
-    outcome: '`succeeded` or `unchanged`' as Field<Extract<ChangeOutcome, 'succeeded' | 'unchanged'>>,
+    outcome: '`succeeded` or `unchanged`' as Field<
+      Extract<Label<'changeOutcome'>, 'succeeded' | 'unchanged'>
+    >,
     version: 'number of its newest version' as Count,
     version_hash: 'its version hash' as Text,
     added: 'items that were added' as Count,
@@ -177,7 +172,7 @@ export const EVENTS = {
   }),
   'dataset.change.fail': warn('a change of a dataset ended, and nothing of it was stored', {
     ...CHANGE,
-    outcome: '`failed` or `cancelled`' as Field<Extract<ChangeOutcome, 'failed' | 'cancelled'>>,
+    outcome: '`failed` or `cancelled`' as Field<Extract<Label<'changeOutcome'>, 'failed' | 'cancelled'>>,
     code: 'the stable error code' as Text,
     place: 'file, line and column of the error' as OptionalText,
     ...TOOK,
@@ -217,7 +212,7 @@ export const EVENTS = {
     host: 'host of the request' as Text,
     kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
     status_code: 'status code, null without a response' as StatusCode,
-    outcome: 'as the label of `svc_hub_requests_total`' as Field<HubOutcome>,
+    outcome: 'as the label of `svc_hub_requests_total`' as Field<Label<'hubOutcome'>>,
     bytes: 'bytes of the body that were read' as Count,
     ...TOOK,
     hub_request_id: 'the id that the hub gave the request, for its operators' as Field<string | null>,
@@ -334,7 +329,7 @@ export const EVENTS = {
     attempt: 'number of the attempt, from 1' as OptionalCount,
   }),
   'worker.run.finish': info('a run ended', {
-    status: '`completed`, `failed`, `cancelled` or `stopped`' as Field<RunEndStatus>,
+    status: '`completed`, `failed`, `cancelled` or `stopped`' as Field<Label<'runStatus'>>,
     item_count: 'number of results that the run has' as OptionalCount,
     ok: 'number of results with a score' as OptionalCount,
     failed: 'number of results with an error' as OptionalCount,

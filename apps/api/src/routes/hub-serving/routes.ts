@@ -83,11 +83,7 @@ export function infoRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-async function respond(
-  deps: RouteDeps,
-  repository: Repository,
-  { query, signal }: RouteRequest,
-): Promise<ReturnType<typeof json>> {
+async function respond(deps: RouteDeps, repository: Repository, { query, signal }: RouteRequest) {
   const { hubFiles } = deps.store;
   const key = await layoutOf(deps, repository, signal);
   const soon = await deps.files.factsSoon(key, signal);
@@ -280,11 +276,7 @@ export function treeRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-async function listTree(
-  deps: RouteDeps,
-  repository: Repository,
-  request: RouteRequest,
-): Promise<ReturnType<typeof json>> {
+async function listTree(deps: RouteDeps, repository: Repository, request: RouteRequest) {
   const { params, query, signal } = request;
   const folder = (params['folder'] ?? '').replace(/\/$/, '');
   if (folder !== '' && !FOLDERS.includes(folder)) throw entryNotFound(repository.commit);
@@ -310,11 +302,7 @@ async function listTree(
   return json(body, 200, nextPage(request, next));
 }
 
-async function findPaths(
-  deps: RouteDeps,
-  repository: Repository,
-  { body, signal }: RouteRequest,
-): Promise<ReturnType<typeof json>> {
+async function findPaths(deps: RouteDeps, repository: Repository, { body, signal }: RouteRequest) {
   const key = await layoutOf(deps, repository, signal);
   const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
   const wanted = new Set([paths].flat());
@@ -381,10 +369,7 @@ export function historyRoutes(deps: RouteDeps): readonly Route[] {
     },
   ];
 
-  async function listRefs(
-    { dataset, commit }: Repository,
-    { signal }: RouteRequest,
-  ): Promise<ReturnType<typeof json>> {
+  async function listRefs({ dataset, commit }: Repository, { signal }: RouteRequest) {
     const versions: ListedVersion[] = [];
     for (let cursor: string | null | undefined; cursor !== null && versions.length < MAX_TAGS; ) {
       const page: Page<ListedVersion> = await datasets.listVersions(dataset.id, {
@@ -405,10 +390,7 @@ export function historyRoutes(deps: RouteDeps): readonly Route[] {
     });
   }
 
-  async function listCommits(
-    { dataset }: Repository,
-    request: RouteRequest,
-  ): Promise<ReturnType<typeof json>> {
+  async function listCommits({ dataset }: Repository, request: RouteRequest) {
     const { query, signal } = request;
     const page = await datasets.listVersions(dataset.id, {
       limit: limitOf(query['limit'], VERSIONS_PER_PAGE),

@@ -69,14 +69,15 @@ class StopList {
 
 /** What the middleware of one request shares. */
 export class RequestState {
-  readonly #observed: ObservedRequest;
+  /** Its id, its route and the code of its error, for the log. */
+  readonly observed: ObservedRequest;
   readonly #response: ServerResponse;
   readonly #stop: StopList;
   #ending: AbortController | undefined;
   #caller: Caller = ANONYMOUS;
 
   constructor(observed: ObservedRequest, response: ServerResponse, stop: StopList) {
-    this.#observed = observed;
+    this.observed = observed;
     this.#response = response;
     this.#stop = stop;
     observed.setActor(ANONYMOUS.name);
@@ -89,29 +90,20 @@ export class RequestState {
   /** Later log lines have the caller's name. */
   identify(caller: Caller, next: () => void): void {
     this.#caller = caller;
-    this.#observed.setActor(caller.name);
+    this.observed.setActor(caller.name);
     runWithContext({ actor: caller.name }, next);
   }
 
   /** Later log lines, and the line of the request, do not name the caller, who is known all the same. */
   async disguise<T>(next: () => Promise<T>): Promise<T> {
-    this.#observed.setActor(ANONYMOUS.name);
+    this.observed.setActor(ANONYMOUS.name);
     return await runWithContext({ actor: ANONYMOUS.name }, next);
-  }
-
-  get id(): string {
-    return this.#observed.id;
   }
 
   /** @throws RequestError `request_id_too_long` */
   checkId(): void {
-    const { idError } = this.#observed;
+    const { idError } = this.observed;
     if (idError !== undefined) throw new RequestError('request_id_too_long', idError.message);
-  }
-
-  /** The route template, `__unmatched__` before it is known. */
-  get route(): string {
-    return this.#observed.route;
   }
 
   /**
@@ -122,29 +114,15 @@ export class RequestState {
     if (this.#ending === undefined) {
       this.#ending = new AbortController();
       if (!this.#response.closed) this.#stop.add(this.#ending);
-      else if (!this.#observed.isComplete) this.#leave();
+      else if (!this.observed.isComplete) this.#leave();
     }
     return this.#ending.signal;
-  }
-
-  setRoute(template: string): void {
-    this.#observed.setRoute(template);
-  }
-
-  /** Sets the code of an error response, for the log. */
-  setCode(code: string): void {
-    this.#observed.code = code;
-  }
-
-  /** The response is complete, though its request may still be arriving. */
-  setResponded(): void {
-    this.#observed.setResponded();
   }
 
   /** Ends the request when its connection or response has closed. */
   end(): void {
     if (this.#ending !== undefined) this.#stop.remove(this.#ending);
-    if (!this.#observed.isComplete) this.#leave();
+    if (!this.observed.isComplete) this.#leave();
   }
 
   #leave(): void {

@@ -98,7 +98,7 @@ export function endResponse(request: IncomingMessage, response: ServerResponse, 
   if (!response.headersSent) response.setHeader('Connection', 'close');
   if (body === undefined) response.flushHeaders();
   else response.write(body);
-  requestState(request).setResponded();
+  requestState(request).observed.setResponded();
   request.once('end', () => response.end());
   discardBody(request, () => response.end(() => request.socket.destroy()));
 }
