@@ -3,7 +3,7 @@ import { auditRoutes } from './audit.ts';
 import { consoleRoutes } from './console.ts';
 import { changeItemsRoute, editItemsRoute } from './datasets/change-items.ts';
 import { assetRoute, exportRoute, runExportRoute } from './datasets/export.ts';
-import { itemRoutes, itemTableRoutes } from './datasets/items.ts';
+import { itemRoutes } from './datasets/items.ts';
 import { datasetRoutes, resolvingDatasets, versionRoutes } from './datasets/routes.ts';
 import type { RouteDeps } from './deps.ts';
 import { documentationRoutes } from './docs/documentation.ts';
@@ -19,7 +19,7 @@ import {
 } from './hub-serving/routes.ts';
 import { jobRoutes } from './jobs.ts';
 import { settingsRoutes, statusRoute, telemetryRoute } from './operation.ts';
-import { resultTableRoutes, runRoutes } from './runs/routes.ts';
+import { runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { uploadPreviewRoute, uploadRoute } from './uploads/upload.ts';
 
@@ -36,11 +36,9 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     editItemsRoute(deps),
     ...versionRoutes(deps),
     ...itemRoutes(deps),
-    ...itemTableRoutes(deps),
     assetRoute(deps),
     exportRoute(deps),
     ...runRoutes(deps),
-    ...resultTableRoutes(deps),
     runExportRoute(deps),
     ...jobRoutes(deps),
     ...settingsRoutes(deps),

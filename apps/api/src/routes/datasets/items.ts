@@ -66,7 +66,7 @@ const ASSETS: Schema = {
 };
 
 export function itemRoutes(deps: RouteDeps): readonly Route[] {
-  return [listRoute(deps), linesRoute(deps), diffRoute(deps)];
+  return [listRoute(deps), linesRoute(deps), diffRoute(deps), ...tableRoutes(deps)];
 }
 
 function listRoute({ store }: RouteDeps): Route {
@@ -194,7 +194,7 @@ function diffRoute({ store }: RouteDeps): Route {
 const serializeDifference = (entry: DiffEntry): JsonBody =>
   entry.change === 'changed' ? CHANGED_ITEM.toBody(entry) : PLACED_DIFFERENCE.toBody(entry);
 
-export function itemTableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
+function tableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
   return (['csv', 'parquet'] as const).map((format) => {
     const table = tableRoute(format, {
       columns: ITEM_COLUMNS,

@@ -63,9 +63,27 @@ export const DATASET_READ = {
   errors: ['item_too_large'],
 } as const;
 
-export function datasetRoutes(deps: RouteDeps): readonly Route[] {
+export function datasetRoutes({ logger, store: { datasets } }: RouteDeps): readonly Route[] {
   return [
-    listRoute(deps),
+    {
+      ...DATASET_READ,
+      path: '/datasets',
+      operationId: 'listDatasets',
+      summary: 'Datasets, newest first',
+      query: {
+        ...PAGE_QUERY,
+        name: { type: 'string', description: 'exactly this name' },
+        q: { type: 'string', description: 'part of the name, description or handle, in any case, or the id' },
+        source: { enum: ['hub', 'pkg_zip', 'file'], type: 'string' },
+        version_hash: SHA256,
+        sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
+      },
+      responses: ok('a page', page(LISTED_DATASET)),
+      handle: (request) => {
+        const order = request.query['sort'] as DatasetOrder | undefined;
+        return listed(request, datasets.list(wanted(request, { order })), serializeListed);
+      },
+    },
     {
       ...DATASET_READ,
       path: '/datasets/{id}',
@@ -75,7 +93,7 @@ export function datasetRoutes(deps: RouteDeps): readonly Route[] {
       responses: ok('the dataset', DATASET),
       handle: async ({ params, query, signal }) => {
         const version = query['version'] as number | undefined;
-        return json(SUMMARY.toBody(await deps.store.datasets.get(params['id'] ?? '', { version, signal })));
+        return json(SUMMARY.toBody(await datasets.get(params['id'] ?? '', { version, signal })));
       },
     },
     {
@@ -86,85 +104,55 @@ export function datasetRoutes(deps: RouteDeps): readonly Route[] {
       query: { ...PAGE_QUERY, ...VERSION },
       responses: ok('a page', page(SECTION.schema)),
       handle: (request) => {
-        const found = deps.store.datasets.listSections(request.params['id'] ?? '', wanted(request));
+        const found = datasets.listSections(request.params['id'] ?? '', wanted(request));
         return listed(request, found, SECTION.toBody);
       },
     },
-    updateRoute(deps),
-    deleteRoute(deps),
+    {
+      method: 'patch',
+      path: '/datasets/{id}',
+      operationId: 'updateDataset',
+      summary: 'Change name, handle, description or notes',
+      tag: 'datasets',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: { name: NAME, handle: HANDLE, description: OPTIONAL_TEXT, notes: OPTIONAL_TEXT },
+          additionalProperties: false,
+          minProperties: 1,
+        },
+      },
+      responses: ok('the updated dataset', DATASET),
+      errors: ['handle_taken'],
+      handle: async ({ params, body }) => {
+        const changes = body as DatasetChanges;
+        const dataset = await datasets.update(params['id'] ?? '', changes);
+        logger.log('dataset.update', { dataset_id: dataset.id, changed: Object.keys(changes) });
+        return json(SUMMARY.toBody(dataset));
+      },
+    },
+    {
+      method: 'delete',
+      path: '/datasets/{id}',
+      operationId: 'deleteDataset',
+      summary: 'Delete a dataset with its sections, items and runs',
+      tag: 'datasets',
+      access: 'admin',
+      responses: { 204: { description: 'the dataset is deleted' } },
+      handle: async ({ params }) => {
+        const id = params['id'] ?? '';
+        await datasets.delete(id);
+        logger.log('dataset.delete', { dataset_id: id });
+        return empty(204);
+      },
+    },
   ];
-}
-
-function listRoute({ store: { datasets } }: RouteDeps): Route {
-  return {
-    ...DATASET_READ,
-    path: '/datasets',
-    operationId: 'listDatasets',
-    summary: 'Datasets, newest first',
-    query: {
-      ...PAGE_QUERY,
-      name: { type: 'string', description: 'exactly this name' },
-      q: { type: 'string', description: 'part of the name, description or handle, in any case, or the id' },
-      source: { enum: ['hub', 'pkg_zip', 'file'], type: 'string' },
-      version_hash: SHA256,
-      sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
-    },
-    responses: ok('a page', page(LISTED_DATASET)),
-    handle: (request) => {
-      const order = request.query['sort'] as DatasetOrder | undefined;
-      return listed(request, datasets.list(wanted(request, { order })), serializeListed);
-    },
-  };
 }
 
 function serializeListed({ lastRun, ...dataset }: ListedDataset): JsonBody {
   return { ...serializeSummary(dataset), last_run: lastRun === null ? null : LAST_RUN.toBody(lastRun) };
-}
-
-function updateRoute({ logger, store: { datasets } }: RouteDeps): Route {
-  return {
-    method: 'patch',
-    path: '/datasets/{id}',
-    operationId: 'updateDataset',
-    summary: 'Change name, handle, description or notes',
-    tag: 'datasets',
-    access: 'editor',
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: { name: NAME, handle: HANDLE, description: OPTIONAL_TEXT, notes: OPTIONAL_TEXT },
-        additionalProperties: false,
-        minProperties: 1,
-      },
-    },
-    responses: ok('the updated dataset', DATASET),
-    errors: ['handle_taken'],
-    handle: async ({ params, body }) => {
-      const changes = body as DatasetChanges;
-      const dataset = await datasets.update(params['id'] ?? '', changes);
-      logger.log('dataset.update', { dataset_id: dataset.id, changed: Object.keys(changes) });
-      return json(SUMMARY.toBody(dataset));
-    },
-  };
-}
-
-function deleteRoute({ logger, store: { datasets } }: RouteDeps): Route {
-  return {
-    method: 'delete',
-    path: '/datasets/{id}',
-    operationId: 'deleteDataset',
-    summary: 'Delete a dataset with its sections, items and runs',
-    tag: 'datasets',
-    access: 'admin',
-    responses: { 204: { description: 'the dataset is deleted' } },
-    handle: async ({ params }) => {
-      const id = params['id'] ?? '';
-      await datasets.delete(id);
-      logger.log('dataset.delete', { dataset_id: id });
-      return empty(204);
-    },
-  };
 }
 
 export const VERSION: Readonly<Record<'version', Schema>> = {
@@ -226,93 +214,88 @@ export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
   run_count: COUNT,
 });
 
-export function versionRoutes(deps: RouteDeps): readonly Route[] {
-  return [listVersionsRoute(deps), restoreRoute(deps), deleteVersionRoute(deps)];
-}
-
-function listVersionsRoute({ store }: RouteDeps): Route {
-  return {
-    ...DATASET_READ,
-    path: '/datasets/{id}/versions',
-    operationId: 'listVersions',
-    summary: 'The history of a dataset, newest first',
-    query: PAGE_QUERY,
-    responses: ok('a page', page(DATASET_VERSION.schema)),
-    handle: (request) => {
-      const found = store.datasets.listVersions(request.params['id'] ?? '', wanted(request));
-      return listed(request, found, DATASET_VERSION.toBody);
-    },
-  };
-}
-
-function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: RouteDeps): Route {
-  return {
-    method: 'post',
-    path: '/datasets/{id}/restore',
-    operationId: 'restoreVersion',
-    summary: 'Make the content of an old version the newest one',
-    tag: 'datasets',
-    access: 'editor',
-    query: { message: MESSAGE },
-    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
-    body: jsonBody(
-      {
-        version: {
-          type: ['integer', 'string'],
-          description: 'its number, or at least 8 digits of its hash',
-        },
-        message: MESSAGE_OR_NULL,
+export function versionRoutes({ logger, metrics, store }: RouteDeps): readonly Route[] {
+  const { datasets, idempotency } = store;
+  return [
+    {
+      ...DATASET_READ,
+      path: '/datasets/{id}/versions',
+      operationId: 'listVersions',
+      summary: 'The history of a dataset, newest first',
+      query: PAGE_QUERY,
+      responses: ok('a page', page(DATASET_VERSION.schema)),
+      handle: (request) => {
+        const found = datasets.listVersions(request.params['id'] ?? '', wanted(request));
+        return listed(request, found, DATASET_VERSION.toBody);
       },
-      ['version'],
-    ),
-    responses: CHANGE_RESPONSES,
-    errors: ['version_not_found', 'ambiguous_version'],
-    handle: async (request) => {
-      const { body, params, signal } = request;
-      const datasetId = params['id'] ?? '';
-      const facts = changeFacts(request, body['message'] as string | null | undefined);
-      const named = String(body['version']);
-      const { ifMatch = null, message } = facts;
-      const digest = (): Uint8Array =>
-        requestDigest(`POST /datasets/${datasetId}/restore`, named, ifMatch, message);
-      return await withIdempotency(request, idempotency, digest, async (claim) => {
-        const version = (await datasets.resolve(datasetId, named, signal)).version as number;
-        const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
-        const of = ({ dataset, changed }: RestoredDataset): StoredResponse =>
-          datasetChanged(dataset, changed);
-        try {
-          const response = claim && { claim, of };
-          const restored = await datasets.restore({ ...facts, datasetId, version }, response);
-          observed.finished(restored.changed);
-          return of(restored);
-        } catch (error) {
-          observed.failed(error, requestFailure(error, signal));
-          throw error;
-        }
-      });
     },
-  };
-}
-
-function deleteVersionRoute({ logger, store: { datasets } }: RouteDeps): Route {
-  return {
-    method: 'delete',
-    path: '/datasets/{id}/versions/{version}',
-    operationId: 'deleteVersion',
-    summary: 'Delete an old version, and permanently remove what no other version contains',
-    tag: 'datasets',
-    access: 'admin',
-    query: { runs: { type: 'string', enum: ['delete'], description: 'delete the runs of the version too' } },
-    headers: { 'If-Match': IF_MATCH },
-    responses: { 204: { description: 'the version is deleted' } },
-    errors: ['version_not_found', 'ambiguous_version', 'newest_version', 'version_has_runs', 'run_active'],
-    handle: async ({ params, query, header, signal }) => {
-      const id = params['id'] ?? '';
-      const ifMatch = readIfMatch(header('if-match'));
-      const version = (await datasets.resolve(id, params['version'], signal)).version as number;
-      await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete', ifMatch });
-      logger.log('dataset.version.delete', { dataset_id: id, version });
-      return empty(204);
+    {
+      method: 'post',
+      path: '/datasets/{id}/restore',
+      operationId: 'restoreVersion',
+      summary: 'Make the content of an old version the newest one',
+      tag: 'datasets',
+      access: 'editor',
+      query: { message: MESSAGE },
+      headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
+      body: jsonBody(
+        {
+          version: {
+            type: ['integer', 'string'],
+            description: 'its number, or at least 8 digits of its hash',
+          },
+          message: MESSAGE_OR_NULL,
+        },
+        ['version'],
+      ),
+      responses: CHANGE_RESPONSES,
+      errors: ['version_not_found', 'ambiguous_version'],
+      handle: async (request) => {
+        const { body, params, signal } = request;
+        const datasetId = params['id'] ?? '';
+        const facts = changeFacts(request, body['message'] as string | null | undefined);
+        const named = String(body['version']);
+        const { ifMatch = null, message } = facts;
+        const digest = (): Uint8Array =>
+          requestDigest(`POST /datasets/${datasetId}/restore`, named, ifMatch, message);
+        return await withIdempotency(request, idempotency, digest, async (claim) => {
+          const version = (await datasets.resolve(datasetId, named, signal)).version as number;
+          const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
+          const of = ({ dataset, changed }: RestoredDataset): StoredResponse =>
+            datasetChanged(dataset, changed);
+          try {
+            const response = claim && { claim, of };
+            const restored = await datasets.restore({ ...facts, datasetId, version }, response);
+            observed.finished(restored.changed);
+            return of(restored);
+          } catch (error) {
+            observed.failed(error, requestFailure(error, signal));
+            throw error;
+          }
+        });
+      },
     },
-  };
+    {
+      method: 'delete',
+      path: '/datasets/{id}/versions/{version}',
+      operationId: 'deleteVersion',
+      summary: 'Delete an old version, and permanently remove what no other version contains',
+      tag: 'datasets',
+      access: 'admin',
+      query: {
+        runs: { type: 'string', enum: ['delete'], description: 'delete the runs of the version too' },
+      },
+      headers: { 'If-Match': IF_MATCH },
+      responses: { 204: { description: 'the version is deleted' } },
+      errors: ['version_not_found', 'ambiguous_version', 'newest_version', 'version_has_runs', 'run_active'],
+      handle: async ({ params, query, header, signal }) => {
+        const id = params['id'] ?? '';
+        const ifMatch = readIfMatch(header('if-match'));
+        const version = (await datasets.resolve(id, params['version'], signal)).version as number;
+        await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete', ifMatch });
+        logger.log('dataset.version.delete', { dataset_id: id, version });
+        return empty(204);
+      },
+    },
+  ];
 }

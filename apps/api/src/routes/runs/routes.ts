@@ -11,7 +11,7 @@ import { changeRunRoutes } from './change.ts';
 import { createRunRoute, rescoreRunRoute, tryRunRoute } from './create.ts';
 import { pendingRoutes, pushRoutes } from './external.ts';
 import { labelRoutes } from './labels.ts';
-import { compareRunsRoute, compareSlicesRoute, resultRequestRoute, runPartsRoutes } from './run-parts.ts';
+import { compareRoutes, resultRequestRoute, runPartsRoutes } from './run-parts.ts';
 import { idOf, RESULTS_QUERY, RUN_READ, resultsConditions } from './run-queries.ts';
 import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 
@@ -29,14 +29,14 @@ export function runRoutes(deps: RouteDeps): readonly Route[] {
     tryRunRoute(createRun),
     ...changeRunRoutes(deps),
     rescoreRunRoute(deps),
-    compareRunsRoute(deps),
-    compareSlicesRoute(deps),
+    ...compareRoutes(deps),
     ...pendingRoutes(deps),
     ...pushRoutes(deps),
     ...runPartsRoutes(deps),
     resultRequestRoute(deps),
     ...labelRoutes(deps),
     providersRoute(deps),
+    ...resultTableRoutes(deps),
     {
       ...RUN_READ,
       path: '/runs',
@@ -126,7 +126,7 @@ const OPERATIONS = {
   parquet: 'downloadResultsParquet',
 } as const;
 
-export function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
+function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
     ...RUN_READ,
     ...tableRoute(format, {
@@ -203,7 +203,7 @@ interface ListedProvider {
   readonly models: string[];
 }
 
-export function providersRoute({ store: { runs }, config }: RouteDeps): Route {
+function providersRoute({ store: { runs }, config }: RouteDeps): Route {
   return {
     ...RUN_READ,
     path: '/providers',

@@ -225,65 +225,65 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
   },
 };
 
-export function compareRunsRoute({ store: { runs } }: RouteDeps): Route {
-  return {
-    ...RUN_READ,
-    path: '/runs/{id}/compare/{other_id}',
-    operationId: 'compareRuns',
-    summary: 'Compare another run with this one, over the items that both have scored',
-    query: {
-      ...PLACED_PAGE_QUERY,
-      only: {
-        type: 'string',
-        enum: ['regressions', 'improvements', 'changed_output'],
-        description: 'list only items with a lower score, a higher score, or another output in the other run',
+export function compareRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
+  return [
+    {
+      ...RUN_READ,
+      path: '/runs/{id}/compare/{other_id}',
+      operationId: 'compareRuns',
+      summary: 'Compare another run with this one, over the items that both have scored',
+      query: {
+        ...PLACED_PAGE_QUERY,
+        only: {
+          type: 'string',
+          enum: ['regressions', 'improvements', 'changed_output'],
+          description:
+            'list only items with a lower score, a higher score, or another output in the other run',
+        },
+        ...SCORED_PAIRS,
       },
-      ...SCORED_PAIRS,
-    },
-    responses: ok('the comparison, and a page of the items in which the runs differ', COMPARISON),
-    handle: async (request) => {
-      const { params, query } = request;
-      const found = await runs.compare(idOf(params), params['other_id'] ?? '', wanted(request));
-      return json({
-        ...found.scores,
-        ...COMPARED.toBody(found),
-        ...toPage(found, query, (item) =>
-          DIFFERENCE.toBody({ ...item, difference: item.otherScore - item.score }),
-        ),
-      });
-    },
-  };
-}
-
-export function compareSlicesRoute({ store: { runs } }: RouteDeps): Route {
-  return {
-    ...RUN_READ,
-    path: '/runs/{id}/compare/{other_id}/slices',
-    operationId: 'compareRunSlices',
-    summary: 'Compare another run with this one by slices of the items that both have scored',
-    query: {
-      by: {
-        type: 'string',
-        maxLength: 1024,
-        pattern: '^(?:tag|/(?:[^~]|~[01])*)$',
-        'x-rule': 'must be tag, or a JSON Pointer such as /meta/level',
-        description:
-          '`tag`, the default, or a JSON Pointer into the items of this run, of at most 50 values; of tags the first 50',
+      responses: ok('the comparison, and a page of the items in which the runs differ', COMPARISON),
+      handle: async (request) => {
+        const { params, query } = request;
+        const found = await runs.compare(idOf(params), params['other_id'] ?? '', wanted(request));
+        return json({
+          ...found.scores,
+          ...COMPARED.toBody(found),
+          ...toPage(found, query, (item) =>
+            DIFFERENCE.toBody({ ...item, difference: item.otherScore - item.score }),
+          ),
+        });
       },
-      ...SCORED_PAIRS,
     },
-    responses: ok('the slices, those with most pairs first', COMPARED_SLICES),
-    handle: async (request) => {
-      const { params, query } = request;
-      const by = (query['by'] as string | undefined) ?? 'tag';
-      const slices = await runs.compareSlices(
-        idOf(params),
-        params['other_id'] ?? '',
-        wanted(request, { by }),
-      );
-      return json({
-        data: slices.map(({ value, scores }) => ({ values: [new JsonText(value)], ...scores })),
-      });
+    {
+      ...RUN_READ,
+      path: '/runs/{id}/compare/{other_id}/slices',
+      operationId: 'compareRunSlices',
+      summary: 'Compare another run with this one by slices of the items that both have scored',
+      query: {
+        by: {
+          type: 'string',
+          maxLength: 1024,
+          pattern: '^(?:tag|/(?:[^~]|~[01])*)$',
+          'x-rule': 'must be tag, or a JSON Pointer such as /meta/level',
+          description:
+            '`tag`, the default, or a JSON Pointer into the items of this run, of at most 50 values; of tags the first 50',
+        },
+        ...SCORED_PAIRS,
+      },
+      responses: ok('the slices, those with most pairs first', COMPARED_SLICES),
+      handle: async (request) => {
+        const { params, query } = request;
+        const by = (query['by'] as string | undefined) ?? 'tag';
+        const slices = await runs.compareSlices(
+          idOf(params),
+          params['other_id'] ?? '',
+          wanted(request, { by }),
+        );
+        return json({
+          data: slices.map(({ value, scores }) => ({ values: [new JsonText(value)], ...scores })),
+        });
+      },
     },
-  };
+  ];
 }
