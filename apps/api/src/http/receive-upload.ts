@@ -43,11 +43,7 @@ export async function receiveUpload(
 
 export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
 
-/**
- * Receives a body of JSON Lines like a form with one file, or else a form.
- *
- * @throws as {@link receiveUpload}
- */
+/** Receives a body of JSON Lines like a form with one file, or else a form. */
 export const receiveLinesOrUpload: typeof receiveUpload = async (request, staging, limits, names, signal) => {
   if (!request.is([...LINES_TYPES])) {
     checkMediaType(request, ['multipart/form-data', ...LINES_TYPES]);
@@ -146,8 +142,6 @@ interface FormFile {
  * Reads the parts of a multipart form (RFC 7578) as they arrive: a limited number of files, one after
  * another and as fast as they are read, and of fields. When the loop over the parts ends early, the rest of the form is not read: the
  * response discards it.
- *
- * @throws RequestError `invalid_request`, `upload_too_large`; the reason of `signal` when it aborts
  */
 function formParts(request: Request, limits: FormLimits, signal: AbortSignal): AsyncIterable<FormPart> {
   signal.throwIfAborted();

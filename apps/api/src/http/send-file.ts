@@ -71,11 +71,7 @@ interface RangedFile {
   read(range: ByteRange): AsyncIterable<Uint8Array>;
 }
 
-/**
- * The response with a file: 304 if the client has it, 206 for a range, else 200.
- *
- * @throws RequestError `range_not_satisfiable`
- */
+/** The response with a file: 304 if the client has it, 206 for a range, else 200. */
 export function rangedResponse(
   { header, raw }: Pick<RouteRequest, 'header' | 'raw'>,
   { byteLength, etag, headers, bodyHeaders, read }: RangedFile,
@@ -154,8 +150,6 @@ export const SAFE: Readonly<Record<string, string>> = {
 
 /**
  * The type of bytes that users have uploaded, with the headers {@link SAFE}: those of a safe media type are shown as such, any other is a download.
- *
- * @param fileName of a download
  */
 export function mediaHeaders(mediaType: string | null, fileName: string): Readonly<Record<string, string>> {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';

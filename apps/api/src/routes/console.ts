@@ -44,10 +44,10 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
       headers: { 'Accept-Encoding': { type: 'string', description: '`br` or `gzip`' } },
       responses: ok('the file', { type: 'string' }),
       errors: ['not_found'],
-      handle: async ({ params, header }) => {
+      handle: async ({ params, raw }) => {
         const file = console.files.get(params['file'] ?? '');
         if (file === undefined) throw new RequestError('not_found', 'The console has no file of this name.');
-        return sendFile(file, header('accept-encoding') ?? '');
+        return sendFile(file, raw.acceptsEncodings());
       },
     },
     ...pages,
@@ -88,9 +88,9 @@ export function consolePage({ page }: ConsoleFiles, cookies: string | undefined)
   };
 }
 
-function sendFile({ type, bodies }: ConsoleFile, acceptEncoding: string): RouteResponse {
-  const accepted = acceptedEncodings(acceptEncoding);
-  const [encoding, bytes] = [...bodies].find(([name]) => name === 'identity' || accepted.has(name)) ?? [];
+function sendFile({ type, bodies }: ConsoleFile, accepted: readonly string[]): RouteResponse {
+  const [encoding, bytes] =
+    [...bodies].find(([name]) => name === 'identity' || accepted.includes(name)) ?? [];
   async function* body(): AsyncGenerator<Uint8Array> {
     if (bytes !== undefined) yield bytes;
   }
@@ -101,22 +101,6 @@ function sendFile({ type, bodies }: ConsoleFile, acceptEncoding: string): RouteR
     Vary: 'Accept-Encoding',
     ...(encoding === undefined || encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
   });
-}
-
-/** The encodings that a client takes (RFC 9110 section 12.5.3); a weight of 0 refuses one. */
-function acceptedEncodings(header: string): ReadonlySet<string> {
-  const entries = header
-    .slice(0, 1024)
-    .split(',')
-    .map((entry) =>
-      entry
-        .toLowerCase()
-        .split(';')
-        .map((part) => part.trim()),
-    );
-  return new Set(
-    entries.flatMap(([name = '', weight]) => (/^q=0(?:\.0*)?$/.test(weight ?? '') ? [] : [name])),
-  );
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -150,11 +134,7 @@ export interface ConsoleFiles {
 /** What the page has where its name belongs. */
 const NAME = /__NAME__/g;
 
-/**
- * Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it.
- *
- * @param name what the console is called
- */
+/** Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it. */
 export function openConsole(folder: string, name: string): ConsoleFiles | null {
   const index = join(folder, 'index.html');
   if (!existsSync(index)) return null;

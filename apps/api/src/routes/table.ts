@@ -59,11 +59,7 @@ export function tableRoute<Row, Source extends AsyncDisposable>(
   };
 }
 
-/**
- * The columns that a query asks for.
- *
- * @throws RequestError `invalid_request` for an unknown or repeated name
- */
+/** The columns that a query asks for. */
 function columnsOf<Row>(asked: unknown, { columns, others = [] }: Columns<Row>): readonly TableColumn<Row>[] {
   if (typeof asked !== 'string') return columns;
   const available = new Map([...columns, ...others].map((column) => [column.name, column]));

@@ -156,11 +156,7 @@ interface OrphanOptions extends Pick<ServerPlan, 'layout' | 'superuserPassword' 
   readonly deadline: number;
 }
 
-/**
- * Stops the server of a process that died. If the process is alive, the error names it.
- *
- * @throws EmbeddedPostgresError; the reason of the signal when it aborts
- */
+/** Stops the server of a process that died. If the process is alive, the error names it. */
 export async function stopOrphan(options: OrphanOptions): Promise<void> {
   const { layout, superuserPassword: password, deadline, signal } = options;
   for (;;) {
@@ -268,9 +264,6 @@ const ORDINARY = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPA
 /**
  * Creates or corrects the service's role, an ordinary one, and the database that it owns. Writes nothing if both are
  * as required.
- *
- * @param superuser connection to the maintenance database
- * @param password of the role; letters, digits, `-` and `_`
  */
 async function prepareDatabase(superuser: pg.Client, password: string): Promise<void> {
   const { rows } = await superuser.query<{ ordinary: boolean | null; owner: string | null }>(

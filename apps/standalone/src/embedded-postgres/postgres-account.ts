@@ -65,8 +65,6 @@ async function createPostgresAccount(): Promise<Account> {
 /**
  * Finds the first folder, on the path to the code or to the data, that an account cannot enter. A root process can
  * continue as that account only without one.
- *
- * @returns null when there is none
  */
 export async function obstacleTo(account: Account, dataDir: string): Promise<string | null> {
   // what is loaded later, also by threads

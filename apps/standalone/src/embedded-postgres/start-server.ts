@@ -143,11 +143,7 @@ async function endOf(ended: Promise<void>, timeoutMs: number, signal?: AbortSign
   done.abort();
 }
 
-/**
- * Opens the log of the server to append to it, and empties it first when it is large.
- *
- * @throws EmbeddedPostgresError
- */
+/** Opens the log of the server to append to it, and empties it first when it is large. */
 async function openLog(layout: Layout, account: Account | null): Promise<FileHandle> {
   const size = (await stat(layout.log).catch(() => null))?.size ?? 0;
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;

@@ -193,11 +193,7 @@ function readKeyName(stated: string, place: string): string {
   return name;
 }
 
-/**
- * Checks keys together. Labels, changes and repeated requests belong to names: two keys of one name see the same.
- *
- * @throws Error
- */
+/** Checks keys together. Labels, changes and repeated requests belong to names: two keys of one name see the same. */
 export function checkKeys(keys: readonly ApiKey[]): readonly ApiKey[] {
   if (new Set(keys.map((key) => digestOf(key).toString('hex'))).size < keys.length)
     throw new Error('has a duplicate key');

@@ -152,11 +152,7 @@ export function packageLimits(config: Config) {
   };
 }
 
-/**
- * The URL of the PostgreSQL that the processes of the service share.
- *
- * @throws ConfigError `invalid_config` when it is not configured
- */
+/** The URL of the PostgreSQL that the processes of the service share. */
 export function requiredDatabaseUrl({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
   if (databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL is missing: only `npm start` runs its own database']);

@@ -13,11 +13,7 @@ export interface Variable<T> {
   readonly default: string;
   readonly description: string;
   readonly secret: boolean;
-  /**
-   * Parses the text, or undefined for an absent variable.
-   *
-   * @throws Error that says what is wrong
-   */
+  /** Parses the text, or undefined for an absent variable. */
   readonly parse: (text: string | undefined) => T;
 }
 

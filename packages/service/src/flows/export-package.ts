@@ -49,8 +49,6 @@ export interface ExportOptions extends RunSelection {
 /**
  * Exports an open dataset: stored texts → package. Parses only items that embed files, and holds one batch. The
  * caller closes the dataset when the bytes have been taken, or are not needed.
- *
- * @throws as {@link selectedRun}, {@link exportBaseline}
  */
 export async function exportPackage(open: OpenDataset, options: ExportOptions): Promise<FileExport> {
   const { dataset } = open;
@@ -150,11 +148,7 @@ function statedScores(run: ExportedRun): { readonly scores: JsonObject; readonly
   };
 }
 
-/**
- * The run that the bar of a run compares with.
- *
- * @throws StoreError `invalid_request` for a run without one; `run_not_found` if it was deleted
- */
+/** The run that the bar of a run compares with. */
 async function exportBaseline(
   open: OpenDataset,
   run: ExportedRun | null,

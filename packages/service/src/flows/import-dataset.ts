@@ -32,13 +32,7 @@ export interface ImportSource {
   /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
   readonly skippedFiles?: SkippedFiles;
-  /**
-   * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
-   *
-   * @param report of the draft
-   * @returns what else the dataset is made of; null after a fault that ended the pass
-   * @throws errors of an unreadable source, and of the draft
-   */
+  /** Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues. */
   write(draft: DatasetDraft, report: ImportReport, signal: AbortSignal): Promise<DraftContent | null>;
   toError(fault: JsonlError): ImportError;
 }
@@ -90,13 +84,7 @@ export interface DryRun extends ImportNotes {
   readonly skipped: FaultList | null;
 }
 
-/**
- * Does everything that an import does with its commit, and returns the faults.
- *
- * @param draft of a dry run
- * @param report of the draft
- * @throws what the source and the draft throw
- */
+/** Does everything that an import does with its commit, and returns the faults. */
 export async function dryRun(
   source: ImportSource,
   draft: DatasetDraft,
@@ -136,8 +124,6 @@ export function importNotesJson({ warnings, unusedColumns, skippedFiles }: Impor
 /**
  * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. An import of a
  * change is logged as a change.
- *
- * @param draft that the import writes; counted when it ends
  */
 export function observeImport(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },

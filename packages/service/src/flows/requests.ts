@@ -70,11 +70,7 @@ export interface ImportJobRequest extends ImportRequest {
   readonly target: ImportTarget;
 }
 
-/**
- * Reads an import from its request body (http-api section 2); null means absent.
- *
- * @param body that is valid under the schema of the endpoint
- */
+/** Reads an import from its request body (http-api section 2); null means absent. */
 export function toImportRequest(body: JsonObject): ImportRequest {
   const mapping = objectOf(body, 'mapping');
   const { token, ...config } = toHubSource(objectOf(body, 'config'));

@@ -82,18 +82,17 @@ function watchBody(
   intervalMs: number,
   look: (abort: (message: string) => void) => void,
 ): BodyWatch {
-  const late = followSignal(signal);
+  const late = new AbortController();
   const abort = (message: string): void => late.abort(new RequestError('request_timeout', message));
   const timer = setInterval(() => look(abort), intervalMs);
   timer.unref();
-  return { signal: late.signal, [Symbol.dispose]: () => clearInterval(timer) };
+  const either = AbortSignal.any([signal, late.signal]);
+  return { signal: either, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /**
  * Writes a stream to a response. Destroys the response when its reader takes longer than `timeoutMs` for 512 KiB: a
  * stream holds a connection to the database, and a reader that stalls would keep it from all others.
- *
- * @throws what the stream throws; the signal's reason
  */
 export async function writeStream(
   response: ServerResponse,
@@ -131,16 +130,4 @@ export function limitClosing(response: ServerResponse, timeoutMs: number): void 
 function destroyAfter(response: ServerResponse, timeoutMs: number): Disposable {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   return { [Symbol.dispose]: () => clearTimeout(timer) };
-}
-
-/**
- * Makes a controller that aborts when `signal` does, with its reason, or by itself. Both must live equally long: unlike
- * `AbortSignal.any`, which takes several times as long, the signal holds the controller.
- */
-function followSignal(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  return controller;
 }

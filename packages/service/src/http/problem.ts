@@ -184,12 +184,7 @@ function fromExpress(error: unknown): unknown {
   return new RequestError('invalid_request', 'The path must be percent-encoded text.', { cause: error });
 }
 
-/**
- * The page for a browser whose address the service does not respond to: it says what the operator sets.
- *
- * @param host the `Host` header as it came
- * @param detail why the request was refused
- */
+/** The page for a browser whose address the service does not respond to: it says what the operator sets. */
 function refusedPage(host: string, detail: string): string {
   const name = parseAuthority(host, 'http')?.name ?? '';
   const setting = `SVC_ALLOWED_HOSTS=${name === '' ? 'name' : name}`;

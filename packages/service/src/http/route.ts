@@ -30,11 +30,7 @@ export interface RouteRequest {
   readonly isSecure: boolean;
   /** The origins under which the client may know the service, such as `https://datasets.example.org`. */
   readonly origins: readonly string[];
-  /**
-   * Identifies a caller by a key in the body. Wrong keys count like wrong keys in headers.
-   *
-   * @throws RequestError `rate_limited` after too many wrong keys
-   */
+  /** Identifies a caller by a key in the body. Wrong keys count like wrong keys in headers. */
   readonly identify: (key: string) => Caller;
   /** Aborts when the client disconnects or the service is forced to stop. */
   readonly signal: AbortSignal;

@@ -173,11 +173,7 @@ export function configureHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
 }
 
-/**
- * Whether there is a process of this id on this machine.
- *
- * @param kill `process.kill`; signal 0 only asks
- */
+/** Whether there is a process of this id on this machine. */
 export function isProcessAlive(kill: (pid: number, signal: 0) => boolean, pid: number): boolean {
   try {
     return kill(pid, 0);

@@ -98,11 +98,7 @@ export function changeFacts(
   };
 }
 
-/**
- * An import and what its query and headers say, for its digest.
- *
- * @param route such as `POST /datasets/upload`
- */
+/** An import and what its query and headers say, for its digest. */
 export function importOperation(
   route: string,
   request: Pick<RouteRequest, 'header' | 'query' | 'caller'>,
@@ -306,12 +302,7 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
   };
 }
 
-/**
- * The response to a change: the summary of the newest version, new or not.
- *
- * @param notes on what was imported
- * @param runId the run of a package, which belongs to the version
- */
+/** The response to a change: the summary of the newest version, new or not. */
 export function datasetChanged(
   dataset: DatasetSummary,
   { isNew, change, version }: ChangedDataset,

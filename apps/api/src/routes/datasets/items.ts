@@ -243,8 +243,6 @@ export interface ItemPageOptions {
 /**
  * A page of items. Files are read and sent in pieces, so that memory holds none of them whole. An item with a file that is
  * gone gets links and an error, and the others are whole.
- *
- * @throws StoreError `unavailable`
  */
 export async function itemPage(
   assets: Store['assets'],

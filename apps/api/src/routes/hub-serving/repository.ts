@@ -126,8 +126,6 @@ async function findRepository(
 /**
  * Finds a repository and reads it. What is deleted in between is looked for once more: a handle may be another dataset's by
  * then, and `main` a newer version.
- *
- * @throws as `findRepository` and `read`
  */
 export async function readRepository<Result>(
   deps: RouteDeps,

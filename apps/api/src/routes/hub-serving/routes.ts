@@ -479,9 +479,6 @@ async function openFile(
   };
 }
 
-/** The groups of a short range: only the groups of its lines are read. */
-const FEW_GROUPS = 2;
-
 /** A range of the lines of a section, of the groups that it touches, in one snapshot. */
 async function* lineBytes(
   { store }: RouteDeps,
@@ -490,29 +487,17 @@ async function* lineBytes(
   { start, end }: ByteRange,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  let [at, from] = [0, 0];
-  const touched: number[] = [];
-  let stop = 0;
+  // Whole groups are read: what is outside of the range is left out below.
+  let [at, from, to, stop] = [0, 0, 0, 0];
   for (const [index, items] of file.groupItems.entries()) {
     const bytes = file.groupBytes[index] ?? 0;
-    if (stop + bytes <= start) [at, from] = [at + bytes, from + items];
-    else if (stop < end) touched.push(items);
+    if (stop + bytes <= start) [at, from, to] = [at + bytes, from + items, to + items];
+    else if (stop < end) to += items;
     stop += bytes;
   }
-  let to = touched.reduce((sum, items) => sum + items, from);
   const section = (await readSections(store, key, signal)).find(({ id }) => id === file.sectionId);
   if (section === undefined || from >= to) return;
   await using open = await store.hubFiles.openLines(section, signal);
-  if (touched.length <= FEW_GROUPS) {
-    let last = from;
-    let before = at;
-    for (const size of await open.sizes(from, to)) {
-      if (before + size <= start) [at, from] = [at + size, from + 1];
-      if (before < end) last += 1;
-      before += size;
-    }
-    to = last;
-  }
   const textOf = (line: ItemLine): Exclude<ItemLine, StoredItem> | AsyncIterable<string> =>
     typeof line === 'string' || !('payload' in line) ? line : store.assets.itemText(line, signal);
   async function* lines(): AsyncGenerator<ReturnType<typeof textOf>[]> {

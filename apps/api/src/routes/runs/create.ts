@@ -239,11 +239,7 @@ export function checkSecrets(config: RunConfig, secrets: readonly string[], path
   return whole;
 }
 
-/**
- * Checks what people call a run. These texts are stored as they are sent, or refused.
- *
- * @throws RequestError `invalid_request` with each that holds a key, or what looks like one
- */
+/** Checks what people call a run. These texts are stored as they are sent, or refused. */
 export function checkTexts({ name, note, labels }: JsonObject, secrets: readonly string[]): void {
   const texts: [string, JsonValue | undefined][] = [
     ['/name', name],

@@ -303,8 +303,6 @@ interface LineChunks extends Disposable {
 /**
  * Reads a body of lines as fast as it is taken: while no chunk is taken, the client waits. A request whose line gets long
  * waits for a permit before it reads on, so that few long lines are in memory.
- *
- * @throws while it is read, the signal's reason, the error of `longLines`, and what `onBytes` throws
  */
 function readLineChunks(
   request: Request,

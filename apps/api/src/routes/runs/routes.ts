@@ -157,11 +157,7 @@ interface Sample {
 /** The rate covers the last half minute. */
 const WINDOW_MS = 30_000;
 
-/**
- * Measures the progress of runs from what is read of them, again and again.
- *
- * @param nowMs a monotonic clock
- */
+/** Measures the progress of runs from what is read of them, again and again. */
 function createProgressMeter(nowMs: () => number): (run: Run) => RunProgress {
   const samples = new Map<string, Sample[]>();
   return (run) => {

@@ -223,8 +223,6 @@ type Recognised =
 /**
  * Finds out whether an upload is a package, an older archive, or files, perhaps with archives of files among them. With
  * a mapping, the files of an archive are tables, even if they could be items.
- *
- * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; errors of the files
  */
 async function recognise(
   files: readonly UploadedFile[],

@@ -119,11 +119,7 @@ function nameOf(manifest: JsonObject | null): string | undefined {
   return isDatasetName(name) ? name : undefined;
 }
 
-/**
- * The name of a dataset whose archive has none: the file's name without its extension.
- *
- * @param fileName as the client gave it
- */
+/** The name of a dataset whose archive has none: the file's name without its extension. */
 export function nameOfFile(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? '';
   return toDatasetName(base.replace(/(\.pkg)?\.zip$/i, '') || base, 'package');

@@ -5,12 +5,7 @@ import { pipeline } from 'node:stream/promises';
 /** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
 export interface StagingFile extends AsyncDisposable {
   readonly path: string;
-  /**
-   * Reserves disk space before it is used.
-   *
-   * @param bytes the total size of the file
-   * @throws an error when the disk has no room for it
-   */
+  /** Reserves disk space before it is used. */
   makeRoom(bytes: number): Promise<void>;
 }
 
@@ -65,11 +60,7 @@ export class UploadStage implements AsyncDisposable {
     return this.#files.use(this.#staging.create());
   }
 
-  /**
-   * Takes the content of a file while it arrives; ends after the last write, also when it fails.
-   *
-   * @throws what the content throws; the error of {@link StagingFile.makeRoom}
-   */
+  /** Takes the content of a file while it arrives; ends after the last write, also when it fails. */
   async add(
     fileName: string,
     content: AsyncIterable<Uint8Array>,

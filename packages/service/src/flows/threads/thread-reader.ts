@@ -101,11 +101,7 @@ export interface ResultLines {
 /** Results as they are stored, which pass between threads. */
 type PackedResults = readonly LocatedResult<Omit<ImportedResult, 'sectionOrderIndex'>>[];
 
-/**
- * Reads lines, and writes their values as they are stored. The result depends on the arguments alone.
- *
- * @throws as `readResultLines`
- */
+/** Reads lines, and writes their values as they are stored. The result depends on the arguments alone. */
 export function packResults({ batch, options }: ResultLines): PackedResults {
   return readResultLines(batch, options).map(({ result, location }) => {
     return { location, result: writeResult(result, toText) };

@@ -89,12 +89,7 @@ export interface ConvertTask {
 /** The package of a run, by its place among them. */
 const packagePath = (folder: string, index: number): string => join(folder, `${index}.pkg.zip`);
 
-/**
- * Converts files, each run into a package in the folder.
- *
- * @returns the paths of the packages
- * @throws as `convertTool`, and what `makeRoom` throws
- */
+/** Converts files, each run into a package in the folder. */
 export async function convertInto(
   { tool, files, name, limits, folder }: ConvertTask,
   makeRoom: (bytes: number) => Promise<void>,

@@ -79,9 +79,6 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TR
  * Rejects requests for other hosts, see `createHostCheck`, and changes that pages of other origins request. Browsers
  * name the origin of each such request (`Origin`, Fetch standard, and `Sec-Fetch-Site`, Fetch Metadata). Reads nothing
  * of the body.
- *
- * @param isKeyed whether everything that is worth protecting needs a key
- * @throws RequestError `misdirected_request`, `invalid_request`, `cross_origin`
  */
 export function admitHost(config: HostConfig, isKeyed: boolean): RequestHandler {
   const { host: listenHost, allowedHosts, trustProxy, corsOrigins } = config;

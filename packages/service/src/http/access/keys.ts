@@ -9,12 +9,7 @@ export type Keys = ReturnType<typeof openKeys>;
 /** How often the file is looked at, at most. */
 const LOOK_MS = 1_000;
 
-/**
- * Opens the keys of the configuration. If the file becomes unreadable or wrong, its last keys stay in force.
- *
- * @param logger says that the file has changed
- * @throws ConfigError for keys that exclude each other
- */
+/** Opens the keys of the configuration. If the file becomes unreadable or wrong, its last keys stay in force. */
 export function openKeys(
   { apiKeys, apiKeysFile, jobKey }: Pick<Config, 'apiKeys' | 'apiKeysFile' | 'jobKey'>,
   logger: Logger,
@@ -100,8 +95,6 @@ export const keyId = (key: Pick<ApiKey, 'key' | 'isHash'>): string =>
  * secret derived from that key: every instance with the key accepts it, and removing the key or changing its role ends
  * it. For a key that is known by its hash, the secret is derived from the hash and `instanceSecret`: nobody can make a
  * session who only reads the hash.
- *
- * @param keys the keys in force, the same array until they change
  */
 export function createSessions(
   keys: () => readonly ApiKey[],

@@ -16,11 +16,7 @@ interface Allowance {
   readonly resetSeconds: number;
 }
 
-/**
- * Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly.
- *
- * @param now a monotonic clock, in milliseconds
- */
+/** Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly. */
 export function createTokenBuckets(
   perMinute: number,
   now: () => number = () => performance.now(),

@@ -109,11 +109,7 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Whether the body of a request is a form of plain fields. */
 export const isForm = (request: Request): boolean => request.is(FORM) !== false;
 
-/**
- * Reads a whole form as an object: a text for each field, or an array for a repeated one.
- *
- * @throws RequestError `body_too_large`, `request_timeout`
- */
+/** Reads a whole form as an object: a text for each field, or an array for a repeated one. */
 export async function readFormBody(
   request: Request,
   limits: BodyLimits,
@@ -131,8 +127,6 @@ export async function readFormBody(
 /**
  * Reads a body as fast as it is taken: while no chunk is taken, the client waits. The request stays open when the loop
  * ends early, so that it can be answered.
- *
- * @throws the reason of `signal` when it aborts
  */
 export async function* bodyChunks(request: Request, signal: AbortSignal): AsyncGenerator<Buffer> {
   const events = on(request, 'data', { signal, close: ['end'], highWaterMark: 1, lowWaterMark: 1 });

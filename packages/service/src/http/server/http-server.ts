@@ -143,11 +143,7 @@ function createHttpServer({ app, logger, metrics, headersTimeoutMs }: HttpServer
 
 type Address = Pick<HttpServerOptions, 'host' | 'port' | 'variables'>;
 
-/**
- * Finds out whether a server could listen on an address, before anything else is made.
- *
- * @throws Error like {@link startHttpServer}
- */
+/** Finds out whether a server could listen on an address, before anything else is made. */
 export async function checkAddress(address: Address): Promise<void> {
   const server = createServer();
   await listen(server, address);
@@ -194,8 +190,6 @@ const REJECT_TIMEOUT_MS = 1000;
 /**
  * Responds to a request that Node cannot parse, with a request id, a log line and a count like any other response, and
  * closes the connection.
- *
- * @param status in place of the status of the code
  */
 function rejectSocket(
   socket: Duplex,

@@ -26,9 +26,6 @@ const MAX_SLICES = 1_000;
 /**
  * The tasks of sections. Items of a mixed section are looked at one by one; one that is larger than others, or has too many
  * changes of kind, has no tasks.
- *
- * @param kinds what the items of each section are, all together
- * @throws StoreError of reading
  */
 export async function planTasks(
   hubFiles: Pick<Store['hubFiles'], 'lineSizes' | 'ranges' | 'readItems'>,

@@ -43,8 +43,6 @@ interface Table {
 /**
  * Makes tables and keeps them: small ones together, of large ones one group at a time. The bytes depend on the items and
  * the columns alone. Tables that another version has already are not made again.
- *
- * @throws StoreError of reading and of keeping
  */
 export async function makeTables(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },
@@ -141,8 +139,6 @@ export interface TableFacts {
 
 /**
  * The columns of the tables of sections, and their tasks. Types depend on all items: reads those that no profile is kept of, and keeps it.
- *
- * @throws StoreError of reading
  */
 export async function readColumns(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },

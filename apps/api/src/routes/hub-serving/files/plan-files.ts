@@ -35,8 +35,6 @@ export interface ItemGroup {
 /**
  * The files of sections: which items each has. It depends on the sizes of items alone, so that names are known before
  * anything is made.
- *
- * @throws StoreError of reading
  */
 export async function planFiles(
   hubFiles: Pick<Store['hubFiles'], 'ranges' | 'lineSizes'>,

@@ -62,11 +62,7 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
     return await pool.run({ packed, counts, contents, table }, DEADLINE_MS, never);
   }
   return {
-    /**
-     * Encodes groups, each with the name of its section, as row groups of tables.
-     *
-     * @throws StoreError of reading; the signal's reason
-     */
+    /** Encodes groups, each with the name of its section, as row groups of tables. */
     async encode(
       groups: readonly { readonly ranges: readonly SectionRange[]; readonly section: string }[],
       columns: readonly HubColumn[],
