@@ -18,17 +18,7 @@ export interface EmbeddedPostgresOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A running server that belongs to this process alone. */
-export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Connection URL of the service's database, for an ordinary role that owns it. */
-  readonly url: string;
-  /** The account that the server runs under if this process is root; null if both use the same account. */
-  readonly account: Account | null;
-  /** Resolves when the server ends, whether it was stopped or died. */
-  readonly ended: Promise<void>;
-  /** Stops the server cleanly: open transactions are rolled back. Safe to call twice. */
-  stop(): Promise<void>;
-}
+export type EmbeddedPostgres = ReturnType<typeof withOwner>;
 
 const START_TIMEOUT_MS = 60_000;
 
@@ -129,7 +119,8 @@ async function superuserPasswordOf(layout: Layout): Promise<string> {
   return found;
 }
 
-function withOwner(plan: ServerPlan, started: StartedServer, free: () => Promise<void>): EmbeddedPostgres {
+/** A running server that belongs to this process alone. */
+function withOwner(plan: ServerPlan, started: StartedServer, free: () => Promise<void>) {
   const { child, ended, owner, endpoint } = started;
   (owner as unknown as { unref(): void }).unref();
   child.unref();
@@ -144,9 +135,13 @@ function withOwner(plan: ServerPlan, started: StartedServer, free: () => Promise
     return stopping;
   };
   return {
+    /** Connection URL of the service's database, for an ordinary role that owns it. */
     url: urlOf(endpoint, { user: SERVICE, password: plan.servicePassword, database: SERVICE }),
+    /** The account that the server runs under if this process is root; null if both use the same account. */
     account: plan.account,
+    /** Resolves when the server ends, whether it was stopped or died. */
     ended,
+    /** Stops the server cleanly: open transactions are rolled back. Safe to call twice. */
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -20,6 +20,7 @@ import {
   CHANGE_HEADERS,
   CHANGE_RESPONSES,
   changeFacts,
+  DATASET_CHANGE,
   DRY_RUN_QUERY,
   dryRunNow,
   importNow,
@@ -51,13 +52,11 @@ const QUERY: Readonly<Record<string, Schema>> = {
 /** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */
 export function changeItemsRoute(deps: RouteDeps): Route {
   return {
-    method: 'post',
+    ...DATASET_CHANGE,
     path: '/datasets/{id}/items',
     operationId: 'changeItems',
     summary:
       'Append, upsert or replace items: the next version of a dataset. The body is the form of an upload, or `application/jsonl`: a line for each item',
-    tag: 'datasets',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: QUERY,
     // Generators of clients read one media type of a body.
@@ -111,12 +110,11 @@ const EDIT: Schema = {
 export function editItemsRoute(deps: RouteDeps): Route {
   const { config, store, reader } = deps;
   return {
+    ...DATASET_CHANGE,
     method: 'patch',
     path: '/datasets/{id}/items',
     operationId: 'editItems',
     summary: 'Replace and remove items, all or none: the next version of a dataset',
-    tag: 'datasets',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
     query: { message: MESSAGE, dry_run: DRY_RUN_QUERY },
     body: {

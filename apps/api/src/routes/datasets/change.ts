@@ -38,6 +38,9 @@ import type { RouteDeps } from '../deps.ts';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 import { serializeDryRun } from '../hub/schema.ts';
 
+/** What the routes share that make or change datasets. */
+export const DATASET_CHANGE = { method: 'post', tag: 'datasets', access: 'editor' } as const;
+
 export const MESSAGE: Schema = {
   type: 'string',
   maxLength: 1000,

@@ -47,6 +47,7 @@ import {
   CHANGE_HEADERS,
   CHANGE_RESPONSES,
   changeFacts,
+  DATASET_CHANGE,
   datasetChanged,
   IF_MATCH,
   MESSAGE,
@@ -109,12 +110,11 @@ export function datasetRoutes({ logger, store: { datasets } }: RouteDeps): reado
       },
     },
     {
+      ...DATASET_CHANGE,
       method: 'patch',
       path: '/datasets/{id}',
       operationId: 'updateDataset',
       summary: 'Change name, handle, description or notes',
-      tag: 'datasets',
-      access: 'editor',
       body: {
         contentType: 'application/json',
         schema: {
@@ -230,12 +230,10 @@ export function versionRoutes({ logger, metrics, store }: RouteDeps): readonly R
       },
     },
     {
-      method: 'post',
+      ...DATASET_CHANGE,
       path: '/datasets/{id}/restore',
       operationId: 'restoreVersion',
       summary: 'Make the content of an old version the newest one',
-      tag: 'datasets',
-      access: 'editor',
       query: { message: MESSAGE },
       headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
       body: jsonBody(

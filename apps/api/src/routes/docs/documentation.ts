@@ -32,14 +32,13 @@ export function documentationRoutes(
   console: ConsoleFiles | null,
 ): readonly Route[] {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const common = { method: 'get', tag: 'documentation', access: 'public' } as const;
   const own: readonly Route[] = [
     {
-      method: 'get',
+      ...common,
       path: '/',
       operationId: 'getRoot',
       summary: 'The console in a browser; for other clients, where to find the documentation',
-      tag: 'documentation',
-      access: 'public',
       // Chosen by the handler: a browser may accept nothing but HTML.
       produces: '*/*',
       responses: ok('paths of this service', { type: 'object' }),
@@ -49,33 +48,27 @@ export function documentationRoutes(
           : json({ name: 'svc', version, docs: '/docs', openapi: '/openapi.json' }, 200, { Vary: 'Accept' }),
     },
     {
-      method: 'get',
+      ...common,
       path: '/openapi.json',
       operationId: 'getOpenApi',
       summary: 'This document',
-      tag: 'documentation',
-      access: 'public',
       responses: ok('OpenAPI 3.1', { type: 'object' }),
       handle: async () => json(document as never),
     },
     {
-      method: 'get',
+      ...common,
       path: '/docs',
       operationId: 'getDocs',
       summary: 'A page to read and try the API',
-      tag: 'documentation',
-      access: 'public',
       produces: 'text/html',
       responses: ok('HTML', { type: 'string' }),
       handle: async () => text(PAGE, 'text/html; charset=utf-8'),
     },
     {
-      method: 'get',
+      ...common,
       path: '/docs/{file}',
       operationId: 'getDocsFile',
       summary: 'A file of that page',
-      tag: 'documentation',
-      access: 'public',
       produces: '*/*',
       responses: ok('the file', { type: 'string' }),
       errors: ['not_found'],

@@ -47,15 +47,15 @@ import { COUNT_OR_NULL, DATASET_SUMMARY, HANDLE, NAME, OPTIONAL_TEXT, TEXT } fro
 import { enqueueJob, JOB } from '../jobs.ts';
 import { HUB_ERRORS, IMPORTED, MAPPING, PREVIEW, SOURCE, serializePreview } from './schema.ts';
 
+const HUB = { method: 'post', tag: 'hub', access: 'editor' } as const;
+
 export function hubImportRoute(deps: RouteDeps): Route {
   const { config, hub, store } = deps;
   return {
-    method: 'post',
+    ...HUB,
     path: '/datasets/hub/import',
     operationId: 'importHubDataset',
     summary: 'Import a slice of a hub dataset under a column mapping',
-    tag: 'hub',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: {
       dry_run: { type: 'boolean', default: false, description: 'convert every row without storing anything' },
@@ -138,12 +138,10 @@ async function enqueueImport(
 
 export function hubPreviewRoute({ config, hub }: RouteDeps): Route {
   return {
-    method: 'post',
+    ...HUB,
     path: '/datasets/hub/preview',
     operationId: 'previewHubDataset',
     summary: 'Preview a hub dataset; nothing is stored',
-    tag: 'hub',
-    access: 'editor',
     body: jsonBody(
       {
         ...SOURCE,
@@ -175,12 +173,11 @@ const DEFAULT_LIMIT = 20;
 
 export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
   return {
+    ...HUB,
     method: 'get',
     path: '/hub/datasets',
     operationId: 'findHubDatasets',
     summary: 'Search datasets of the hub by name, the most downloaded first',
-    tag: 'hub',
-    access: 'editor',
     query: {
       q: { type: 'string', minLength: 1, maxLength: 200, description: 'part of the name' },
       limit: { type: 'integer', minimum: 1, maximum: 50, default: DEFAULT_LIMIT },

@@ -43,6 +43,7 @@ import {
 import {
   CHANGE_HEADERS,
   changeFacts,
+  DATASET_CHANGE,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
@@ -79,12 +80,10 @@ export const UPLOAD_ERRORS: readonly string[] = [
 /** `POST /datasets/upload`: form → staging files → checked package, items or tables → stored dataset. */
 export function uploadRoute(deps: RouteDeps): Route {
   return {
-    method: 'post',
+    ...DATASET_CHANGE,
     path: '/datasets/upload',
     operationId: 'uploadDataset',
     summary: 'Import a package, items, or files with tables',
-    tag: 'datasets',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: {
       dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
@@ -256,12 +255,10 @@ export function uploadPreviewRoute(deps: RouteDeps): Route {
   const { config, staging, limits, uploads, converter } = deps;
   const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
   return {
-    method: 'post',
+    ...DATASET_CHANGE,
     path: '/datasets/upload/preview',
     operationId: 'previewUpload',
     summary: 'Preview a package, items, or files with tables; nothing is stored',
-    tag: 'datasets',
-    access: 'editor',
     body: { contentType: 'multipart/form-data', schema },
     responses: ok('the preview', UPLOAD_PREVIEW),
     errors: UPLOAD_ERRORS,

@@ -2,14 +2,8 @@ import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { recogniseTool, type Tool } from '@svc/formats';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import {
-  type Archive,
-  bytesSource,
-  openArchive,
-  readPackage,
-  recogniseArchive,
-} from '@svc/pkg-format/internal';
-import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
+import { type Archive, openArchive, readPackage, recogniseArchive } from '@svc/pkg-format/internal';
+import { convertLegacyFile } from '@svc/pkg-format/node';
 import { type FormatHints, openFileTable } from '@svc/tabular';
 import {
   chooseContents,
@@ -26,7 +20,7 @@ import type { FileRequest } from '../requests.ts';
 import type { ToolConverter } from '../threads/tool-converter.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
 import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
-import { roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
+import { openStaged, roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
 import {
   type TableFile,
   toUploadError,
@@ -137,7 +131,7 @@ async function openConverted(
   stack: AsyncDisposableStack,
   limits: Partial<PackageLimits>,
 ): Promise<OpenPackage> {
-  const file = await openFile(converted, stack);
+  const file = await openStaged(converted, stack);
   const archive = await openArchive(file.source, limits, () => Promise.resolve());
   return { file, archive };
 }
@@ -147,18 +141,8 @@ async function openFiles(
   stack: AsyncDisposableStack,
 ): Promise<UploadedFile[]> {
   const files: UploadedFile[] = [];
-  for (const file of staged) files.push(await openFile(file, stack));
+  for (const file of staged) files.push(await openStaged(file, stack));
   return files;
-}
-
-async function openFile(
-  { path, content, fileName: name, sha256 }: StagedFile,
-  stack: AsyncDisposableStack,
-): Promise<UploadedFile> {
-  if (content !== null) return { name, sha256, source: bytesSource(content) };
-  const source = await openFileSource(path);
-  stack.defer(() => source.close());
-  return { name, sha256, source };
 }
 
 /** A file of rows, with the bytes that may come out of it. @param sentBytes of the archive that it comes from */
@@ -296,12 +280,7 @@ async function convertFiles(
   // Beside the output, which is empty until then: what a thread leaves goes with the folder.
   const folder = await mkdtemp(`${output.path}-`);
   try {
-    const task = {
-      ...{ tool, name, limits, folder },
-      files: files.map(({ fileName: one, path, content }) =>
-        path === null ? { name: one, path, content } : { name: one, path, content: null },
-      ),
-    };
+    const task = { tool, name, limits, folder, files };
     const made = await converter.convert(task, roomInSteps(output, 0), signal);
     const converted: StagedFile[] = [];
     for (const [index, path] of made.entries()) {

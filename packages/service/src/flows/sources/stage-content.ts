@@ -1,6 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { bytesSource } from '@svc/pkg-format/internal';
+import { openFileSource } from '@svc/pkg-format/node';
+import type { UploadedFile } from './uploaded-file.ts';
 
 /** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
 export interface StagingFile extends AsyncDisposable {
@@ -174,4 +177,15 @@ export function roomInSteps(
     room = bytes + ROOM_STEP_BYTES;
     await file.makeRoom(room);
   };
+}
+
+/** Opens a file to read it, until the stack is disposed of. */
+export async function openStaged(
+  { path, content, fileName: name, sha256 }: StagedFile,
+  stack: AsyncDisposableStack,
+): Promise<UploadedFile> {
+  if (content !== null) return { name, sha256, source: bytesSource(content) };
+  const source = await openFileSource(path);
+  stack.defer(() => source.close());
+  return { name, sha256, source };
 }

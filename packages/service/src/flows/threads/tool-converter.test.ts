@@ -20,7 +20,7 @@ async function taskOf(bytes: number, end = ''): Promise<ConvertTask> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const line = `${JSON.stringify({ vars: { question: 'q'.repeat(1_000) } })}\n`;
   const content = new TextEncoder().encode(line.repeat(Math.ceil(bytes / line.length)) + end);
-  const files = [{ name: 'tests.jsonl', path: null, content }];
+  const files = [{ fileName: 'tests.jsonl', path: null, content, bytes: content.byteLength, sha256: '' }];
   return { tool: 'promptfoo', files, name: 'n', limits: {}, folder };
 }
 

@@ -3,8 +3,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { createThreadPool } from '@svc/concurrency';
 import { convertTool, type Tool, type ToolReport } from '@svc/formats';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { bytesSource } from '@svc/pkg-format/internal';
-import { openFileSource } from '@svc/pkg-format/node';
+import { openStaged, type StagedFile } from '../sources/stage-content.ts';
+import type { UploadedFile } from '../sources/uploaded-file.ts';
 import { type ContentFailure, toContentError } from './content-failure.ts';
 
 export type ToolConverter = ReturnType<typeof createToolConverter>;
@@ -75,11 +75,7 @@ export function createToolConverter() {
 
 export interface ConvertTask {
   readonly tool: Tool;
-  /** Each is in memory or on the disk. */
-  readonly files: readonly ({ readonly name: string } & (
-    | { readonly path: string; readonly content: null }
-    | { readonly path: null; readonly content: Uint8Array }
-  ))[];
+  readonly files: readonly StagedFile[];
   readonly name: string | undefined;
   readonly limits: Partial<PackageLimits>;
   /** An empty folder for the packages and for temporary files. */
@@ -96,15 +92,8 @@ export async function convertInto(
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   await using opened = new AsyncDisposableStack();
-  const sources: Parameters<typeof convertTool>[1][number][] = [];
-  for (const { name: fileName, path, content } of files) {
-    if (path === null) sources.push({ name: fileName, source: bytesSource(content) });
-    else {
-      const source = await openFileSource(path);
-      opened.defer(() => source.close());
-      sources.push({ name: fileName, source });
-    }
-  }
+  const sources: UploadedFile[] = [];
+  for (const file of files) sources.push(await openStaged(file, opened));
   let count = 1;
   const further = (): string => packagePath(folder, count++);
   const options = { output: packagePath(folder, 0), further, name, limits, makeRoom };
