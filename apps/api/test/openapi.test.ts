@@ -106,11 +106,11 @@ it('names its schemas, and refers only to those that there are', () => {
 it('describes each schema, and names the variants of each union and what tells them apart', () => {
   const { schemas } = document.components;
   const undescribed = Object.keys(schemas).filter((name) => !schemas[name]?.description);
-  expect(undescribed, 'add a description to NAMED in src/routes/docs/components.ts').toEqual([]);
+  expect(undescribed, 'add a description to NAMED in src/routes/docs/openapi.ts').toEqual([]);
   const variants = valuesOf(document, 'oneOf').flat() as { readonly $ref?: string }[];
   expect(variants.length).toBeGreaterThan(8);
   const unnamed = variants.filter(({ $ref }) => $ref === undefined);
-  expect(unnamed, 'add a name to NAMED in src/routes/docs/components.ts').toEqual([]);
+  expect(unnamed, 'add a name to NAMED in src/routes/docs/openapi.ts').toEqual([]);
   expect(schemas['Provider']).toMatchObject({
     discriminator: {
       propertyName: 'type',
