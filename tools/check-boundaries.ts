@@ -129,7 +129,7 @@ const IMPORT =
 
 /** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
 const MAY_READ_ENVIRONMENT =
-  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|apps\/standalone\/src\/embedded-postgres\/process\/spawn-as\.ts)$/;
+  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|apps\/standalone\/src\/embedded-postgres\/processes\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 

@@ -24,5 +24,4 @@ export * from './lifecycle/run-process.ts';
 export { createTokenCipher, readSecretFiles, Secret, type TokenCipher } from './secrets/secret.ts';
 export { createLogger, type Logger } from './telemetry/create-logger.ts';
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts';
-export { EVENTS, type EventFields } from './telemetry/events.ts';
-export { LABELS } from './telemetry/metric-labels.ts';
+export { EVENTS, type EventFields, LABELS } from './telemetry/events.ts';

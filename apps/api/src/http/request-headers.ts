@@ -10,7 +10,6 @@ import {
 } from '@svc/service';
 import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
 
-/** The header of the creating calls, for the OpenAPI document. */
 export const IDEMPOTENCY_KEY: Schema = {
   type: 'string',
   minLength: 1,
@@ -64,7 +63,6 @@ function toResponse({ body, status, headers }: StoredResponse): RouteResponse {
   return json(new JsonText(body), status, headers);
 }
 
-/** The header of the calls that may become a job, for the OpenAPI document. */
 export const PREFER: Schema = {
   type: 'string',
   description: '`respond-async`: run as a job; the response is 202 with the location of the job',

@@ -3,7 +3,6 @@ import { type RouteResponse, stream } from '@svc/service';
 
 interface Watched {
   readonly id: string;
-  /** Null until it has ended. */
   readonly finishedAt: Date | null;
 }
 
@@ -21,7 +20,6 @@ interface Topic {
   hasEnded: boolean;
   /** Why it cannot be watched any more. */
   failure: unknown;
-  /** Streams that wait for a change. */
   readonly waiting: Set<() => void>;
   watchers: number;
 }

@@ -124,14 +124,11 @@ interface ConsoleFile {
   readonly bodies: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The built console: its page and its files. */
 export interface ConsoleFiles {
-  /** The HTML page, with a placeholder for the nonce of its styles. */
   readonly page: string;
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** What the page has where its name belongs. */
 const NAME = /__NAME__/g;
 
 /** Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it. */

@@ -21,7 +21,6 @@ export interface RouteDeps extends HealthDeps {
   /** Encrypts the hub tokens of asynchronous imports; null without a key. */
   readonly tokenCipher: TokenCipher | null;
   readonly staging: StagingFolder;
-  /** Limits of archives and of what files expand to. */
   readonly limits: PackageLimits;
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
@@ -35,7 +34,6 @@ export interface RouteDeps extends HealthDeps {
   readonly converter: ToolConverter;
   readonly workers: Pick<WorkerBoard, 'workers' | 'providerMinutes'>;
   readonly files: HubFiles;
-  /** The built console; null without one. */
   readonly console: ConsoleFiles | null;
   /** Aborts when the server starts to drain: event streams then end. */
   readonly drainSignal: AbortSignal;

@@ -21,7 +21,6 @@ export const ITEM_TOO_LARGE = {
 
 export type Query = RouteRequest['query'];
 
-/** The page that a query requests, with the parameters of `PAGE_QUERY` or `PLACED_PAGE_QUERY`. */
 export function pageOf(query: Query): Pick<ItemsRequest, 'limit' | 'cursor' | 'offset'> {
   return {
     limit: query['limit'] as number,
@@ -43,7 +42,6 @@ export function wanted<T extends object>(
   return { ...Object.fromEntries(named), signal, ...others } as T;
 }
 
-/** The response with a page of a list. */
 export async function listed<T>(
   { query }: Pick<RouteRequest, 'query'>,
   found: Promise<Page<T>>,

@@ -137,7 +137,6 @@ function withoutGuard(account: Account | null): Guard {
   };
 }
 
-/** Kills a program and everything that it started. */
 export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
@@ -148,7 +147,6 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/** Waits, at most until the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }

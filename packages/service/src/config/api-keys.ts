@@ -17,7 +17,6 @@ export interface ApiKey {
   readonly isHash: boolean;
   /** Who uses it, in labels and versions; null without a name. */
   readonly name: string | null;
-  /** When it is refused from; null for never. */
   readonly expiresAt: Date | null;
   /** Beginnings of the handles of the datasets that it sees; null for all datasets. */
   readonly handles: readonly string[] | null;
@@ -28,7 +27,6 @@ export const digestOf = ({ key, isHash }: Pick<ApiKey, 'key' | 'isHash'>): Buffe
 
 /** The person of a label or change; a colon or a comma would end the name. */
 const KEY_NAME = /^[^\p{C}\p{Z}:,;](?:[^\p{C}\p{Zl}\p{Zp}:,;]{0,62}[^\p{C}\p{Z}:,;])?$/u;
-/** The name of callers without a named key. */
 const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
 const PREFIX = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -11,7 +11,6 @@ type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIA
 
 /** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
 export interface Config extends Values {
-  /** Keys of model providers, each bound to its origins. */
   readonly providerKeys: ProviderKeys;
 }
 

@@ -33,9 +33,7 @@ import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 export interface RunSelection {
   readonly runId?: string | undefined;
-  /** Whether a run that is not `completed` is taken too. */
   readonly allowIncomplete?: boolean | undefined;
-  /** Whether the run that its bar compares with comes too. */
   readonly includeBaseline?: boolean | undefined;
 }
 

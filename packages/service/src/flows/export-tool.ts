@@ -109,7 +109,6 @@ async function* sourceItems(open: OpenDataset): ReturnType<ToolSource['items']> 
   }
 }
 
-/** An item with its files embedded. */
 async function wholeItem(open: OpenDataset, stored: StoredItem): Promise<JsonObject> {
   const contents = new Map<LinkedFile, string>();
   for (const file of stored.linkedFiles) contents.set(file, await contentOf(open, file));

@@ -25,7 +25,7 @@ import {
 } from '@svc/tabular/internal';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
-import type { Label } from '../telemetry/metric-labels.ts';
+import type { Label } from '../telemetry/events.ts';
 import { type ImportSource, skippedRows } from './import-dataset.ts';
 import type { HubSource, ImportRequest } from './requests.ts';
 
@@ -34,7 +34,6 @@ interface PreviewHead
   readonly resolvedRevision: string;
 }
 
-/** What a person sees before importing. */
 export interface Preview extends PreviewHead, PreviewRows {}
 
 /** Size of the warning about NaN and infinity, as JSON text. */

@@ -21,15 +21,12 @@ import {
 } from '@svc/tabular/internal';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
-import type { EventFields } from '../telemetry/events.ts';
-import type { Label } from '../telemetry/metric-labels.ts';
+import type { EventFields, Label } from '../telemetry/events.ts';
 
-/** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
 
 /** Where a dataset comes from: a package, files or the hub. */
 export interface ImportSource {
-  /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
   readonly skippedFiles?: SkippedFiles;
   /** Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues. */
@@ -63,7 +60,6 @@ export async function importDataset(
 const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[] =>
   faults.first.map((fault) => source.toError(fault));
 
-/** The remarks on an import besides its items. */
 export interface ImportNotes {
   readonly warnings: readonly string[];
   readonly unusedColumns: Iterable<string>;
@@ -106,7 +102,6 @@ export async function dryRun(
   };
 }
 
-/** The remarks on an import that has read its source. */
 export const importNotes = (
   { skippedFiles }: Pick<ImportSource, 'skippedFiles'>,
   { unaskedCount, unusedColumns }: ImportReport,
@@ -172,7 +167,6 @@ export function observeImport(
   };
 }
 
-/** Logs the start of a change, and later its end, with its outcome in the metrics. */
 export function observeChange(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Pick<Metrics, 'recordChange'> },
   { datasetId, mode }: { readonly datasetId: string; readonly mode: Label<'changeMode'> },

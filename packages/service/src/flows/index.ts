@@ -16,11 +16,11 @@ export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-d
 export { type EditedItem, editsSource, filesSource } from './sources/files-source.ts';
 export * from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';
-export * from './sources/stage-content.ts';
 export { type TableFile, UploadError } from './sources/uploaded-file.ts';
+export * from './stage-content.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
-export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export * from './tables/tables.ts';
+export { RESULT_COLUMNS } from './tables/tables.ts';
 export type { ItemText } from './threads/read-edits.ts';
 export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
 export { createToolConverter, type ToolConverter } from './threads/tool-converter.ts';

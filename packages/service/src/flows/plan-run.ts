@@ -38,7 +38,6 @@ export interface PlanRunDeps {
   readonly providerKeys: ProviderKeys;
 }
 
-/** What a run will do. */
 export interface PlannedRun {
   readonly plan: RunPlan;
   readonly warnings: readonly RunWarning[];
@@ -132,7 +131,6 @@ function unknownKeys(
 const asksOf = ({ provider }: RunConfig): boolean =>
   provider.type !== 'item_field' && provider.type !== 'external';
 
-/** The run whose outputs are taken; null for none. */
 async function earlierRun(
   { reuse }: RunConfig,
   latest: Run | null,

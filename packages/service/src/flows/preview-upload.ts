@@ -45,7 +45,6 @@ export async function previewUpload(
   });
 }
 
-/** Previews a package: the first items of its first section. @throws PackageError, JsonlError */
 async function previewPackage(
   pkg: PackageReader,
   { limit, maxBytes, signal }: PreviewOptions,

@@ -26,12 +26,10 @@ import type { ThreadReader } from './threads/thread-reader.ts';
 
 /** Lines that are looked up, scored and stored together. */
 const MAX_LINES = 2_000;
-/** Rejected lines that are listed. */
 export const MAX_REJECTED = 100;
 
 export interface PushDeps {
   readonly session: PushSession;
-  /** Reads lines without blocking the event loop. */
   readonly reader: Pick<ThreadReader, 'readPushed'>;
   readonly checks: CheckRunner;
   readonly onStored: (status: RunResult['status']) => void;

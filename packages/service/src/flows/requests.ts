@@ -45,7 +45,6 @@ export interface FileRequest {
   readonly origins: readonly string[];
 }
 
-/** A file of a job: what the API recognised, without its bytes. */
 interface JobFile extends Omit<TableFile, 'source'> {
   readonly bytes: number;
 }
@@ -65,7 +64,6 @@ export interface UploadJobRequest extends FileRequest {
   readonly target: ImportTarget;
 }
 
-/** An import from the hub as a job keeps it. */
 export interface ImportJobRequest extends ImportRequest {
   readonly target: ImportTarget;
 }

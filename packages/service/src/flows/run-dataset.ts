@@ -78,7 +78,6 @@ export interface RunDatasetDeps extends Pick<RedactDeps, 'secrets'> {
   readonly provider: Provider;
   /** The judge models, by the names of their scorers. */
   readonly judges: ReadonlyMap<string, Provider>;
-  /** Handles untrusted content without blocking the event loop. */
   readonly checks: CheckRunner;
   readonly clock: RunClock;
   /** Turns between the items, so that runs whose items begin or end together leave time for requests. */

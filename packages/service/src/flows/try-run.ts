@@ -28,11 +28,9 @@ export interface TryRunRequest {
 
 export interface TryRunDeps {
   readonly store: Pick<Store, 'runs'>;
-  /** Reads large items on a thread. */
   readonly checks: Pick<CheckRunner, 'run'>;
 }
 
-/** What was asked about an item, and what came back. */
 export interface TriedItem {
   readonly item: RunItem;
   readonly itemId: JsonValue;
@@ -96,7 +94,6 @@ export async function tryRun({ store, checks }: TryRunDeps, request: TryRunReque
 const keyOf = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
   `${at.sectionOrderIndex} ${at.orderIndex}`;
 
-/** Waits for the end of a run, for as long as the caller waits. */
 async function ended(store: Pick<Store, 'runs'>, id: string, signal: AbortSignal): Promise<Run> {
   const deadlineMs = performance.now() + MAX_WAIT_MS;
   for (;;) {

@@ -50,7 +50,6 @@ export interface AppOptions {
 /** Probes need no key and have no rate limit: refusing one would make its orchestrator kill a healthy service. */
 export const PROBES: readonly string[] = ['/healthz', '/readyz'];
 
-/** Response headers that pages of other origins may read. */
 const EXPOSED_HEADERS: string[] = [
   'X-Request-ID',
   'Location',
@@ -163,7 +162,6 @@ function readSessionCookie(request: Request, trustProxy: boolean): string | unde
   return pair?.trim().slice(prefix.length);
 }
 
-/** Rejects clients that send many wrong keys; see `slowDownFailures`. */
 function guessLimiter({
   failedKeysPerMinute,
   trustProxy,

@@ -6,7 +6,6 @@ import {
 } from '@svc/observability';
 import { EVENTS, type EventFields, type EventName } from './events.ts';
 
-/** The services that log. Each line has the name of its service. */
 type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone';
 
 export interface LoggerOptions {
@@ -22,7 +21,6 @@ export interface LoggerOptions {
   readonly secrets?: Iterable<string>;
 }
 
-/** Logs the events of the catalogue. */
 export type Logger = EventLogger<EventFields>;
 
 /** The ids that connect lines, and who asked, in the order in which a line has them. */

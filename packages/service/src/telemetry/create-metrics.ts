@@ -1,6 +1,6 @@
 import { collectProcessMetrics, createMetrics as createRequestMetrics } from '@svc/observability';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { LABELS, type Label } from './metric-labels.ts';
+import { LABELS, type Label } from './events.ts';
 
 /** The metrics of a process of the service, on a separate registry. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -36,7 +36,6 @@ export function createMetrics(options: {
     },
     recordChange: (done: { mode: Label<'changeMode'>; outcome: Label<'changeOutcome'> }): void =>
       metrics.changes.inc(done),
-    /** An import that ended, with what it had read by then. */
     recordImport({
       items,
       bytes,
@@ -101,7 +100,6 @@ export function createMetrics(options: {
     },
     recordRun: (status: Label<'runStatus'>): void => metrics.runs.inc({ status }),
     recordRunItem: (status: Label<'itemStatus'>): void => metrics.runItems.inc({ status }),
-    /** A result with the output of an earlier run. */
     recordReusedOutput: (): void => metrics.reusedOutputs.inc(),
     resetForTesting(): void {
       resetForTesting();
@@ -110,7 +108,6 @@ export function createMetrics(options: {
   });
 }
 
-/** The labels of a metric with all their values. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
 const QUERY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];

@@ -151,7 +151,6 @@ export const IF_EXISTS: Readonly<Record<'if_exists', Schema>> = {
   },
 };
 
-/** Error codes of {@link importTarget}, and of the import that it is for. */
 export const TARGET_ERRORS: readonly string[] = ['handle_taken', 'dataset_exists'];
 
 export interface WantedTarget extends ChangeFacts {
@@ -204,7 +203,6 @@ async function findByHandle(
   }
 }
 
-/** What an import is made of, and what it makes. */
 export interface WantedImport {
   readonly source: ImportSource;
   readonly target: ImportTarget;
@@ -332,7 +330,6 @@ const TRUNCATED_SCHEMAS = {
   file: '{"source":"file","files":null,"truncated":true}',
 } as const;
 
-/** A dataset without a large schema. */
 export function serializeSummary(dataset: DatasetSummary): Record<string, JsonBody> {
   const { source, schema } = dataset;
   const isLarge = source !== 'hub' && Buffer.byteLength(schema) > MAX_SUMMARY_SCHEMA_BYTES;

@@ -222,10 +222,8 @@ function tableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
   });
 }
 
-/** Characters per piece that is sent. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** The error of an item whose files cannot be embedded. */
 const ASSET_MISSING = {
   code: 'asset_missing',
   message: 'A file of the item is missing in the object storage.',

@@ -34,7 +34,6 @@ import {
   SECTION,
 } from './schemas.ts';
 
-/** Error codes of every route. */
 const COMMON_ERRORS = [
   'invalid_request',
   'misdirected_request',
@@ -45,7 +44,6 @@ const COMMON_ERRORS = [
   'internal',
 ];
 
-/** Error codes of every route with a JSON body. */
 const JSON_BODY_ERRORS = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
 
 /** Error codes that follow from what a route has. */
@@ -62,7 +60,6 @@ const IMPLIED_ERRORS: Readonly<Record<string, (route: Route) => boolean>> = {
   unavailable: ({ access }) => access === 'viewer' || access === 'editor' || access === 'admin',
 };
 
-/** What the tags of routes group. */
 const TAGS: Readonly<Record<string, string>> = {
   datasets: 'Upload, read, change, compare and export datasets',
   hub: 'Preview and import datasets of the hub',
@@ -248,13 +245,11 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, unknown>> = {
   updateSettings: { cancellation_check_interval_ms: 1000 },
 };
 
-/** Response bodies, by the `operationId` of their route. */
 export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   getHealth: { status: 'ok' },
   getSettings: { cancellation_check_interval_ms: 2000, telemetry: 'opt-in' },
 };
 
-/** An error of any route. */
 const PROBLEM_EXAMPLE: unknown = {
   type: 'https://github.com/svc-data/svc/blob/main/docs/errors.md#dataset_not_found',
   title: 'Dataset not found',

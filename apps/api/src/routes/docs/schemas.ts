@@ -62,14 +62,12 @@ export function storedJson(schema: Schema): ApiMember<string | null> {
   return { schema, toBody: (text) => (text === null ? null : new JsonText(text)) };
 }
 
-/** A list of records. @param schema of the array */
 export function listOf<T>({ toBody }: ApiRecord<T>, schema: Schema): ApiMember<readonly T[]> {
   return { schema, toBody: (list) => list.map(toBody) };
 }
 
 export const COUNT: Schema = { type: 'integer', minimum: 0 };
 export const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
-/** A number that counts from 1. */
 export const POSITIVE: Schema = { type: 'integer', minimum: 1 };
 export const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
 export const TEXT: Schema = { type: 'string' };
@@ -80,7 +78,6 @@ export const UUID: Schema = { type: 'string', format: 'uuid' };
 export const SHA256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 /** A hash that a request names. */
 export const STATED_HASH: Schema = { ...SHA256, 'x-rule': 'must be 64 hexadecimal digits in lower case' };
-/** The `id` of an item. */
 export const ITEM_ID: Schema = { type: ['string', 'integer', 'null'] };
 
 const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {

@@ -26,7 +26,6 @@ export const listResponse = (schema: Schema): Route['responses'] => ({
   200: { description: 'a page; the header `Link` names the next one', schema },
 });
 
-/** Repositories and commits as clients of the hub know them. */
 export const OBJECTS: Schema = { type: 'array', items: { type: 'object', additionalProperties: true } };
 
 /** Whether a text of a query is true: clients of Python write `True`. */
@@ -83,7 +82,6 @@ export interface Repository {
   readonly commit: string;
 }
 
-/** A commit is the beginning of a version's hash. */
 export const commitOf = (versionHash: string): string => versionHash.slice(0, 40);
 
 export const repositoryName = ({ handle, id }: Pick<DatasetSummary, 'handle' | 'id'>): string =>
@@ -141,7 +139,6 @@ export async function readRepository<Result>(
   }
 }
 
-/** Errors as clients of the hub tell them apart. */
 export type HubErrorCode = 'RepoNotFound' | 'RevisionNotFound' | 'EntryNotFound';
 
 function hubNotFound(code: HubErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -175,7 +172,6 @@ export const CARD = 'README.md';
 const TASKS = 'eval.yaml';
 /** The files beside the folders. */
 export const TOP_FILES: readonly string[] = [CARD, TASKS];
-/** The folders of a repository. */
 export const FOLDERS: readonly string[] = ['data', 'items'];
 
 /** Whether a path has the form of a file in a folder. */
@@ -203,7 +199,6 @@ export async function readCardFacts(
   return { repository: name, dataset, sections, columns, files, published };
 }
 
-/** All of {@link TOP_FILES}. */
 export const makeTopFiles = (deps: RouteDeps, repository: Repository, key: LayoutKey, signal: AbortSignal) =>
   Promise.all(TOP_FILES.map((path) => makeTopFile(deps, repository, { path, key }, signal)));
 

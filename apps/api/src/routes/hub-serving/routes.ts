@@ -114,7 +114,6 @@ async function respond(deps: RouteDeps, repository: Repository, { query, signal 
   });
 }
 
-/** What lists show of a repository too. */
 function repositoryInfo(dataset: DatasetSummary): { readonly [key: string]: JsonBody } {
   const { id, versionHash, createdAt, updatedAt, description } = dataset;
   return {
@@ -313,7 +312,6 @@ async function findPaths(deps: RouteDeps, repository: Repository, { body, signal
   return json(entries.map((entry) => serializeEntry(entry, repository, isTrue(expand))));
 }
 
-/** The folders, and the files beside them. */
 async function topEntries(
   deps: RouteDeps,
   repository: Repository,

@@ -24,7 +24,6 @@ const PATH: Schema = {
   description: '`owner/name`, a legacy name, or the address of a dataset’s page',
 };
 
-/** A preview of any table: its first rows. */
 export const PREVIEW_ROWS: Readonly<Record<string, Schema>> = {
   samples: { type: 'array', items: { type: 'object' } },
   truncated_cells: {
@@ -44,7 +43,6 @@ export const PREVIEW_ROWS: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The part of a hub dataset that a request names. */
 export const SOURCE: Readonly<Record<string, Schema>> = {
   path: PATH,
   split: { ...OPTIONAL_STRING, description: 'a split or slices of splits, such as `train[:100]`' },
@@ -71,7 +69,6 @@ export const IMPORTED: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** Which column becomes which part of an item. */
 export const MAPPING: Schema = MAPPING_SCHEMA;
 
 export const PREVIEW: Schema = shape(
@@ -136,7 +133,6 @@ export const DRY_RUN: Schema = shape(
   ['change', 'skipped', ...NOTE_NAMES],
 );
 
-/** Error codes of every request to the hub. */
 export const HUB_ERRORS: readonly string[] = [
   'invalid_split',
   'hub_unsupported_dataset',

@@ -278,7 +278,6 @@ export const TRY_ITEMS: Schema = {
   description: 'number of items to ask immediately; returns the requests and outputs, and keeps nothing',
 };
 
-/** The fields of a result that a tried item has. */
 const SHOWN: ReadonlySet<string> = new Set([
   ...['output', 'reasoning', 'error', 'finish_reason', 'usage', 'latency_ms'],
 ]);

@@ -141,11 +141,8 @@ function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   }));
 }
 
-/** How fast a run writes results, and how long it will take. */
 interface RunProgress {
-  /** Results per minute; null until it is known. */
   readonly results_per_minute: number | null;
-  /** Milliseconds; null until it is known. */
   readonly remaining_ms: number | null;
 }
 

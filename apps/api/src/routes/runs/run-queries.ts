@@ -4,21 +4,18 @@ import { RESULTS_SORTS, type ResultName, type ResultsConditions } from '@svc/sto
 import { PLACED_PAGE_QUERY, STATED_HASH } from '../docs/schemas.ts';
 import { ITEM_VALUES, itemValues } from '../page.ts';
 
-/** What the routes share that read runs. */
 export const RUN_READ = {
   method: 'get',
   tag: 'runs',
   access: 'viewer',
 } as const;
 
-/** What the routes share that make or change runs. */
 export const RUN_CHANGE = {
   method: 'post',
   tag: 'runs',
   access: 'editor',
 } as const;
 
-/** The run that a path `/runs/{id}` names. */
 export const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 
 /** The result that a path `/runs/{id}/results/{section}/{order_index}/{repetition}` names. */

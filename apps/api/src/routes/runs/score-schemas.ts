@@ -26,7 +26,6 @@ import {
 
 const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 
-/** A 95 % confidence interval. */
 const INTERVAL: Schema = {
   type: ['array', 'null'],
   items: { type: 'number' },
@@ -242,7 +241,6 @@ const MEMBERS = {
   imported: { type: 'boolean', description: 'true if it came with a package, which says who made it' },
 };
 
-/** What a person says of an output. */
 export const LABEL: ApiRecord<StoredLabel> = record<StoredLabel>(MEMBERS);
 
 export const RESULT_LABELS: Schema = {

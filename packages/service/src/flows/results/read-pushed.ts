@@ -11,7 +11,6 @@ import {
 } from '@svc/jsonl-v23/json';
 import { type ItemReference, MAX_SCORERS } from '@svc/store';
 
-/** Lines of results from outside, to read on any thread. */
 export interface PushedLines {
   readonly batch: LineBatch;
   readonly options: PushedLineOptions;

@@ -111,7 +111,6 @@ function factsOf({ pushed, at }: PlacedResult) {
   };
 }
 
-/** A value of a line; a long one stays JSON text. */
 function readText(json: string | null): JsonValue | JsonText {
   if (json === null) return null;
   return json.length > MAX_INLINE_CHARS ? new JsonText(json) : readStoredJson(json);

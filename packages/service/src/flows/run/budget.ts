@@ -21,7 +21,6 @@ export interface BudgetState {
 }
 
 interface Waiting {
-  /** Estimated cost of its prompt. */
   readonly prompt: number;
   readonly admit: () => void;
   readonly refuse: (error: unknown) => void;
@@ -39,12 +38,10 @@ export function createBudget(
   let spent = spentBefore;
   let asked = askedBefore;
   let askedCost = askedBefore === 0 ? 0 : askedCostBefore;
-  /** The estimated prompts of the items in progress. */
   const inProgress = new Set<{ readonly prompt: number }>();
   const waiting: Waiting[] = [];
 
   const expected = (prompt: number): number => Math.max(prompt, asked === 0 ? 0 : askedCost / asked);
-  /** The outputs of each provider whose length is known. */
   const outputs = new Map<Provider, { count: number; tokens: number }>();
   const countOutput = (provider: Provider, tokens: number): void => {
     const known = outputs.get(provider) ?? { count: 0, tokens: 0 };
@@ -94,7 +91,6 @@ export function createBudget(
   return {
     /** The account of one item: its requests to the model and to the judge. */
     open() {
-      /** Null before the first request of the item. */
       let admitted: Waiting | null = null;
       let cost = 0;
       const close = (): number => {

@@ -17,10 +17,10 @@ import {
 } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
+import { openStaged, roomInSteps, type StagedFile, type Staging, UploadStage } from '../stage-content.ts';
 import type { ToolConverter } from '../threads/tool-converter.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
 import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
-import { openStaged, roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
 import {
   type TableFile,
   toUploadError,
@@ -52,7 +52,6 @@ export interface OpenUploadRequest {
   readonly name: string | undefined;
   readonly mapping: Mapping | null;
   readonly hints: FormatHints;
-  /** Whether to convert an older archive. */
   readonly convert: boolean;
 }
 
@@ -296,7 +295,6 @@ async function convertFiles(
   }
 }
 
-/** Converts an older archive into a package with the hash of the upload. */
 async function convertArchive(
   archive: StagedFile,
   { name }: { readonly name: string | undefined },

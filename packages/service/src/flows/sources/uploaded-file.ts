@@ -3,14 +3,12 @@ import type { ByteSource } from '@svc/pkg-format';
 import { type ByteSource as TableBytes, TableError, type TableErrorCode } from '@svc/tabular';
 import { locateError, type SkippedFiles, type TableFile as TableFileOf } from '@svc/tabular/internal';
 
-/** A file of an upload, under the name that the client gave it. */
 export interface UploadedFile {
   readonly name: string;
   readonly source: ByteSource & Pick<TableBytes, 'maxContentBytes'>;
   readonly sha256: string;
 }
 
-/** A file with a table or with items, and the section that it becomes. */
 export type TableFile = TableFileOf<UploadedFile>;
 
 export interface UploadedTables {
@@ -20,7 +18,6 @@ export interface UploadedTables {
   readonly skipped: SkippedFiles;
 }
 
-/** One of several things that an error names. */
 interface UploadErrorEntry {
   readonly message: string;
   readonly path?: string;

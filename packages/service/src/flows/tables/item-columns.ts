@@ -46,13 +46,11 @@ export class ItemRow {
     this.item = item;
   }
 
-  /** The JSON text of a member of the item. */
   member(key: string): string | null {
     this.#members ??= membersOf(this.item.payload);
     return this.#members.get(key) ?? null;
   }
 
-  /** The JSON text of a member of `inputs`. */
   input(key: string): string | null {
     this.#inputs ??= membersOf(this.member('inputs') ?? '{}');
     return this.#inputs.get(key) ?? null;
@@ -67,7 +65,6 @@ export async function* itemRows(batches: AsyncIterable<readonly StoredItem[]>): 
 export interface ItemTarget {
   /** The letters of its answer for an item with choices, else its criteria, else its answer; the first of several. */
   readonly target: string | null;
-  /** Null for an item without choices. */
   readonly choices: readonly string[] | null;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { wireValue } from '@svc/jsonl-v23/internal';
+import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/internal';
 import { linesToBytes } from '@svc/pkg-format/internal';
 import {
   type AuditEntry,
@@ -8,11 +8,82 @@ import {
   type LabelOfResult,
   type OpenDataset,
   type OpenRun,
+  type StoredLabel,
   sectionNotFound,
 } from '@svc/store';
-import { parquetWriterVersion, type TableColumn, writeCsv, writeParquet } from '@svc/tabular/write';
+import {
+  type ColumnType,
+  parquetWriterVersion,
+  type TableColumn,
+  writeCsv,
+  writeParquet,
+} from '@svc/tabular/write';
 import { type ItemRow, itemRows } from './item-columns.ts';
-import { labelColumns, valueColumn } from './result-columns.ts';
+
+const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
+  text: 'string',
+  title: 'string',
+  name: 'string',
+  word: 'string',
+  integer: 'int64',
+  count: 'int64',
+  number: 'double',
+  boolean: 'bool',
+  hash: 'string',
+  digest: 'string',
+  uuid: 'string',
+  time: 'string',
+  id: 'string',
+  string: 'string',
+  long_string: 'string',
+  json: 'string',
+  object: 'json',
+  names: 'json',
+  scores: 'json',
+  failure: 'json',
+};
+
+/** The columns of a table of results, in their default order. */
+export const RESULT_COLUMNS: readonly TableColumn<LabelledResult>[] = [
+  ...PUBLIC_RESULT_FIELDS.map(fieldColumn),
+  ...labelColumns(({ labels }: LabelledResult) => {
+    return labels.find(({ verdict }) => verdict !== null) ?? labels[0];
+  }),
+];
+
+/** The columns of a label: in a table of results, of the newest verdict, else of the newest label. */
+export function labelColumns<Row>(
+  labelOf: (row: Row) => StoredLabel | undefined,
+): readonly TableColumn<Row>[] {
+  return [
+    valueColumn('label', 'string', (row) => labelOf(row)?.verdict),
+    valueColumn('label_note', 'string', (row) => labelOf(row)?.note),
+    valueColumn('label_types', 'json', (row) => labelOf(row)?.types),
+    valueColumn('label_by', 'string', (row) => labelOf(row)?.by),
+  ];
+}
+
+/** A column of values that JSON holds; null and undefined are absent. */
+export function valueColumn<Row>(
+  name: string,
+  type: ColumnType,
+  value: (row: Row) => unknown,
+): TableColumn<Row> {
+  return {
+    ...{ name, type },
+    json: (row) => {
+      const found = value(row) ?? null;
+      return found === null ? null : JSON.stringify(found);
+    },
+  };
+}
+
+function fieldColumn(field: (typeof PUBLIC_RESULT_FIELDS)[number]): TableColumn<LabelledResult> {
+  const { name, wire, kind } = field;
+  const type = COLUMN_TYPES[kind];
+  if (isJsonField(field)) return { name: wire, type, json: (result) => result[name] as string | null };
+  return valueColumn(wire, type, ({ [name]: value }) => wireValue(value));
+}
 
 /** A change to the bytes of tables needs another number, so that entity tags change too. */
 const TABLE_VERSION = 1;
@@ -21,7 +92,6 @@ export type TableFormat = 'csv' | 'jsonl' | 'parquet';
 
 export interface TableOptions<Row> {
   readonly format: TableFormat;
-  /** In the order of the table. */
   readonly columns: readonly TableColumn<Row>[];
   readonly isForExcel?: boolean;
 }
@@ -66,7 +136,6 @@ function tableExport<Row>(
   };
 }
 
-/** The entity tag of a table: of what it was made from, and how. */
 function tableEtag<Row>(
   source: readonly unknown[],
   { format, columns, isForExcel = false }: TableOptions<Row>,
@@ -90,7 +159,6 @@ function writeTable<Row>(
   }
 }
 
-/** Rows as objects of their columns, null for a value that is absent. */
 async function* toJsonLines<Row>(
   rows: AsyncIterable<readonly Row[]>,
   columns: readonly TableColumn<Row>[],

@@ -10,7 +10,6 @@ import {
   skipValue,
 } from '@svc/jsonl-v23/json';
 
-/** A body with edits, to read on any thread. */
 export interface EditsBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly maxDepth: number;
@@ -109,7 +108,6 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The buffers of the items of a body that `readEdits` read. */
 export function itemBuffersOf(body: JsonValue): ArrayBuffer[] {
   const edits = isJsonObject(body) && Array.isArray(body['edits']) ? body['edits'] : [];
   return (edits as readonly ({ readonly item?: Partial<ItemText> | null } | null)[]).flatMap((edit) => {

@@ -55,7 +55,6 @@ export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return packResults(lines);
       return (await threads.run({ kind: 'packaged', ...lines }, deadlineMs, signal)) as PackedResults;
     },
-    /** Reads lines that a client sends, see `readPushedLines`. */
     async readPushed(lines: PushedLines, signal: AbortSignal): Promise<readonly PushedLine[]> {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return readPushedLines(lines);
       const read = await threads.run({ kind: 'pushed', ...lines }, deadlineMs, signal);
@@ -70,7 +69,6 @@ export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
   };
 }
 
-/** The error of a task that takes too much time or memory. */
 function limitError(task: ReadTask, reason: string): PackageError {
   if (task.kind === 'edits') return new PackageError('package_limit', `Reading the edits ${reason}.`);
   const entry = 'results.jsonl';

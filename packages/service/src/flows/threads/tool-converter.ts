@@ -3,8 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { createThreadPool } from '@svc/concurrency';
 import { convertTool, type Tool, type ToolReport } from '@svc/formats';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { openStaged, type StagedFile } from '../sources/stage-content.ts';
-import type { UploadedFile } from '../sources/uploaded-file.ts';
+import { openStaged, type StagedFile } from '../stage-content.ts';
 import { type ContentFailure, toContentError } from './content-failure.ts';
 
 export type ToolConverter = ReturnType<typeof createToolConverter>;
@@ -82,7 +81,6 @@ export interface ConvertTask {
   readonly folder: string;
 }
 
-/** The package of a run, by its place among them. */
 const packagePath = (folder: string, index: number): string => join(folder, `${index}.pkg.zip`);
 
 /** Converts files, each run into a package in the folder. */
@@ -92,7 +90,7 @@ export async function convertInto(
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   await using opened = new AsyncDisposableStack();
-  const sources: UploadedFile[] = [];
+  const sources: Awaited<ReturnType<typeof openStaged>>[] = [];
   for (const file of files) sources.push(await openStaged(file, opened));
   let count = 1;
   const further = (): string => packagePath(folder, count++);

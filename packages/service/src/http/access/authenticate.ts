@@ -4,7 +4,6 @@ import type { Secret } from '../../secrets/secret.ts';
 import { RequestError } from '../request/request-error.ts';
 import { type Keys, keyId, type Session } from './keys.ts';
 
-/** Each role includes the roles before it. */
 const RANK: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, admin: 3 };
 
 export interface Caller {
@@ -98,7 +97,6 @@ export function createAuthenticator(
     byHeader: (authorization: string | undefined): Caller =>
       byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
     byKey,
-    /** By a session that a cookie proved. */
     bySession: (session: Session): Caller => {
       const index = keys.current().findIndex((key) => keyId(key) === session.key);
       return { ...callerOf(index === -1 ? undefined : index), session };

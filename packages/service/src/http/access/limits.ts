@@ -44,7 +44,6 @@ export function createTokenBuckets(
       if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? '');
       return allowance(allowed, left);
     },
-    /** The current allowance, without taking a request. */
     look: (client: string): Allowance => {
       const tokens = tokensOf(client, now());
       return allowance(tokens >= 1, tokens);

@@ -15,7 +15,6 @@ export interface CardFacts {
   readonly sections: readonly StoredSection[];
   /** Null before they are known. */
   readonly columns: readonly HubColumn[] | null;
-  /** The files of each section. */
   readonly files: readonly SectionFiles[];
   /** Runs of the version whose scores are published, the newest first. */
   readonly published: readonly Run[];
@@ -78,7 +77,6 @@ const isTerm = (value: unknown): value is string => typeof value === 'string' &&
 
 const SIZES = ['1K', '10K', '100K', '1M', '10M', '100M', '1B', '10B', '100B', '1T'] as const;
 
-/** The size of a dataset as cards name it. */
 function sizeCategory(items: number): string {
   const at = SIZES.findIndex((_, index) => items < 10 ** (index + 3));
   if (at === 0) return 'n<1K';
@@ -194,7 +192,6 @@ function hubSourceOf(config: Readonly<Record<string, unknown>>): string {
   return `the hub, ${known.join(', ')}`;
 }
 
-/** A text in one line of Markdown. */
 const cell = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\\`|<>[\]]/g, '\\$&');
 
 export type YamlValue =

@@ -17,12 +17,9 @@ export type HubColumn = {
   readonly name: string;
 } & (
   | { readonly from: 'item'; readonly type: ValueType }
-  /** Columns for Inspect. */
   | { readonly from: 'target'; readonly type: 'string' }
   | { readonly from: 'choices'; readonly type: 'strings' }
-  /** A column for a key of `meta`. */
   | { readonly from: 'meta'; readonly key: string; readonly type: ValueType }
-  /** A column for the assets of one name. */
   | { readonly from: 'asset'; readonly key: string; readonly type: 'image' }
   | { readonly from: 'list'; readonly type: 'images' }
 );

@@ -6,7 +6,6 @@ import { parquetWriterVersion } from '@svc/tabular/write';
 /** A change to the bytes of files needs another number. */
 const FILES_VERSION = 3;
 
-/** Identifies the code that makes the bytes of files. */
 export const filesFormat = (): string => `${FILES_VERSION}, ${parquetWriterVersion()}`;
 
 /** A group ends with the item that brings it to one of these, counted in bytes of lines. */
@@ -24,7 +23,6 @@ export interface VersionKey {
   readonly version: number;
 }
 
-/** Consecutive items. */
 export interface ItemGroup {
   readonly ranges: readonly SectionRange[];
   readonly items: number;

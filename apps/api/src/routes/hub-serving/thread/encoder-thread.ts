@@ -5,7 +5,6 @@ import { type Profile, profileItems, unpackItems } from '@svc/store/rows';
 import { type EncodedRowGroup, encodeRowGroup } from '@svc/tabular/write';
 import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts';
 
-/** Groups of items, and what to make of them. */
 export interface EncodeTask {
   /** For `unpackItems`: the items of all groups, one group after the other. */
   readonly packed: Uint8Array<ArrayBuffer>;
@@ -16,7 +15,6 @@ export interface EncodeTask {
   readonly table: { readonly sections: readonly string[]; readonly columns: readonly HubColumn[] } | null;
 }
 
-/** What was made of each group. */
 export type EncodedItems =
   | { readonly rowGroups: readonly EncodedRowGroup[]; readonly profiles: null }
   | { readonly rowGroups: null; readonly profiles: readonly Profile[] };

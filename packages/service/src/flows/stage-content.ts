@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { bytesSource } from '@svc/pkg-format/internal';
 import { openFileSource } from '@svc/pkg-format/node';
-import type { UploadedFile } from './uploaded-file.ts';
+import type { UploadedFile } from './sources/uploaded-file.ts';
 
 /** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
 export interface StagingFile extends AsyncDisposable {
