@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import {
+  type EventFields,
   invalidRequest,
   json,
   jsonBody,
@@ -14,6 +15,7 @@ import { HISTORY_MINUTES, type Store, type WorkerReport } from '@svc/store';
 import type { RouteDeps } from './deps.ts';
 import { COUNT, record, TEXT, TIME, UUID } from './docs/schemas.ts';
 import { JOB_STATUSES } from './jobs.ts';
+import { named } from './page.ts';
 
 const counts = (names: readonly string[]): Schema =>
   shape(Object.fromEntries(names.map((name) => [name, COUNT])));
@@ -193,11 +195,7 @@ export function settingsRoutes({ config, store, logger }: RouteDeps): readonly R
       handle: async ({ body: changes, caller }) => {
         // They are of no dataset.
         if (caller.handles !== null) throw notVisible();
-        const settings = await store.settings.update({
-          ...(changes['cancellation_check_interval_ms'] === undefined
-            ? {}
-            : { cancellationCheckIntervalMs: changes['cancellation_check_interval_ms'] as number }),
-        });
+        const settings = await store.settings.update(named(changes));
         logger.log('settings.update', { changed: changes as Record<string, number> });
         return body(settings);
       },
@@ -257,14 +255,8 @@ export function telemetryRoute({ config, logger }: RouteDeps): Route {
       if (config.telemetry === 'off') {
         throw new RequestError('forbidden', 'This service takes no telemetry: SVC_TELEMETRY is off.');
       }
-      const { consent: _, ...event } = body as unknown as {
-        consent: true;
-        lifecycle: string;
-        route: string;
-        time_zone: string;
-        tutorial_version: string | number;
-        anonymous_session_id: string;
-      };
+      type Event = EventFields['onboarding_telemetry.received'];
+      const { consent: _, ...event } = body as unknown as Event & { readonly consent: true };
       if (!isTimeZone(event.time_zone)) {
         throw invalidRequest(
           '/time_zone',

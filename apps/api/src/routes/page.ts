@@ -38,9 +38,12 @@ export function wanted<T extends object>(
   { query, signal }: Pick<RouteRequest, 'query' | 'signal'>,
   others?: NoInfer<Partial<T>>,
 ): T {
-  const named = Object.entries(query).map(([name, value]) => [codeName(name), value]);
-  return { ...Object.fromEntries(named), signal, ...others } as T;
+  return { ...named<object>(query), signal, ...others } as T;
 }
+
+/** Members of a request under their names in the code. */
+export const named = <T>(members: object): T =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [codeName(name), value])) as T;
 
 export async function listed<T>(
   { query }: Pick<RouteRequest, 'query'>,

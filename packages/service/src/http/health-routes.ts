@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import type { Store } from '@svc/store';
 import type { Config } from '../config/load-config.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
@@ -41,10 +42,7 @@ export interface HealthDeps {
   readonly checkReadiness: () => Promise<
     Readonly<Record<'database' | 'queue' | 'accepting', ReadinessCheck>>
   >;
-  readonly store: {
-    pool(): Parameters<Metrics['setDatabase']>[0]['pool'];
-    databaseBytes(): Promise<number>;
-  };
+  readonly store: Pick<Store, 'pool' | 'databaseBytes'>;
   readonly config: Pick<Config, 'dataDir' | 'hubCacheDir'>;
   readonly queueSizes: () => Promise<Parameters<Metrics['setQueueJobs']>[0]>;
 }

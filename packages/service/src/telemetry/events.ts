@@ -10,12 +10,12 @@ export const LABELS = {
   /** `unchanged` if the content is what it was. */
   changeOutcome: ['succeeded', 'unchanged', 'failed', 'cancelled'],
   hubOutcome: [
-    ...(['ok', 'redirect', 'not_found', 'denied', 'rate_limited', 'client_error', 'server_error'] as const),
-    ...(['bad_response', 'timeout', 'connection_error', 'aborted'] as const),
+    ...['ok', 'redirect', 'not_found', 'denied', 'rate_limited', 'client_error', 'server_error'],
+    ...['bad_response', 'timeout', 'connection_error', 'aborted'],
   ],
   providerOutcome: [
-    ...(['ok', 'rejected', 'rate_limited', 'unavailable', 'timeout', 'bad_response'] as const),
-    ...(['unauthorized', 'not_found', 'forbidden'] as const),
+    ...['ok', 'rejected', 'rate_limited', 'unavailable', 'timeout', 'bad_response'],
+    ...['unauthorized', 'not_found', 'forbidden'],
   ],
   poolState: ['used', 'idle'],
   /** Folders that a process writes to: `SVC_DATA_DIR` and `SVC_HUB_CACHE_DIR`. */

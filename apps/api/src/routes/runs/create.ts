@@ -96,14 +96,16 @@ export function createRunRoute({
     handle: async (request) => {
       const { body } = request;
       const config = parseRunConfig(body['config'] ?? null);
-      const configJson = checkSecrets(config, secrets, '/config');
+      checkSecrets(config, secrets, '/config');
       checkTexts(body, secrets);
-      const bar = sealedBar(body, config);
+      const stated = (body['bar'] ?? null) as JsonObject | null;
+      const bar = stated && (parseBar(stated, config) as unknown as JsonObject);
       const { signal } = request;
       const plan = (of: RunVersion): Promise<PlannedRun> =>
         planRun({ store, checks, providerKeys }, { ...of, config, checkerPath: '/config/checker', signal });
       if (request.query['dry_run'] === true) {
-        return json(plannedBody(await plan(await findVersion(store, body, signal))));
+        const { plan: counts, warnings } = await plan(await findVersion(store, body, signal));
+        return json({ plan: counts, warnings } as unknown as JsonBody);
       }
       const count = request.query['try'] as number | undefined;
       if (count !== undefined) {
@@ -121,17 +123,11 @@ export function createRunRoute({
         };
         await checkBaseline(store, bar);
         const sealed = bar && { bar: canonicalJson(bar), barHash: barHash(canonicalJson(bar)) };
-        const planned = await plan(found);
-        const checked = { config, configJson, planned };
+        const checked = { config, planned: await plan(found) };
         return await startRun({ store, logger }, checked, { ...facts, ...sealed }, claim);
       });
     },
   };
-}
-
-/** The bar of a request as it is stored; null without one. @throws RunError `invalid_request` */
-function sealedBar({ bar = null }: JsonObject, config: RunConfig): JsonObject | null {
-  return bar === null ? null : (parseBar(bar as JsonObject, config) as unknown as JsonObject);
 }
 
 /** @throws StoreError `run_not_found`; `run_active` for a baseline whose results may still change */
@@ -143,10 +139,7 @@ async function checkBaseline({ runs }: Pick<Store, 'runs'>, bar: JsonObject | nu
   throw new StoreError('run_active', `Cannot compare with the baseline: it is ${status}.`);
 }
 
-interface RunVersion {
-  readonly datasetId: string;
-  readonly version: number;
-}
+type RunVersion = Pick<TryRunRequest, 'datasetId' | 'version'>;
 
 /** Finds the version that the body of a request names: its plan is of the items that the run will have. */
 async function findVersion(
@@ -159,40 +152,19 @@ async function findVersion(
   return { datasetId: found.id, version };
 }
 
-function plannedBody({ plan, warnings }: PlannedRun): JsonBody {
-  return { plan, warnings } as unknown as JsonBody;
-}
-
-/** A checked configuration, as it is stored, and what it plans. */
-interface CheckedRun {
-  readonly config: RunConfig;
-  readonly configJson: JsonObject;
-  readonly planned: PlannedRun;
-}
-
-type PlannedName =
-  | 'id'
-  | 'config'
-  | 'repetitions'
-  | 'requestId'
-  | 'createdBy'
-  | 'plan'
-  | 'warnings'
-  | 'reusedRunId'
-  | 'scoring';
-
 /** Creates a run, which the workers take, and the response to its request. */
 export async function startRun(
   { store, logger }: Pick<RouteDeps, 'store' | 'logger'>,
-  { config, configJson, planned: { plan, warnings, reusedRunId } }: CheckedRun,
-  facts: Omit<NewRun, PlannedName>,
+  { config, planned }: { readonly config: RunConfig; readonly planned: PlannedRun },
+  facts: RunVersion & Pick<NewRun, 'selection' | 'name' | 'isExternal' | 'bar' | 'barHash' | 'sourceRunId'>,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
+  const { plan, warnings, reusedRunId } = planned;
   const run = await store.runs.create(
     {
       ...facts,
       id: randomUUID(),
-      config: canonicalJson(configJson),
+      config: canonicalJson(config as unknown as JsonObject),
       repetitions: config.repetitions,
       ...askedBy(),
       plan: JSON.stringify(plan),
@@ -231,12 +203,12 @@ export function runAccepted(run: Run): StoredResponse {
  * @param path JSON Pointer of the configuration in the request body
  * @throws RequestError `invalid_request` with each place that holds what looks like a secret
  */
-export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): JsonObject {
+export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): void {
   // A checked configuration is the JSON document itself.
-  const whole = config as unknown as JsonObject;
-  const found = findRunConfigSecrets(whole, secrets).map((pointer) => `${path}${pointer}`);
+  const found = findRunConfigSecrets(config as unknown as JsonObject, secrets).map(
+    (pointer) => `${path}${pointer}`,
+  );
   refuse('Invalid run configuration', found, `: ${SET_KEYS}`);
-  return whole;
 }
 
 /** Checks what people call a run. These texts are stored as they are sent, or refused. */
@@ -394,14 +366,14 @@ export function rescoreRunRoute({
         }
         const stored = parseStoredRunConfig(isOfTool(stated) ? { provider: 'external' } : stated);
         const config = parseRescore(body, { ...stored, repetitions });
-        const configJson = checkSecrets(config, secrets, '');
+        checkSecrets(config, secrets, '');
         const planned = await planRun(
           { store, checks, providerKeys },
           { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
         );
         const name = (body['name'] as string | null | undefined) ?? source.name;
         const facts = { datasetId, version, name, sourceRunId: source.id };
-        return await startRun({ store, logger }, { config, configJson, planned }, facts, claim);
+        return await startRun({ store, logger }, { config, planned }, facts, claim);
       });
     },
   };
@@ -420,7 +392,7 @@ export function rescoreRunRoute({
     if (added.taken !== null) {
       throw new StoreError('scorer_exists', `The run has a scorer ${added.taken}: use another name.`);
     }
-    const configJson = checkSecrets(added.config, secrets, '');
+    checkSecrets(added.config, secrets, '');
     const { datasetId, datasetVersion: version } = source;
     const config = parseRescore({ scorers }, stored);
     await planRun(
@@ -429,7 +401,11 @@ export function rescoreRunRoute({
     );
     const run = await store.runs.addScorers(
       source.id,
-      { config: canonicalJson(configJson), names: added.names, before: source.config },
+      {
+        config: canonicalJson(added.config as unknown as JsonObject),
+        names: added.names,
+        before: source.config,
+      },
       claim && { claim, of: runAccepted },
     );
     runWithContext({ run_id: run.id }, () =>
