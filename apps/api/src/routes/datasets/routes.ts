@@ -22,7 +22,6 @@ import {
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import {
-  type ApiRecord,
   CHANGE,
   COUNT,
   DATASET,
@@ -194,7 +193,7 @@ export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets']
   };
 }
 
-export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
+export const DATASET_VERSION = record<ListedVersion>({
   version: POSITIVE,
   version_hash: SHA256,
   item_count: COUNT,

@@ -163,14 +163,14 @@ export function pageMembers(items: Schema): Readonly<Record<string, Schema>> {
 
 export const page = (items: Schema): Schema => shape(pageMembers(items));
 
-export const SECTION: ApiRecord<SectionSummary> = record<SectionSummary>({
+export const SECTION = record<SectionSummary>({
   id: UUID,
   name: TEXT,
   order_index: COUNT,
   item_count: COUNT,
 });
 
-export const SUMMARY: ApiRecord<DatasetSummary> = record<DatasetSummary>({
+export const SUMMARY = record<DatasetSummary>({
   id: UUID,
   name: TEXT,
   description: TEXT_OR_NULL,
@@ -192,7 +192,7 @@ export const SUMMARY: ApiRecord<DatasetSummary> = record<DatasetSummary>({
   updated_at: TIME,
 });
 
-export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
+export const LAST_RUN = record<LastRun>({
   id: UUID,
   score: { type: 'number' },
   pass_rate: { type: ['number', 'null'] },
@@ -274,7 +274,7 @@ export const CHANGED_DATASET: Schema = shape(
 );
 
 /** Where an item is in its dataset, and what it is. */
-export const PLACED_ITEM: ApiRecord<PlacedItem> = record<PlacedItem>({
+export const PLACED_ITEM = record<PlacedItem>({
   section: TEXT,
   order_index: COUNT,
   item_hash: SHA256,
@@ -312,7 +312,7 @@ const POSITION: ApiMember<ItemPosition | null> = {
 type ChangedItem = Extract<DiffEntry, { readonly change: 'changed' }>;
 type PlacedDifference = Exclude<DiffEntry, ChangedItem>;
 
-export const PLACED_DIFFERENCE: ApiRecord<PlacedDifference> = record<PlacedDifference>({
+export const PLACED_DIFFERENCE: ApiRecord<PlacedDifference> = record({
   change: { type: 'string', enum: ['added', 'removed'] },
   item_hash: SHA256,
   from: POSITION,
@@ -347,7 +347,7 @@ const CHANGED_FIELDS: ApiMember<ChangedItem['fields']> = {
     })),
 };
 
-export const CHANGED_ITEM: ApiRecord<ChangedItem> = record<ChangedItem>({
+export const CHANGED_ITEM: ApiRecord<ChangedItem> = record({
   change: { type: 'string', enum: ['changed'] },
   section: TEXT,
   order_index: { ...COUNT, description: 'in the first dataset' },

@@ -10,7 +10,6 @@ import {
   type StoredLabel,
 } from '@svc/store';
 import {
-  type ApiRecord,
   COUNT,
   ITEM_ID,
   NUMBER_OR_NULL,
@@ -138,7 +137,7 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
 };
 
 /** The members of a comparison besides its scores and its page. */
-export const COMPARED: ApiRecord<RunComparison> = record<RunComparison>({
+export const COMPARED = record<RunComparison>({
   by_section: {
     type: 'object',
     additionalProperties: shape(COMPARED_SCORES, ['verdict']),
@@ -174,7 +173,7 @@ export const COMPARED: ApiRecord<RunComparison> = record<RunComparison>({
   },
 });
 
-export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
+export const DIFFERENCE = record<PairedItem>({
   section: TEXT,
   order_index: COUNT,
   item_id: storedJson(ITEM_ID),
@@ -241,7 +240,7 @@ const MEMBERS = {
   imported: { type: 'boolean', description: 'true if it came with a package, which says who made it' },
 };
 
-export const LABEL: ApiRecord<StoredLabel> = record<StoredLabel>(MEMBERS);
+export const LABEL = record<StoredLabel>(MEMBERS);
 
 export const RESULT_LABELS: Schema = {
   type: 'array',
@@ -258,7 +257,7 @@ const OF_RESULT = {
   item_hash: SHA256,
 };
 
-export const RESULT_LABEL: ApiRecord<LabelOfResult> = record<LabelOfResult>({ ...OF_RESULT, ...MEMBERS });
+export const RESULT_LABEL = record<LabelOfResult>({ ...OF_RESULT, ...MEMBERS });
 
 const NUMBER_OF_LABELS = { labels: COUNT };
 
@@ -291,7 +290,7 @@ export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
   section: { type: 'string', description: 'labels of results of the section of this name' },
 };
 
-export const JUDGED_RESULT: ApiRecord<JudgedResult> = record<JudgedResult>({
+export const JUDGED_RESULT = record<JudgedResult>({
   ...OF_RESULT,
   cell: { type: 'string', enum: AGREEMENT_CELLS },
   by: { type: 'string', description: 'person who gave the verdict' },

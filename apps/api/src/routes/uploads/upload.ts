@@ -301,14 +301,7 @@ function serialize(preview: UploadPreview): JsonBody {
   };
 }
 
-export const UPLOAD_FIELDS: readonly string[] = [
-  'name',
-  'description',
-  'mapping',
-  'format',
-  'options',
-  'convert',
-];
+export const UPLOAD_FIELDS = ['name', 'description', 'mapping', 'format', 'options', 'convert'];
 
 const OPTIONS: Schema = {
   type: 'object',

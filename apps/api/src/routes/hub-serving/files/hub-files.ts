@@ -11,7 +11,7 @@ import {
 } from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import { makeTables, readColumns, type TableFacts } from './make-tables.ts';
-import { filesFormat, planFiles, readSections, type VersionKey } from './plan-files.ts';
+import { cutBefore, filesFormat, planFiles, readSections, sumOf, type VersionKey } from './plan-files.ts';
 
 export type HubFiles = ReturnType<typeof createHubFiles>;
 
@@ -209,22 +209,13 @@ const isBefore = (one: VersionKey, other: VersionKey): boolean =>
   one.datasetId === other.datasetId && one.version < other.version;
 
 const lineBytesOf = (sections: readonly SectionFiles[]): number =>
-  sections.reduce((sum, { lineBytes }) => sum + lineBytes, 0);
+  sumOf(sections.map(({ lineBytes }) => lineBytes));
 
 /** Whether a file is a table, else lines of items. */
 const isTable = (path: string): boolean => path.startsWith('data/');
 
-function turnsOf<File extends Pick<HubFile, 'groupBytes'>>(files: readonly File[]): File[][] {
-  const turns: File[][] = [];
-  let bytes = 0;
-  for (const file of files) {
-    const last = turns.at(-1);
-    if (last === undefined || bytes >= TURN_BYTES || last.length === TURN_FILES) {
-      turns.push([]);
-      bytes = 0;
-    }
-    turns.at(-1)?.push(file);
-    bytes += file.groupBytes.reduce((sum, size) => sum + size, 0);
-  }
-  return turns;
-}
+const turnsOf = <File extends Pick<HubFile, 'groupBytes'>>(files: readonly File[]): readonly File[][] =>
+  cutBefore(files, (turn) => {
+    const bytes = sumOf(turn.flatMap(({ groupBytes }) => groupBytes));
+    return bytes >= TURN_BYTES || turn.length === TURN_FILES;
+  });

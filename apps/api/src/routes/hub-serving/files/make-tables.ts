@@ -23,14 +23,10 @@ import { PARQUET_MAGIC, parquetFooter, type RowGroup } from '@svc/tabular/write'
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import { type EvalTask, planTasks } from './eval-tasks.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
-import { GROUP_BYTES, GROUP_ITEMS, groupItems, type ItemGroup } from './plan-files.ts';
+import { bytesOf, cutBefore, GROUP_BYTES, GROUP_ITEMS, groupItems, itemsOf } from './plan-files.ts';
 
 /** Tables are kept together when they have so many bytes. */
 const KEPT_BYTES = 4 * 1024 * 1024;
-
-interface TableGroup extends ItemGroup {
-  readonly table: Table;
-}
 
 interface Table {
   readonly file: HubFile;
@@ -86,7 +82,14 @@ export async function makeTables(
     made.push({ path, source, bytes, sha256: createHash('sha256').update(bytes).digest('hex') });
   };
   for (const { table } of missing) if (table.file.itemCount === 0) end(table);
-  const encoded = mapOrdered(batchesOf(missing), GROUPS_AT_ONCE, async (groups) => ({
+  // Groups of small tables are encoded together.
+  async function* batches() {
+    yield* cutBefore(
+      missing.flatMap(groupsOf),
+      (batch, next) => bytesOf(batch) + next.bytes > GROUP_BYTES || itemsOf(batch) + next.items > GROUP_ITEMS,
+    );
+  }
+  const encoded = mapOrdered(batches(), GROUPS_AT_ONCE, async (groups) => ({
     groups,
     rowGroups: await encoder.encode(groups, columns, signal),
   }));
@@ -104,28 +107,15 @@ export async function makeTables(
   if (made.length > 0) await hubFiles.keep(key, made, signal);
 }
 
-/** The groups of tables, some of which are encoded together. */
-async function* batchesOf(
-  tables: readonly { readonly table: Table; readonly ranges: readonly SectionRange[] }[],
-): AsyncGenerator<readonly (TableGroup & { readonly section: string })[]> {
-  let batch: (TableGroup & { readonly section: string })[] = [];
-  let [items, bytes] = [0, 0];
-  for (const { table, ranges } of tables) {
-    let from = table.file.firstItem;
-    for (const [index, count] of table.file.groupItems.entries()) {
-      const size = table.file.groupBytes[index] ?? 0;
-      if (batch.length > 0 && (bytes + size > GROUP_BYTES || items + count > GROUP_ITEMS)) {
-        yield batch;
-        [batch, items, bytes] = [[], 0, 0];
-      }
-      const ofGroup = cutRanges(ranges, from, from + count);
-      batch.push({ table, section: table.section, ranges: ofGroup, items: count, bytes: size });
-      from += count;
-      items += count;
-      bytes += size;
-    }
-  }
-  if (batch.length > 0) yield batch;
+/** The groups of a table. */
+function groupsOf({ table, ranges }: { readonly table: Table; readonly ranges: readonly SectionRange[] }) {
+  const { firstItem, groupItems, groupBytes } = table.file;
+  let from = firstItem;
+  return groupItems.map((items, index) => {
+    const ofGroup = cutRanges(ranges, from, from + items);
+    from += items;
+    return { table, section: table.section, ranges: ofGroup, items, bytes: groupBytes[index] ?? 0 };
+  });
 }
 
 /** The next group is read while one is encoded. */

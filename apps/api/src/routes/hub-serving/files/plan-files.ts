@@ -48,23 +48,26 @@ export async function planFiles(
   const splits = splitNames(sections.map(({ name }) => name));
   return sections.flatMap((section, index) => {
     const ofSection = groups[index] ?? [];
-    const tables = cutTables(ofSection);
+    const cut = cutBefore(
+      ofSection,
+      (table, next) => bytesOf(table) >= TABLE_BYTES || itemsOf(table) + next.items > TABLE_ROWS,
+    );
+    const tables = cut.length === 0 ? [[]] : cut;
+    let firstItem = 0;
     const lines = toFile(`items/${splits[index]}.jsonl`, section, 0, ofSection);
     return [
       {
         ...lines,
-        byteLength: lines.groupBytes.reduce((sum, bytes) => sum + bytes, 0),
+        byteLength: bytesOf(ofSection),
         // A section never changes, and versions share it.
         tag: createHash('sha256').update(`${FILES_VERSION}, ${section.id}`).digest('hex'),
       },
-      ...tables.map(({ firstItem, groups: some }, number) =>
-        toFile(
-          `data/${splits[index]}-${five(number)}-of-${five(tables.length)}.parquet`,
-          section,
-          firstItem,
-          some,
-        ),
-      ),
+      ...tables.map((table, number) => {
+        const path = `data/${splits[index]}-${five(number)}-of-${five(tables.length)}.parquet`;
+        const file = toFile(path, section, firstItem, table);
+        firstItem += file.itemCount;
+        return file;
+      }),
     ];
   });
 }
@@ -78,7 +81,7 @@ function toFile(path: string, { id }: StoredSection, firstItem: number, groups: 
     path,
     sectionId: id,
     firstItem,
-    itemCount: groups.reduce((sum, { items }) => sum + items, 0),
+    itemCount: itemsOf(groups),
     groupItems: groups.map(({ items }) => items),
     groupBytes: groups.map(({ bytes }) => bytes),
     byteLength: null,
@@ -86,22 +89,24 @@ function toFile(path: string, { id }: StoredSection, firstItem: number, groups: 
   };
 }
 
-/** The tables of a section, one at least. */
-function cutTables(groups: Groups): readonly { readonly firstItem: number; readonly groups: Groups }[] {
-  const tables: { firstItem: number; groups: Pick<ItemGroup, 'items' | 'bytes'>[] }[] = [];
-  let [at, rows, bytes] = [0, 0, 0];
-  for (const group of groups) {
-    if (tables.length === 0 || bytes >= TABLE_BYTES || rows + group.items > TABLE_ROWS) {
-      tables.push({ firstItem: at, groups: [] });
-      [rows, bytes] = [0, 0];
-    }
-    tables.at(-1)?.groups.push(group);
-    at += group.items;
-    rows += group.items;
-    bytes += group.bytes;
+/** Cuts a list before each entry with which the piece so far is full. */
+export function cutBefore<T>(
+  entries: readonly T[],
+  isFull: (piece: readonly T[], next: T) => boolean,
+): readonly T[][] {
+  const pieces: T[][] = [];
+  for (const entry of entries) {
+    const last = pieces.at(-1);
+    if (last === undefined || isFull(last, entry)) pieces.push([entry]);
+    else last.push(entry);
   }
-  return tables.length === 0 ? [{ firstItem: 0, groups: [] }] : tables;
+  return pieces;
 }
+
+export const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+export const itemsOf = (groups: Groups): number => sumOf(groups.map(({ items }) => items));
+export const bytesOf = (groups: Groups): number => sumOf(groups.map(({ bytes }) => bytes));
 
 export async function readSections(
   { datasets }: Pick<Store, 'datasets'>,
