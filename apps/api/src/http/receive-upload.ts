@@ -1,14 +1,10 @@
 import { Readable } from 'node:stream';
-import { bodyChunks, checkMediaType, invalidRequest, RequestError } from '@svc/service';
+import { bodyChunks, type Config, checkMediaType, invalidRequest, RequestError } from '@svc/service';
 import { type StagedFile, type Staging, UploadStage } from '@svc/service/flows';
 import busboy from 'busboy';
 import type { Request } from 'express';
 
-export interface FormLimits {
-  readonly maxUploadBytes: number;
-  readonly maxFormFields: number;
-  readonly maxFormFieldBytes: number;
-}
+type FormLimits = Pick<Config, 'maxUploadBytes' | 'maxFormFields' | 'maxFormFieldBytes'>;
 
 const MAX_FILES = 1000;
 

@@ -47,7 +47,7 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
       handle: async ({ params, raw }) => {
         const file = console.files.get(params['file'] ?? '');
         if (file === undefined) throw new RequestError('not_found', 'The console has no file of this name.');
-        return sendFile(file, raw.acceptsEncodings());
+        return sendFile(file.type, file.bodies, raw.acceptsEncodings());
       },
     },
     ...pages,
@@ -88,7 +88,11 @@ export function consolePage({ page }: ConsoleFiles, cookies: string | undefined)
   };
 }
 
-function sendFile({ type, bodies }: ConsoleFile, accepted: readonly string[]): RouteResponse {
+function sendFile(
+  type: string,
+  bodies: ReadonlyMap<string, Uint8Array>,
+  accepted: readonly string[],
+): RouteResponse {
   const [encoding, bytes] =
     [...bodies].find(([name]) => name === 'identity' || accepted.includes(name)) ?? [];
   async function* body(): AsyncGenerator<Uint8Array> {
@@ -117,27 +121,21 @@ const ENCODINGS: readonly (readonly [name: string, extension: string])[] = [
   ['gzip', '.gz'],
 ];
 
-/** One file of the console. Its name changes with its content. */
-interface ConsoleFile {
-  readonly type: string;
-  /** Encoding → bytes, the smallest first; `identity` is the last and always there. */
-  readonly bodies: ReadonlyMap<string, Uint8Array>;
-}
-
-export interface ConsoleFiles {
-  readonly page: string;
-  readonly files: ReadonlyMap<string, ConsoleFile>;
-}
+export type ConsoleFiles = NonNullable<ReturnType<typeof openConsole>>;
 
 const NAME = /__NAME__/g;
 
 /** Reads the built console, a few megabytes, into memory. Null if it has not been built: the API works without it. */
-export function openConsole(folder: string, name: string): ConsoleFiles | null {
+export function openConsole(folder: string, name: string) {
   const index = join(folder, 'index.html');
   if (!existsSync(index)) return null;
   const assets = join(folder, 'assets');
   const names = new Set(readdirSync(assets));
-  const files = new Map<string, ConsoleFile>();
+  /** By name, which changes with the content: encoding → bytes, the smallest first, `identity` last and always there. */
+  const files = new Map<
+    string,
+    { readonly type: string; readonly bodies: ReadonlyMap<string, Uint8Array> }
+  >();
   for (const name of names) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;

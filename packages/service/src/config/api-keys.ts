@@ -69,13 +69,6 @@ export function parseKeyList(text: string): readonly ApiKey[] {
   return checkKeys(keys);
 }
 
-/** Keys in a file, and a mark that shows when it has changed. */
-export interface KeysFile {
-  readonly path: string;
-  readonly keys: readonly ApiKey[];
-  readonly stamp: string;
-}
-
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MEMBERS: ReadonlySet<string> = new Set(['role', 'key', 'key_sha256', 'name', 'expires', 'handles']);
 
@@ -88,8 +81,8 @@ export function stampOf(path: string): string {
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** Reads keys. @throws Error that says what is wrong, and repeats no key */
-export function readKeysFile(path: string): KeysFile {
+/** Reads keys, with a mark that shows when their file has changed. @throws Error that says what is wrong, and repeats no key */
+export function readKeysFile(path: string) {
   const stamp = stampOf(path);
   let entries: JsonValue;
   try {

@@ -1,13 +1,3 @@
-/** Where objects are kept: a bucket, and how their keys begin. */
-export interface S3Location {
-  readonly bucket: string;
-  /** Empty, or a text that ends with a slash. */
-  readonly prefix: string;
-  /** Endpoint of a server other than Amazon's; null for the one that the SDK finds in its own variables. */
-  readonly endpoint: string | null;
-  readonly region: string | null;
-}
-
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /** The characters that S3 calls safe. */
 const PREFIX = /^[\w!.*'()/-]{0,512}$/;
@@ -18,7 +8,7 @@ const REGION = /^[a-z0-9-]{1,64}$/;
  *
  * @throws Error that says what is wrong; it never repeats the text, which may hold a password
  */
-export function parseS3Location(text: string): S3Location {
+export function parseS3Location(text: string) {
   const url = URL.parse(text);
   if (url?.protocol !== 's3:') throw new Error('must be a URL such as s3://bucket/prefix');
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '') {
@@ -32,7 +22,9 @@ export function parseS3Location(text: string): S3Location {
   if (unknown !== undefined) throw new Error('may have the parameters endpoint and region only');
   return {
     bucket: url.hostname,
+    /** Empty, or a text that ends with a slash. */
     prefix: folder === '' || folder.endsWith('/') ? folder : `${folder}/`,
+    /** Of a server other than Amazon's; null for the one that the SDK finds in its own variables. */
     endpoint: endpointOf(url.searchParams.get('endpoint')),
     region: regionOf(url.searchParams.get('region')),
   };

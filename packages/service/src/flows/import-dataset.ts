@@ -5,9 +5,7 @@ import type { PackageError } from '@svc/pkg-format';
 import type {
   ChangedDataset,
   DatasetDraft,
-  DiffCounts,
   DraftContent,
-  FaultList,
   ImportReport,
   ImportTarget,
   StoredImport,
@@ -66,19 +64,7 @@ export interface ImportNotes {
   readonly skippedFiles: SkippedFiles | undefined;
 }
 
-export interface DryRun extends ImportNotes {
-  /** Of the whole dataset or version; of what was read if there are faults. */
-  readonly itemCount: number;
-  /** Null if there are faults. */
-  readonly versionHash: string | null;
-  /** As the import reports them: the first hundred. */
-  readonly errors: readonly ImportError[];
-  readonly errorsTotal: number;
-  /** Counts of the change of a dataset; null for a new dataset, and with faults. */
-  readonly change: DiffCounts | null;
-  /** Null if the mapping does not skip rows. */
-  readonly skipped: FaultList | null;
-}
+export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 /** Does everything that an import does with its commit, and returns the faults. */
 export async function dryRun(
@@ -86,17 +72,19 @@ export async function dryRun(
   draft: DatasetDraft,
   report: ImportReport,
   signal: AbortSignal,
-): Promise<DryRun> {
+) {
   const content = await source.write(draft, report, signal);
   const { faults, skipped } = report;
   const isFaulty = content === null || faults.total > 0;
   const stored = isFaulty ? null : await draft.commit(content);
   return {
+    /** Of the whole dataset or version; of what was read if there are faults. */
     itemCount: stored?.dataset.itemCount ?? draft.progress.items,
     versionHash: stored?.dataset.versionHash ?? null,
     change: stored?.changed?.change ?? null,
     errors: errorsOf(source, report),
     errorsTotal: faults.total,
+    /** Null if the mapping does not skip rows. */
     skipped,
     ...importNotes(source, report),
   };
@@ -192,16 +180,13 @@ export function observeChange(
   };
 }
 
-export interface ImportFailure {
-  readonly outcome: 'failed' | 'cancelled';
-  readonly code: string;
-}
+export type ImportFailure = ReturnType<typeof requestFailure>;
 
 /** How to report an error of an import within a request; an import whose request has ended is cancelled. */
-export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
+export function requestFailure(error: unknown, signal: AbortSignal) {
   const { code } = error as { code?: unknown };
   return {
-    outcome: signal.aborted ? 'cancelled' : 'failed',
+    outcome: signal.aborted ? ('cancelled' as const) : ('failed' as const),
     code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
   };
 }

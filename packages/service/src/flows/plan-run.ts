@@ -11,7 +11,6 @@ import {
   parseStoredRunConfig,
   promptsOf,
   type RunConfig,
-  type RunPlan,
   type RunSelection,
   type RunWarning,
   scorersOf,
@@ -38,12 +37,7 @@ export interface PlanRunDeps {
   readonly providerKeys: ProviderKeys;
 }
 
-export interface PlannedRun {
-  readonly plan: RunPlan;
-  readonly warnings: readonly RunWarning[];
-  /** The run whose outputs it takes; null for none. */
-  readonly reusedRunId: string | null;
-}
+export type PlannedRun = Awaited<ReturnType<typeof planRun>>;
 
 /** Items whose prompts serve to estimate all prompts. */
 const SAMPLE_ITEMS = 20;
@@ -58,7 +52,7 @@ const SAMPLE_ITEMS = 20;
 export async function planRun(
   { store, checks, providerKeys }: PlanRunDeps,
   { datasetId, version, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
-): Promise<PlannedRun> {
+) {
   const scorers = scorersOf(config);
   for (const [index, { checker }] of scorers.entries()) {
     const at =
@@ -111,6 +105,7 @@ export async function planRun(
   return {
     plan,
     warnings: [...warnings, ...unknownKeys(models, providerKeys)],
+    /** The run whose outputs it takes; null for none. */
     reusedRunId: earlier?.id ?? null,
   };
 }

@@ -22,11 +22,8 @@ export interface ImportRequest {
   readonly mappingAsSent: JsonObject;
 }
 
-export interface UploadRequest {
-  /** By default, from the package. */
-  readonly name: string | undefined;
-  /** By default, from the package. */
-  readonly description: string | undefined;
+/** By default, names and descriptions come from the package. */
+export interface UploadRequest extends Pick<FileRequest, 'name' | 'description'> {
   /** The archive's own file name, the last source of a name. */
   readonly fileName: string;
 }

@@ -13,16 +13,13 @@ import {
   requestText,
 } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
+import { type NewRun, type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
 import { sampleOf } from './plan-run.ts';
 
-export interface TryRunRequest {
-  readonly datasetId: string;
+export interface TryRunRequest extends Pick<NewRun, 'datasetId' | 'requestId' | 'createdBy'> {
   readonly version: number;
   readonly config: RunConfig;
   readonly count: number;
-  readonly requestId: string | null;
-  readonly createdBy: string | null;
   readonly signal: AbortSignal;
 }
 

@@ -34,17 +34,11 @@ class RateMeter {
   }
 }
 
-/** Watches over an arriving request body until it is disposed of. */
-export interface BodyWatch extends Disposable {
-  /** Aborts with the reason of the signal that was given, or because the body is late. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Aborts with `request_timeout` when the client takes longer than `timeoutMs` for 64 KiB of its body, or for what is
  * left of it. A body that we hold back, because the disk is slow, does not count.
  */
-export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
+export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal) {
   // Small bodies arrive together with their head.
   if (request.complete) return { signal, [Symbol.dispose]: () => undefined };
   const { socket } = request;
@@ -65,7 +59,7 @@ export function watchUploadRate(request: IncomingMessage, timeoutMs: number, sig
  * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
  * because the disk is slow, does not count.
  */
-export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
+export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal) {
   const { socket } = request;
   let seenBytes = socket.bytesRead;
   return watchBody(signal, timeoutMs, (abort) => {
@@ -81,7 +75,7 @@ function watchBody(
   signal: AbortSignal,
   intervalMs: number,
   look: (abort: (message: string) => void) => void,
-): BodyWatch {
+) {
   const late = new AbortController();
   const abort = (message: string): void => late.abort(new RequestError('request_timeout', message));
   const timer = setInterval(() => look(abort), intervalMs);

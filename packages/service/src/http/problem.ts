@@ -29,22 +29,7 @@ export interface ErrorView {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The body of a response for an error: a problem object (RFC 9457) with extra members. */
-export interface ProblemBody {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly instance: string;
-  readonly code: string;
-  readonly request_id: string;
-  readonly errors?: FieldError[];
-  readonly errors_total?: number;
-  readonly available?: string[];
-  readonly missing?: number;
-  readonly reason?: string;
-  readonly [key: string]: FieldError[] | string[] | string | number | undefined;
-}
+export type ProblemBody = ReturnType<typeof problem>;
 
 /** Media type of an error for clients that ask for it (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -107,7 +92,7 @@ export function problem(
   view: ErrorView,
   at: { readonly instance: string; readonly requestId: string },
   redact: Redactor = (text) => text,
-): ProblemBody {
+) {
   const { missing, reason, row } = view;
   const code = row.code ?? view.code;
   const errors = view.errors.slice(0, MAX_ERRORS).map((error) => redacted(error, redact));

@@ -76,11 +76,7 @@ function codeOf({ row }: ErrorView, path: string): HubErrorCode | undefined {
 }
 
 /** One version of a dataset, as a repository at a commit. */
-export interface Repository {
-  readonly name: string;
-  readonly dataset: DatasetSummary;
-  readonly commit: string;
-}
+export type Repository = Awaited<ReturnType<typeof findRepository>>;
 
 export const commitOf = (versionHash: string): string => versionHash.slice(0, 40);
 
@@ -100,7 +96,7 @@ const COMMIT = /^[0-9a-f]{8,64}$/;
 async function findRepository(
   { store }: RouteDeps,
   { params: { repo: name = '', revision = 'main' }, signal }: Pick<RouteRequest, 'params' | 'signal'>,
-): Promise<Repository> {
+) {
   const tag = TAG.exec(revision)?.[1];
   const wanted = NEWEST.has(revision) ? undefined : (tag ?? (COMMIT.test(revision) ? revision : null));
   try {

@@ -295,11 +295,6 @@ function tooLarge(maxBytes: number): RequestError {
 const SHORT_LINE_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
 
-/** The chunks of a body of lines, and the permit of a long line, which is held until it is disposed of. */
-interface LineChunks extends Disposable {
-  readonly chunks: AsyncIterable<Uint8Array>;
-}
-
 /**
  * Reads a body of lines as fast as it is taken: while no chunk is taken, the client waits. A request whose line gets long
  * waits for a permit before it reads on, so that few long lines are in memory.
@@ -310,7 +305,7 @@ function readLineChunks(
   client: string,
   onBytes: (bytes: number) => void,
   signal: AbortSignal,
-): LineChunks {
+) {
   let permit: Disposable | undefined;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let lineBytes = 0;

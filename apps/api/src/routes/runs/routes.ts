@@ -141,23 +141,13 @@ function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   }));
 }
 
-interface RunProgress {
-  readonly results_per_minute: number | null;
-  readonly remaining_ms: number | null;
-}
-
-interface Sample {
-  readonly atMs: number;
-  readonly written: number;
-}
-
 /** The rate covers the last half minute. */
 const WINDOW_MS = 30_000;
 
 /** Measures the progress of runs from what is read of them, again and again. */
-function createProgressMeter(nowMs: () => number): (run: Run) => RunProgress {
-  const samples = new Map<string, Sample[]>();
-  return (run) => {
+function createProgressMeter(nowMs: () => number) {
+  const samples = new Map<string, { readonly atMs: number; readonly written: number }[]>();
+  return (run: Run) => {
     const atMs = nowMs();
     for (const [id, of] of samples) if (atMs - (of.at(-1)?.atMs ?? 0) > 2 * WINDOW_MS) samples.delete(id);
     if (run.finishedAt !== null) {
@@ -190,12 +180,6 @@ const PROVIDER: Schema = shape({
   models: { ...TEXTS, description: 'models of earlier runs, newest first' },
 });
 
-interface ListedProvider {
-  readonly name: string | null;
-  readonly origins: string[];
-  readonly models: string[];
-}
-
 function providersRoute({ store: { runs }, config }: RouteDeps): Route {
   return {
     ...RUN_READ,
@@ -209,17 +193,14 @@ function providersRoute({ store: { runs }, config }: RouteDeps): Route {
     ),
     handle: async () => {
       const found = listProviders(config.providerKeys, await runs.listModels());
-      return json({ data: found.map((one) => ({ ...one })) });
+      return json({ data: found });
     },
   };
 }
 
 /** One entry for each key, and for each origin without one. */
-function listProviders(
-  configured: Config['providerKeys'],
-  used: readonly UsedModel[],
-): readonly ListedProvider[] {
-  const found = new Map<string, ListedProvider>();
+function listProviders(configured: Config['providerKeys'], used: readonly UsedModel[]) {
+  const found = new Map<string, { name: string | null; origins: string[]; models: string[] }>();
   for (const [name, { origins }] of Object.entries(configured)) {
     found.set(name, { name, origins: [...origins], models: [] });
   }

@@ -343,16 +343,10 @@ export const UPLOAD_FORM: Schema = {
   required: ['file'],
 };
 
-export interface UploadForm extends Omit<FileRequest, 'origins'>, OpenUploadRequest {
-  readonly handle: string | null;
-  /** What the history says of the version. */
-  readonly message: string | null;
-  /** All fields in one text, for the digest of the request. */
-  readonly digest: string;
-}
+export type UploadForm = ReturnType<typeof readUploadForm>;
 
 /** Reads the fields of an upload form. @throws RequestError `invalid_request` */
-export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
+export function readUploadForm({ fields }: Pick<Upload, 'fields'>) {
   const mapping = readObject(fields, 'mapping');
   const digest = canonicalJson(Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1))));
   return {
@@ -364,6 +358,7 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
     convert: readFlag(fields.get('convert')),
     handle: readHandle(fields.get('handle')),
     message: fields.get('message') ?? null,
+    /** All fields in one text, for the digest of the request. */
     digest,
   };
 }

@@ -61,14 +61,13 @@ export async function* itemRows(batches: AsyncIterable<readonly StoredItem[]>): 
   for await (const batch of batches) yield batch.map((item) => new ItemRow(item));
 }
 
-/** What an item is asked with and compared with, as Inspect takes it. */
-export interface ItemTarget {
-  /** The letters of its answer for an item with choices, else its criteria, else its answer; the first of several. */
-  readonly target: string | null;
-  readonly choices: readonly string[] | null;
-}
+export type ItemTarget = ReturnType<typeof itemTarget>;
 
-export function itemTarget(row: ItemRow): ItemTarget {
+/**
+ * What an item is asked with and compared with, as Inspect takes it. The target is the letters of its answer for an item with
+ * choices, else its criteria, else its answer; the first of several.
+ */
+export function itemTarget(row: ItemRow) {
   const answer = readValue(row.item.answer);
   const item: JsonObject = { answer, inputs: { choices: readValue(row.input('choices')) } };
   const { choices, letters } = inspectChoices(item);

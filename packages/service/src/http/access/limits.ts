@@ -9,13 +9,6 @@ import { addressOf } from './hosts.ts';
 /** Clients that are kept; the least recently active one is dropped first. */
 const MAX_CLIENTS = 10_000;
 
-interface Allowance {
-  readonly allowed: boolean;
-  readonly remaining: number;
-  /** Seconds until one request is available, or, while there are some, until all are. */
-  readonly resetSeconds: number;
-}
-
 /** Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly. */
 export function createTokenBuckets(
   perMinute: number,
@@ -29,12 +22,13 @@ export function createTokenBuckets(
     const known = buckets.get(client);
     return known === undefined ? perMinute : Math.min(perMinute, known.tokens + (at - known.at) * perMs);
   };
-  const allowance = (allowed: boolean, left: number): Allowance => {
+  const allowance = (allowed: boolean, left: number) => {
+    // Until one request is available, or, while there are some, until all are.
     const missing = allowed ? perMinute - left : 1 - left;
     return { allowed, remaining: Math.floor(left), resetSeconds: Math.ceil(missing / perMs / 1000) };
   };
   return {
-    take: (client: string): Allowance => {
+    take: (client: string) => {
       const at = now();
       const tokens = tokensOf(client, at);
       const allowed = tokens >= 1;
@@ -44,7 +38,7 @@ export function createTokenBuckets(
       if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? '');
       return allowance(allowed, left);
     },
-    look: (client: string): Allowance => {
+    look: (client: string) => {
       const tokens = tokensOf(client, now());
       return allowance(tokens >= 1, tokens);
     },

@@ -4,13 +4,11 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
+import type { Config } from '../../config/load-config.ts';
 import type { ParseBody } from '../route.ts';
 import { RequestError } from './request-error.ts';
 
-export interface BodyLimits {
-  readonly maxJsonBodyBytes: number;
-  readonly maxJsonDepth: number;
-  readonly jsonRequestTimeoutMs: number;
+interface BodyLimits extends Pick<Config, 'maxJsonBodyBytes' | 'maxJsonDepth' | 'jsonRequestTimeoutMs'> {
   /** JSON values; 25,000 by default. */
   readonly maxValues?: number | undefined;
 }

@@ -113,16 +113,8 @@ export function createHubFiles(
 
   async function makeNow(key: LayoutKey, files: readonly HubFile[]): Promise<void> {
     const sections = await readSections(store, key, stopSignal);
-    await makeTables(
-      { hubFiles, encoder },
-      {
-        key,
-        sections: new Map(sections.map((section) => [section.id, section])),
-        columns: (await facts(key, stopSignal)).columns,
-        files,
-      },
-      stopSignal,
-    );
+    const { columns } = await facts(key, stopSignal);
+    await makeTables({ hubFiles, encoder }, key, sections, columns, files, stopSignal);
   }
 
   /** Makes the files of a version in the background unless they are large, instead of those of older versions of its dataset. */

@@ -21,7 +21,7 @@ import {
 } from '@svc/store/rows';
 import { PARQUET_MAGIC, parquetFooter, type RowGroup } from '@svc/tabular/write';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
-import { type EvalTask, planTasks } from './eval-tasks.ts';
+import { planTasks } from './eval-tasks.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
 import { bytesOf, cutBefore, GROUP_BYTES, GROUP_ITEMS, groupItems, itemsOf } from './plan-files.ts';
 
@@ -42,17 +42,10 @@ interface Table {
  */
 export async function makeTables(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },
-  {
-    key,
-    sections,
-    columns,
-    files,
-  }: {
-    readonly key: LayoutKey;
-    readonly sections: ReadonlyMap<string, StoredSection>;
-    readonly columns: readonly HubColumn[];
-    readonly files: readonly HubFile[];
-  },
+  key: LayoutKey,
+  sections: readonly StoredSection[],
+  columns: readonly HubColumn[],
+  files: readonly HubFile[],
   signal: AbortSignal,
 ): Promise<void> {
   const ids = [...new Set(files.map(({ sectionId }) => sectionId))];
@@ -61,7 +54,7 @@ export async function makeTables(
   const planned = files.map((file) => {
     const { sectionId, firstItem, itemCount } = file;
     const ofFile = cutRanges(ranges.get(sectionId) ?? [], firstItem, firstItem + itemCount);
-    const section = sections.get(sectionId)?.name ?? '';
+    const section = sections.find(({ id }) => id === sectionId)?.name ?? '';
     const source = createHash('sha256')
       .update(JSON.stringify([key.format, section, firstItem, file.groupItems]))
       .update(ofFile.map(({ partId, first, count }) => `${partId} ${first} ${count}`).join())
@@ -122,10 +115,7 @@ function groupsOf({ table, ranges }: { readonly table: Table; readonly ranges: r
 const GROUPS_AT_ONCE = 2;
 
 /** What depends on all items of a version. */
-export interface TableFacts {
-  readonly columns: readonly HubColumn[];
-  readonly tasks: readonly EvalTask[];
-}
+export type TableFacts = Awaited<ReturnType<typeof readColumns>>;
 
 /**
  * The columns of the tables of sections, and their tasks. Types depend on all items: reads those that no profile is kept of, and keeps it.
@@ -134,7 +124,7 @@ export async function readColumns(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },
   sections: readonly StoredSection[],
   signal: AbortSignal,
-): Promise<TableFacts> {
+) {
   const ranges = await hubFiles.ranges(
     sections.map(({ id }) => id),
     signal,

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { splitNames } from '@svc/jsonl-v23/internal';
-import { cutRange, type HubFile, type SectionRange, type Store, type StoredSection } from '@svc/store';
+import {
+  cutRange,
+  type HubFile,
+  type LayoutKey,
+  type SectionRange,
+  type Store,
+  type StoredSection,
+} from '@svc/store';
 import { parquetWriterVersion } from '@svc/tabular/write';
 
 /** A change to the bytes of files needs another number. */
@@ -18,10 +25,7 @@ const TABLE_ROWS = 100_000;
 const SIZES_PER_READ = 50_000;
 const RANGES_PER_READ = 2_000;
 
-export interface VersionKey {
-  readonly datasetId: string;
-  readonly version: number;
-}
+export type VersionKey = Pick<LayoutKey, 'datasetId' | 'version'>;
 
 export interface ItemGroup {
   readonly ranges: readonly SectionRange[];
