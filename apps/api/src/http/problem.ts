@@ -107,6 +107,10 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   hub_timeout: { status: 504, title: 'Hub timeout' },
 };
 
+/** The codes that begin with a prefix, such as `hub_`. */
+export const codesOf = (prefix: string): readonly string[] =>
+  Object.keys(PROBLEM_ROWS).filter((code) => code.startsWith(prefix));
+
 /** Turns any error into what clients may see of it. The text of an error that is not known here stays in the log. */
 export function classify(error: unknown): ErrorView {
   if (error instanceof ImportErrors) {

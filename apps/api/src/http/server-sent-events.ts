@@ -59,11 +59,6 @@ export function createWatch<T extends Watched>(
     wake(topic);
   }
 
-  function fail(id: string, topic: Topic, failure: unknown): void {
-    topic.failure = failure;
-    forget(id, topic);
-  }
-
   /** The streams of a topic that is deleted end. */
   function forget(id: string, topic: Topic): void {
     topics.delete(id);
@@ -80,7 +75,10 @@ export function createWatch<T extends Watched>(
       }
       for (const [id, topic] of missing) forget(id, topic);
     } catch (error) {
-      for (const [id, topic] of missing) fail(id, topic, error);
+      for (const [id, topic] of missing) {
+        topic.failure = error;
+        forget(id, topic);
+      }
     }
   }
 

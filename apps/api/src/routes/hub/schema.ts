@@ -13,7 +13,7 @@ import {
   type SkippedFiles,
   skippedFilesJson,
 } from '@svc/service/flows';
-import { sentence } from '../../http/problem.ts';
+import { codesOf, sentence } from '../../http/problem.ts';
 import { CHANGE, COUNT, COUNT_OR_NULL, IMPORT_NOTES, NOTE_NAMES, TEXT } from '../docs/schemas.ts';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
@@ -133,19 +133,7 @@ export const DRY_RUN: Schema = shape(
   ['change', 'skipped', ...NOTE_NAMES],
 );
 
-export const HUB_ERRORS: readonly string[] = [
-  'invalid_split',
-  'hub_unsupported_dataset',
-  'hub_gated',
-  'hub_dataset_not_found',
-  'hub_revision_not_found',
-  'hub_split_not_found',
-  'hub_subset_not_found',
-  'hub_unavailable',
-  'hub_bad_response',
-  'hub_rate_limited',
-  'hub_timeout',
-];
+export const HUB_ERRORS = ['invalid_split', ...codesOf('hub_')];
 
 export function serializePreview(preview: Preview): JsonBody {
   return {
@@ -181,10 +169,9 @@ function serializeItem(shown: PreviewItem): JsonBody {
     : { row: shown.row, error: serializeRowError(shown.error) };
 }
 
-function serializeRowError({ message, code, location }: ImportError): JsonBody {
-  const { file, line, column, row, path } = location;
-  return { message: sentence(message), code, file, line, column, row, path };
-}
+const serializeRowError = ({ message, code, location }: ImportError): JsonBody => ({
+  ...{ message: sentence(message), code, ...location },
+});
 
 export function serializeDryRun({
   itemCount,

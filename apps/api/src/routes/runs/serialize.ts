@@ -6,7 +6,7 @@ import {
   runCost,
   UNSCORABLE_REASONS,
 } from '@svc/evaluation';
-import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
+import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/items.ts';
@@ -88,16 +88,9 @@ export const RUN_RESULT: Schema = shape(
 );
 
 /** The members of a result in a blind sample: no scores, and only the caller's labels. */
-const BLIND_FIELDS = [
-  RESULT_FIELDS.section,
-  RESULT_FIELDS.orderIndex,
-  RESULT_FIELDS.itemId,
-  RESULT_FIELDS.repetition,
-  RESULT_FIELDS.output,
-  RESULT_FIELDS.reasoning,
-  RESULT_FIELDS.itemHash,
-] as const;
-const BLIND_NAMES: ReadonlySet<string> = new Set(BLIND_FIELDS.map(({ wire }) => wire));
+const BLIND_NAMES: ReadonlySet<string> = new Set([
+  ...['section', 'order_index', 'item_id', 'repetition', 'output', 'reasoning', 'item_hash'],
+]);
 
 /** A run as JSON. @param summary of its results, for one run; lists do without */
 export function serializeRun(run: Run, summary: RunSummary | null = null): Record<string, JsonBody> {

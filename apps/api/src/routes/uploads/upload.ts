@@ -32,6 +32,7 @@ import {
 } from '@svc/service/flows';
 import { checkHandle, type IdempotencyClaim, type ImportTarget, type StoredResponse } from '@svc/store';
 import { FILE_FORMATS } from '@svc/tabular';
+import { codesOf } from '../../http/problem.ts';
 import { receiveUpload, type Upload } from '../../http/receive-upload.ts';
 import {
   IDEMPOTENCY_KEY,
@@ -58,23 +59,10 @@ import { FOUND_DATASET, SKIPPED_FILES, UPLOADED_DATASET } from '../docs/schemas.
 import { PREVIEW_ROWS, serializeRows, serializeSkippedFiles } from '../hub/schema.ts';
 import { enqueueJob, JOB } from '../jobs.ts';
 
-export const UPLOAD_ERRORS: readonly string[] = [
-  'unsupported_file',
-  'invalid_row',
-  'column_not_found',
-  'assets_not_object',
-  'package_no_sections',
-  'package_invalid_json',
-  'package_invalid_line',
-  'package_not_a_zip',
-  'package_unsafe_entry',
-  'package_corrupt',
-  'package_hash_mismatch',
-  'package_missing_file',
-  'package_unsupported',
-  'package_limit',
-  'upload_too_large',
-  'unsupported_media_type',
+export const UPLOAD_ERRORS = [
+  ...['unsupported_file', 'invalid_row', 'column_not_found', 'assets_not_object'],
+  ...codesOf('package_'),
+  ...['upload_too_large', 'unsupported_media_type'],
 ];
 
 /** `POST /datasets/upload`: form → staging files → checked package, items or tables → stored dataset. */
