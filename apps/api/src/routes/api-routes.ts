@@ -1,5 +1,4 @@
 import { healthRoutes, type Route } from '@svc/service';
-import { auditRoutes } from './audit.ts';
 import { consoleRoutes } from './console.ts';
 import { changeItemsRoute, editItemsRoute } from './datasets/change-items.ts';
 import { assetRoute, exportRoute, runExportRoute } from './datasets/export.ts';
@@ -18,7 +17,7 @@ import {
   treeRoutes,
 } from './hub-serving/routes.ts';
 import { jobRoutes } from './jobs.ts';
-import { settingsRoutes, statusRoute, telemetryRoute } from './operation.ts';
+import { auditRoutes, settingsRoutes, statusRoute, telemetryRoute } from './operation.ts';
 import { runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { uploadPreviewRoute, uploadRoute } from './uploads/upload.ts';

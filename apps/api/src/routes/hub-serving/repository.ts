@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ErrorView, RequestError, type Route, type RouteRequest, type Schema } from '@svc/service';
 import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
 import type { RouteDeps } from '../deps.ts';
-import { type CardFacts, cardText } from './files/card.ts';
-import { evalYaml } from './files/eval-tasks.ts';
+import { type CardFacts, cardText, evalYaml } from './files/card.ts';
 import { isGone, type MeasuredFile } from './files/hub-files.ts';
 import { readSections } from './files/plan-files.ts';
 

@@ -21,7 +21,7 @@ import {
 } from '@svc/store/rows';
 import { PARQUET_MAGIC, parquetFooter, type RowGroup } from '@svc/tabular/write';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
-import { planTasks } from './eval-tasks.ts';
+import { planTasks } from './card.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
 import { bytesOf, cutBefore, GROUP_BYTES, GROUP_ITEMS, groupItems, itemsOf } from './plan-files.ts';
 
