@@ -28,32 +28,23 @@ export function createDatabase(
         import('@svc/service/flows'),
       ]);
       const assetStore = await assetStoreOf(env);
-      const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
+        await using opening = new AsyncDisposableStack();
+        const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
+        opening.defer(() => store.close());
         const found = await findStored(store, dataset);
         const { id: datasetId, version } = await store.datasets.resolve(found, named, signal);
-        const open = await store.datasets.open(datasetId, { version, runId, signal });
-        try {
-          const exported = await exportPackage(open, {
-            ...{ runId, allowIncomplete, signal, secrets: secretsOf(env) },
-            generator: { name: 'svc', version: ownVersion },
-          });
-          return {
-            datasetId,
-            fileName: exported.fileName,
-            byteLength: null,
-            body: exported.bytes(),
-            async [Symbol.asyncDispose]() {
-              await open[Symbol.asyncDispose]();
-              await store.close();
-            },
-          };
-        } catch (error) {
-          await open[Symbol.asyncDispose]();
-          throw error;
-        }
+        const open = opening.use(await store.datasets.open(datasetId, { version, runId, signal }));
+        const { fileName, bytes } = await exportPackage(open, {
+          ...{ runId, allowIncomplete, signal, secrets: secretsOf(env) },
+          generator: { name: 'svc', version: ownVersion },
+        });
+        const held = opening.move();
+        return {
+          ...{ datasetId, fileName, byteLength: null, body: bytes() },
+          [Symbol.asyncDispose]: () => held.disposeAsync(),
+        };
       } catch (error) {
-        await store.close();
         throw await explained(error);
       }
     },
