@@ -24,11 +24,7 @@ describe('the problem of an error', () => {
     const error = new RequestError('invalid_request', 'no k3y-of-a-client', {
       errors: [{ message: 'k3y-of-a-client is too long', path: '/k3y-of-a-client', row: 3 }],
     });
-    const body = problem(
-      classify(error),
-      { instance: '/datasets/k3y-of-a-client', requestId: 'r1' },
-      redact,
-    );
+    const body = problem(classify(error), { instance: '/datasets/k3y-of-a-client', requestId: 'r1' }, redact);
     expect(body).toMatchObject({
       detail: 'no [redacted]',
       instance: '/datasets/[redacted]',

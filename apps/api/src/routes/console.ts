@@ -115,12 +115,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 };
 
-/** Compressed forms of a file, the smallest first. */
-const ENCODINGS: readonly (readonly [name: string, extension: string])[] = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-];
-
 export type ConsoleFiles = NonNullable<ReturnType<typeof openConsole>>;
 
 const NAME = /__NAME__/g;
@@ -140,7 +134,7 @@ export function openConsole(folder: string, name: string) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const bodies = new Map<string, Uint8Array>();
-    for (const [encoding, extension] of ENCODINGS)
+    for (const [encoding, extension] of Object.entries({ br: '.br', gzip: '.gz' }))
       if (names.has(name + extension)) bodies.set(encoding, readFileSync(join(assets, name + extension)));
     files.set(name, { type, bodies: bodies.set('identity', readFileSync(join(assets, name))) });
   }
