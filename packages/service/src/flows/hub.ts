@@ -82,11 +82,8 @@ export async function openPreview(
      */
     async readSamples(limit: number, maxBytes: number) {
       const collector = new RowsCollector(columns, mapping, maxBytes - WARNING_BYTES);
-      for await (const batch of reader.rowBatches({
-        limit,
-        signal,
-        columns: columns.map(({ name }) => name),
-      })) {
+      const names = columns.map(({ name }) => name);
+      for await (const batch of reader.rowBatches({ limit, signal, columns: names })) {
         for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
         if (collector.isFull) break;
       }
@@ -165,19 +162,13 @@ export function hubSource(
     toError: (fault) => fault,
     async write(draft, report, signal) {
       const dataset = await hub.openDataset({ path, revision, token, signal });
-      const textColumns = typedColumns(mapping);
+      const selection = { split, signal, textColumns: typedColumns(mapping), skipsInvalid: true };
       try {
         const parts = subsets === undefined ? [subset] : dataset.subsets;
         let slice: { readonly reader: SplitReader; readonly resolvedRevision: string } | undefined;
         let section: SectionWriter | undefined;
         for (const part of parts) {
-          const reader = await dataset.select({
-            subset: part,
-            split,
-            signal,
-            textColumns,
-            skipsInvalid: true,
-          });
+          const reader = await dataset.select({ ...selection, subset: part });
           const tagged = subsets === 'tags' ? { tags: [...(mapping.tags ?? []), reader.subset] } : {};
           const wanted = { ...mapping, ...tagged };
           const { columns, unused, ...planned } = planMapping(wanted, reader.features, reader);
