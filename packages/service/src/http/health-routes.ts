@@ -71,10 +71,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       summary: 'Check that requests can be served now',
       access: 'public',
       responses: {
-        200: {
-          description: 'ready',
-          schema: READINESS,
-        },
+        200: { description: 'ready', schema: READINESS },
         503: { description: 'not ready; `checks` says why', schema: READINESS },
       },
       handle: async () => {
@@ -94,9 +91,7 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       handle: async () => {
         // Without a database, the gauge of the queue keeps its last value.
         await Promise.all([
-          checkReadiness().then(({ database, queue, accepting }) =>
-            metrics.setReadiness({ database: database.ok, queue: queue.ok, accepting: accepting.ok }),
-          ),
+          checkReadiness().then(metrics.setReadiness),
           measureDatabase(deps).catch(() => undefined),
           measureDisks(deps),
           queueSizes().then(metrics.setQueueJobs, () => undefined),

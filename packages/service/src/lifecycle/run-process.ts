@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Config, ConfigError, EXIT_CONFIG, loadConfig } from '../config/load-config.ts';
 import { VARIABLES } from '../config/variables.ts';
-import { createLogger, type Logger } from '../telemetry/create-logger.ts';
+import { createLogger, type Logger, type ServiceName } from '../telemetry/create-logger.ts';
 
 export interface Running {
   /** Stops accepting work, finishes what is running (rolled back when `signal` aborts first), and frees everything. */
@@ -39,7 +39,7 @@ const SAME_SIGNAL_MS = 300;
  * second signal, 78 invalid configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
 export async function runProcess(
-  service: 'svc-api' | 'svc-worker' | 'svc-standalone',
+  service: ServiceName,
   proc: ProcessHandle,
   start: StartService,
 ): Promise<void> {

@@ -1,22 +1,17 @@
 import {
   createLogger as createEventLogger,
   type Logger as EventLogger,
+  type LoggerOptions as EventLoggerOptions,
   type EventType,
-  type LogLevel,
 } from '@svc/observability';
 import { EVENTS, type EventFields, type EventName } from './events.ts';
 
-type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone';
+export type ServiceName = 'svc-api' | 'svc-worker' | 'svc-standalone';
 
-export interface LoggerOptions {
+interface LoggerOptions extends Pick<EventLoggerOptions, 'level' | 'write' | 'now'> {
   readonly service: ServiceName;
-  /** The least severe level that is written; default `info`. */
-  readonly level?: LogLevel;
   /** `json`, the default, or short lines for people. */
   readonly format?: 'json' | 'text';
-  /** Receives each line with its line end as soon as it is logged; default standard output. */
-  readonly write?: (line: string) => unknown;
-  readonly now?: () => Date;
   /** Values that no line may show, such as the keys and tokens of the configuration. */
   readonly secrets?: Iterable<string>;
 }

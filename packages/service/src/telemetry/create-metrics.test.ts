@@ -70,8 +70,8 @@ describe('createMetrics', () => {
     metrics.recordHubRequest({ outcome: 'ok', durationMs: 100 });
     metrics.setQueueJobs({ queued: 3, running: 1 });
     metrics.setQueueJobs({ queued: 2 });
-    metrics.setReadiness({ database: true, accepting: true });
-    metrics.setReadiness({ database: true, queue: false });
+    metrics.setReadiness({ database: { ok: true }, accepting: { ok: true } });
+    metrics.setReadiness({ database: { ok: true }, queue: { ok: false } });
     metrics.setDatabase({ pool: { used: 3, idle: 2, waiting: 1 }, bytes: 77 });
     metrics.setDiskFree({ data: 99 });
     metrics.recordRun('completed');

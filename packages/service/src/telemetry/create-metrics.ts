@@ -79,8 +79,8 @@ export function createMetrics(options: {
       for (const state of LABELS.queueState) metrics.queueJobs.set({ state }, counts[state] ?? 0);
     },
     /** Which readiness checks pass; one that is not named does not. */
-    setReadiness(checks: Readonly<Partial<Record<Label<'check'>, boolean>>>): void {
-      for (const check of LABELS.check) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
+    setReadiness(checks: Readonly<Partial<Record<Label<'check'>, { readonly ok: boolean }>>>): void {
+      for (const check of LABELS.check) metrics.readiness.set({ check }, checks[check]?.ok === true ? 1 : 0);
     },
     /** The connections of the pool of the database, and the bytes that the database takes. */
     setDatabase({
