@@ -97,11 +97,8 @@ export function createApp(options: AppOptions): Express {
   }
   const limitGuesses = guessLimiter(config);
   app.use((request, _response, next) => {
-    limitGuesses(request, requestState(request).caller);
-    next();
-  });
-  app.use((request, _response, next) => {
     const { caller } = requestState(request);
+    limitGuesses(request, caller);
     const access = accessOf(request.path);
     if (!caller.can(access)) throw forbidden(caller, access);
     next();
@@ -162,12 +159,9 @@ function readSessionCookie(request: Request, trustProxy: boolean): string | unde
   return pair?.trim().slice(prefix.length);
 }
 
-function guessLimiter({
-  failedKeysPerMinute,
-  trustProxy,
-}: Config): (request: Request, caller: Caller) => void {
+function guessLimiter({ failedKeysPerMinute, trustProxy }: Config) {
   const failures = slowDownFailures(failedKeysPerMinute);
-  return (request, { key, isWrong }) => {
+  return (request: Request, { key, isWrong }: Caller): void => {
     const waitSeconds =
       key === undefined && !isWrong ? 0 : failures(networkOf(addressOf(request, trustProxy)), key);
     if (waitSeconds > 0) {

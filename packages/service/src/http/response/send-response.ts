@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
 import {
   constants,
   createGzip,
@@ -50,11 +51,8 @@ export async function sendResponse(
       endResponse(request, response);
     } else {
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-      await endWithText(
-        request,
-        response,
-        result.kind === 'json' ? `${toJsonText(result.body)}\n` : result.body,
-      );
+      const text = result.kind === 'json' ? `${toJsonText(result.body)}\n` : result.body;
+      await endWithText(request, response, text);
     }
   } finally {
     if (result.kind === 'stream') await result.close();
@@ -190,14 +188,8 @@ function chooseCoding(
 }
 
 /** Compresses bytes in memory, off the main thread. */
-function compressBytes(bytes: Uint8Array, coding: ContentCoding): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const settle = (error: Error | null, compressed: Uint8Array): void =>
-      error === null ? resolve(compressed) : reject(error);
-    if (coding === 'zstd') zstdCompress(bytes, settle);
-    else gzip(bytes, { level: GZIP_LEVEL }, settle);
-  });
-}
+const compressBytes = (bytes: Uint8Array, coding: ContentCoding): Promise<Uint8Array> =>
+  coding === 'zstd' ? promisify(zstdCompress)(bytes) : promisify(gzip)(bytes, { level: GZIP_LEVEL });
 
 /**
  * Compresses a stream off the main thread, as fast as its reader takes it. Closes the source when the reader stops.
