@@ -1,32 +1,27 @@
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
 import { createDatabaseAssetStore } from './assets/asset-store.ts';
-import { type Assets, createAssets } from './assets/assets.ts';
+import { createAssets } from './assets/assets.ts';
 import { createS3Objects, type S3Location } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
-import { type AuditStore, createAuditStore } from './audit/audit-store.ts';
+import { createAuditStore } from './audit/audit-store.ts';
+import { unchecked } from './audit/operations.ts';
 import type { StoreContext } from './context.ts';
-import { guarded, StoreError } from './database/errors.ts';
-import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
-import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
-import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
+import { StoreError } from './database/errors.ts';
+import { createDatasetStore } from './datasets/dataset-store.ts';
+import { createHubFileStore } from './hub-files/hub-file-store.ts';
+import { createIdempotencyStore } from './idempotency/idempotency-store.ts';
 import { importShare } from './import/disk-share.ts';
 import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
-import { createJobStore, type JobStore } from './jobs/job-store.ts';
-import { onlyVisibleDatasets, onlyVisibleRuns } from './only-visible.ts';
+import { createJobStore } from './jobs/job-store.ts';
 import { type Listener, type ListenOptions, listen } from './postgres/listen.ts';
 import { createPool } from './postgres/pool.ts';
-import { createProbes, type DatabaseChange, type Readiness } from './probes.ts';
-import { type Measurements, measure, type QueueSizes } from './queue/measure.ts';
+import { createProbes, type DatabaseChange } from './probes.ts';
+import { measure } from './queue/measure.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
-import { createRunStore, type RunStore } from './runs/run-store.ts';
-import {
-  CHECK_INTERVAL_KEY,
-  createSettingsStore,
-  DEFAULT_SETTINGS,
-  type SettingsStore,
-} from './settings/settings-store.ts';
+import { createRunStore } from './runs/run-store.ts';
+import { CHECK_INTERVAL_KEY, createSettingsStore, DEFAULT_SETTINGS } from './settings/settings-store.ts';
 
 /**
  * Channels of notifications:
@@ -78,34 +73,7 @@ export interface PoolState {
 }
 
 /** Everything that is stored. Connects on first use. */
-export interface Store extends AsyncDisposable {
-  readonly datasets: DatasetStore;
-  readonly assets: Assets;
-  readonly runs: RunStore;
-  readonly jobs: JobStore;
-  readonly settings: SettingsStore;
-  readonly audit: AuditStore;
-  readonly idempotency: IdempotencyStore;
-  readonly hubFiles: HubFileStore;
-  /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
-  cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
-  /** See {@link listen}; the listener is the caller's to close. */
-  listen(options: Omit<ListenOptions<Channel>, 'url'>): Listener;
-  /** The number of tasks by state. @throws StoreError `unavailable` */
-  queueSizes(): Promise<QueueSizes>;
-  /** How much is stored, and how imports ended. Takes as long as counting rows does. @throws StoreError `unavailable` */
-  measure(): Promise<Measurements>;
-  /** Tells every process that listens to `svc_worker` what a worker does. @throws StoreError `unavailable` */
-  reportWorker(report: WorkerReport): Promise<void>;
-  /** Whether the database responds, is migrated to this version and has room, and the queue can be read. Never throws. */
-  ready(): Promise<Readiness>;
-  /** The bytes that the database takes on its disk. @throws StoreError `unavailable` */
-  databaseBytes(): Promise<number>;
-  /** The connections of the pool, and those who wait for one. */
-  pool(): PoolState;
-  /** Closes every connection; queries that are still running fail. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type Store = ReturnType<typeof createStore>;
 
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_STREAM_WAIT_MS = 30_000;
@@ -125,11 +93,10 @@ const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
  * await using store = createStore({ url });
  * const { data } = await store.datasets.list({ limit: 50 });
  */
-export function createStore(options: StoreOptions): Store {
+export function createStore(options: StoreOptions) {
   const probes = createProbes({ url: options.url, onChange: options.onDatabaseChange });
   const pool = createPool({
     url: options.url,
-    // Older versions connect as "svc".
     applicationName: 'svc-store',
     size: options.poolSize ?? DEFAULT_POOL_SIZE,
     statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
@@ -160,30 +127,28 @@ export function createStore(options: StoreOptions): Store {
     return closing;
   };
   return {
-    datasets: onlyVisibleDatasets(pool, createDatasetStore(context)),
+    datasets: createDatasetStore(context),
     assets: createAssets(context),
-    runs: onlyVisibleRuns(pool, createRunStore(context)),
+    runs: createRunStore(context),
     jobs: createJobStore(context),
     settings: createSettingsStore(context),
     audit: createAuditStore(context),
     idempotency: createIdempotencyStore(context),
     hubFiles: createHubFileStore(context),
-    ...guarded({
-      cancellationsAmong: (ids: readonly string[]) => cancellationsAmong(context, ids),
-      queueSizes: () => probes.queueSizes(),
-      databaseBytes: () => probes.databaseBytes(),
-      measure: () => measure(pool),
-      async reportWorker(report: WorkerReport) {
-        await pool.query("SELECT pg_notify('svc_worker', $1)", [JSON.stringify(report)]);
-      },
-    }),
-    listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
-    ready: () => probes.ready(),
-    pool: () => ({
+    ...unchecked(context, { cancellationsAmong, measure, reportWorker }),
+    ready: probes.ready,
+    queueSizes: probes.queueSizes,
+    databaseBytes: probes.databaseBytes,
+    /** See {@link listen}; the listener is the caller's to close. */
+    listen: (wanted: Omit<ListenOptions<Channel>, 'url'>): Listener =>
+      listen({ ...wanted, url: options.directUrl ?? options.url }),
+    /** The connections of the pool, and those who wait for one. */
+    pool: (): PoolState => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
+    /** Closes every connection; queries that are still running fail. Safe to call twice. */
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -230,15 +195,13 @@ export interface Cancellations {
   readonly checkIntervalMs: number;
 }
 
-/**
- * Asks for all runs and jobs of a process and for the interval in one query.
- *
- * @param ids uuids of runs and jobs
- */
-async function cancellationsAmong(
-  { pool }: Pick<StoreContext, 'pool'>,
-  ids: readonly string[],
-): Promise<Cancellations> {
+/** Tells every process that listens to `svc_worker` what a worker does. */
+async function reportWorker({ pool }: StoreContext, report: WorkerReport): Promise<void> {
+  await pool.query("SELECT pg_notify('svc_worker', $1)", [JSON.stringify(report)]);
+}
+
+/** Which of these runs and jobs are to stop, and when to ask again: one query. */
+async function cancellationsAmong({ pool }: StoreContext, ids: readonly string[]): Promise<Cancellations> {
   const { rows } = await pool.query<{ cancelled: string[]; interval: string | null }>(
     `SELECT ARRAY(
        SELECT wanted.id FROM unnest($1::uuid[]) AS wanted (id)

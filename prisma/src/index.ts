@@ -41,7 +41,6 @@ export type {
   MadeTable,
   SectionFiles,
 } from './hub-files/hub-file-store.ts';
-export type { HubItems, OpenLines } from './hub-files/hub-items.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,
@@ -96,7 +95,7 @@ export {
 export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts';
 export type { NewRun } from './runs/create-run.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
-export type { ClaimRequest, PendingResult } from './runs/external/pending.ts';
+export type { PendingResult, PendingResults } from './runs/external/pending.ts';
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';
 export type { ScoredResult, ScoreSession } from './runs/external/score-session.ts';
 export {
@@ -116,7 +115,8 @@ export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.t
 export { RESULTS_SORTS } from './runs/results/sort-results.ts';
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
-export type { OpenRun, PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
+export type { TakenRun } from './runs/run-session.ts';
+export type { OpenRun } from './runs/run-store.ts';
 export type {
   ComparedSlice,
   CompareRequest,
@@ -130,7 +130,7 @@ export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
 export type { ImportedRun } from './runs/write/insert-imported-run.ts';
 export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/insert-results.ts';
 export { MAX_SCORERS } from './runs/write/result-counts.ts';
-export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
+export { DEFAULT_SETTINGS, type Settings } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';
 export type { ListedVersion } from './versions/list-versions.ts';

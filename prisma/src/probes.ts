@@ -1,20 +1,14 @@
-import { type OutageReason, operatorMessage, outage, StoreError, toStoreError } from './database/errors.ts';
+import {
+  asStoreErrors,
+  type OutageReason,
+  operatorMessage,
+  outage,
+  StoreError,
+  toStoreError,
+} from './database/errors.ts';
 import { migrationNames, missingMigrations } from './migrate/migrate.ts';
 import { createPool, inTransaction, type Pool } from './postgres/pool.ts';
 import { type QueueSizes, queueSizes } from './queue/measure.ts';
-
-/** Answers what supervisors ask, on separate connections: it waits for no other work, and for no new connection. */
-export interface Probes {
-  /** See `Store.ready`. Those who ask together share an answer; a good one lasts for a second. */
-  ready(): Promise<Readiness>;
-  /** See `Store.queueSizes`. */
-  queueSizes(): Promise<QueueSizes>;
-  /** See `Store.databaseBytes`. */
-  databaseBytes(): Promise<number>;
-  /** Takes the SQLSTATE of an error that the server sent to any connection of this process. */
-  noteError(code: string | undefined): void;
-  close(): Promise<void>;
-}
 
 /** Whether something that the service depends on can be used; if not, why, and what to do about it. */
 export interface Check {
@@ -52,8 +46,11 @@ const DISK_FULL = '53100';
 const TAKE_ROOM = `CREATE TEMP TABLE svc_room ON COMMIT DROP AS
   SELECT repeat(md5(n::text), 60) AS text FROM generate_series(1, 550) AS n`;
 
-/** Makes the probes of a database. Connects on first use. */
-export function createProbes({ url, onChange }: ProbesOptions): Probes {
+/**
+ * Makes what answers supervisors, on separate connections: it waits for no other work, and for no new connection. Connects on
+ * first use.
+ */
+export function createProbes({ url, onChange }: ProbesOptions) {
   let isFull = false;
   const pool = createPool({
     url,
@@ -106,16 +103,23 @@ export function createProbes({ url, onChange }: ProbesOptions): Probes {
     return checked;
   };
   return {
+    /**
+     * Whether the database responds, is migrated to this version and has room, and the queue can be read. Never throws. Those
+     * who ask together share an answer; a good one lasts for a second.
+     */
     ready,
-    queueSizes: () => inTime(queueSizes(pool)),
-    databaseBytes: () => inTime(databaseBytes(pool)),
-    noteError(code) {
+    /** The number of tasks by state. @throws StoreError `unavailable` */
+    queueSizes: (): Promise<QueueSizes> => asStoreErrors(() => inTime(queueSizes(pool))),
+    /** The bytes that the database takes on its disk. @throws StoreError `unavailable` */
+    databaseBytes: (): Promise<number> => asStoreErrors(() => inTime(databaseBytes(pool))),
+    /** Takes the SQLSTATE of an error that the server sent to any connection of this process. */
+    noteError(code: string | undefined): void {
       if (code !== DISK_FULL || isFull || isClosed) return;
       isFull = true;
       validUntil = Math.min(validUntil, 0);
       watch();
     },
-    close() {
+    close(): Promise<void> {
       isClosed = true;
       clearTimeout(retry);
       return pool.end();

@@ -3,7 +3,7 @@ import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { Idempotent } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
 import type { DatasetMeta, SectionOptions, StoredImport } from '../src/import/draft-content.ts';
-import type { JobClaim } from '../src/jobs/job-store.ts';
+import type { TaskClaim } from '../src/queue/task-queue.ts';
 
 type Draft = Pick<DatasetDraft, 'section' | 'commit'> & AsyncDisposable;
 
@@ -18,7 +18,7 @@ export type Sections = Readonly<Record<string, readonly string[]>>;
 export interface ImportOptions {
   readonly signal?: AbortSignal;
   /** The job that imports. */
-  readonly job?: JobClaim;
+  readonly job?: TaskClaim;
   readonly idempotent?: Idempotent<DatasetSummary>;
 }
 

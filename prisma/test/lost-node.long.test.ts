@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStore, type Store } from '../src/create-store.ts';
 import { createPool } from '../src/postgres/pool.ts';
-import type { TakenRun } from '../src/runs/run-store.ts';
+import type { TakenRun } from '../src/runs/run-session.ts';
 import { claimTask } from './claim-task.ts';
 import { importItems } from './import-items.ts';
 import { refuseCommits } from './refuse-commits.ts';

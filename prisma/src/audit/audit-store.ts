@@ -1,9 +1,9 @@
 import type { StoreContext } from '../context.ts';
-import { guarded } from '../database/errors.ts';
 import { type Page, type PageRequest, Parameters, readOrderedPage } from '../database/page.ts';
 import { isUuid, searchableText } from '../database/values.ts';
-import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
+import { createReadQuery } from '../postgres/read-query.ts';
 import { type AuditAction, seesHandle } from './actor.ts';
+import { unchecked } from './operations.ts';
 
 /** A change that was made. */
 export interface AuditEntry {
@@ -34,54 +34,15 @@ export interface AuditConditions {
 }
 
 /** Who changed what. Every change of the store writes a row in its own transaction, see `writeAudit`. */
-export interface AuditStore {
-  /** Newest first. @throws StoreError `invalid_cursor` */
-  list(request: AuditConditions & PageRequest): Promise<Page<AuditEntry>>;
-  /** All of them in batches, newest first. */
-  read(conditions: AuditConditions, signal: AbortSignal): AsyncIterable<readonly AuditEntry[]>;
-  /** Deletes what is older. @param days 0 keeps all @returns how many rows */
-  purge(days: number): Promise<number>;
-}
+export const createAuditStore = (context: StoreContext) => unchecked(context, { list, read, purge });
 
 const BATCH = 10_000;
 const COLUMNS = `id, created_at AS "createdAt", actor, role, request_id AS "requestId", action, kind, object_id AS "objectId",
   name, handle, version, details`;
 
-export function createAuditStore({ pool }: Pick<StoreContext, 'pool'>): AuditStore {
-  return {
-    ...guarded({
-      list: (request: AuditConditions & PageRequest) =>
-        listAudit(createReadQuery(pool, request.signal), request),
-
-      async purge(days: number) {
-        if (days === 0) return 0;
-        let removed = 0;
-        for (let found = BATCH; found === BATCH; removed += found) {
-          const { rowCount } = await pool.query(
-            `DELETE FROM audit WHERE id IN (
-               SELECT id FROM audit WHERE created_at < clock_timestamp() - make_interval(days => $1) ORDER BY created_at LIMIT ${BATCH})`,
-            [days],
-          );
-          found = rowCount ?? 0;
-        }
-        return removed;
-      },
-    }),
-
-    async *read(conditions, signal) {
-      const query = createReadQuery(pool, signal);
-      for (let cursor: string | undefined, isLast = false; !isLast; ) {
-        const page = await listAudit(query, { ...conditions, limit: BATCH, cursor });
-        yield page.data;
-        isLast = page.nextCursor === null;
-        cursor = page.nextCursor ?? undefined;
-      }
-    },
-  };
-}
-
-async function listAudit(
-  query: ReadQuery,
+/** Newest first. @throws StoreError `invalid_cursor` */
+async function list(
+  { pool }: StoreContext,
   { actor, action, object, from, to, ...page }: AuditConditions & PageRequest,
 ): Promise<Page<AuditEntry>> {
   const parameters = new Parameters();
@@ -96,6 +57,31 @@ async function listAudit(
   if (to !== undefined) filters.push(`created_at < ${add(to)}`);
   const bytes =
     'octet_length(details) + coalesce(octet_length(name), 0) + coalesce(octet_length(request_id), 0)';
-  const list = { from: 'audit', name: 'audit', filters, columns: COLUMNS, bytes };
-  return await readOrderedPage<AuditEntry>(query, list, parameters, page);
+  const audit = { from: 'audit', name: 'audit', filters, columns: COLUMNS, bytes };
+  return await readOrderedPage<AuditEntry>(createReadQuery(pool, page.signal), audit, parameters, page);
+}
+
+/** All of them in batches, newest first. */
+async function* read(context: StoreContext, conditions: AuditConditions, signal: AbortSignal) {
+  for (let cursor: string | undefined, isLast = false; !isLast; ) {
+    const page = await list(context, { ...conditions, limit: BATCH, cursor, signal });
+    yield page.data;
+    isLast = page.nextCursor === null;
+    cursor = page.nextCursor ?? undefined;
+  }
+}
+
+/** Deletes what is older. @param days 0 keeps all @returns how many rows */
+async function purge({ pool }: StoreContext, days: number): Promise<number> {
+  if (days === 0) return 0;
+  let removed = 0;
+  for (let found = BATCH; found === BATCH; removed += found) {
+    const { rowCount } = await pool.query(
+      `DELETE FROM audit WHERE id IN (
+         SELECT id FROM audit WHERE created_at < clock_timestamp() - make_interval(days => $1) ORDER BY created_at LIMIT ${BATCH})`,
+      [days],
+    );
+    found = rowCount ?? 0;
+  }
+  return removed;
 }

@@ -101,6 +101,10 @@ export function boundedText(column: string, maxBytes: number, otherwise = 'NULL'
   return `CASE WHEN octet_length(${column}) > ${maxBytes} THEN ${otherwise} ELSE ${column} END`;
 }
 
+export function runNotFound(id: string): StoreError {
+  return new StoreError('run_not_found', `Run "${shortened(id)}" not found.`);
+}
+
 /** The error for a stored item that is too large to read. */
 export function itemTooLarge(
   what: 'Item' | 'The result of item',

@@ -1,29 +1,48 @@
-import type pg from 'pg';
 import { checkOwnHandle, writeAudit } from '../audit/actor.ts';
+import { checked, unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
-import { type DatasetSummary, datasetNotFound, type StoredSection } from '../database/dataset-row.ts';
-import { guarded } from '../database/errors.ts';
-import type { Page, PageRequest } from '../database/page.ts';
+import { type DatasetSummary, datasetNotFound } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
-import type { Idempotent } from '../idempotency/idempotency-store.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { indexHashes } from '../items/hash-blocks.ts';
-import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
+import { listItems } from '../items/list-items.ts';
 import { inTransaction } from '../postgres/pool.ts';
-import { createReadQuery } from '../postgres/read-query.ts';
-import { collectParts, deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
-import { checkHandle, type DatasetVersion, resolveVersion, toHandleTaken } from '../versions/handle.ts';
-import {
-  type ListedVersion,
-  listSections,
-  listVersions,
-  readSummary,
-  type VersionsRequest,
-} from '../versions/list-versions.ts';
-import { type Restoration, type RestoredDataset, restoreDataset } from '../versions/restore-version.ts';
-import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
-import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
+import { collectParts, deleteVersion } from '../versions/delete-version.ts';
+import { checkHandle, resolveVersion, toHandleTaken } from '../versions/handle.ts';
+import { getDataset, listSections, listVersions } from '../versions/list-versions.ts';
+import { restoreDataset } from '../versions/restore-version.ts';
+import { diffDatasets } from './diff-datasets.ts';
+import { listDatasets } from './list-datasets.ts';
+import { openDataset } from './open-dataset.ts';
+
+/** Datasets, their sections and items. Every method throws StoreError `unavailable` when the database cannot be reached. */
+export type DatasetStore = ReturnType<typeof createDatasetStore>;
+
+export function createDatasetStore(context: StoreContext & ImportContext) {
+  return {
+    ...checked(context, ([id]) => ({ datasets: [id] }), {
+      get: getDataset,
+      update: updateDataset,
+      delete: deleteDataset,
+      listVersions,
+      deleteVersion,
+      listSections,
+      listItems,
+      open: openDataset,
+    }),
+    ...checked(context, ([{ datasetId }]) => ({ datasets: [datasetId] }), { restore: restoreDataset }),
+    ...checked(context, ([from, to]) => ({ datasets: [from.id, to.id] }), { diff: diffDatasets }),
+    ...checked(
+      context,
+      ([{ target } = {}]) => ({ datasets: target?.kind === 'version' ? [target.change.datasetId] : [] }),
+      { begin: (_: StoreContext, options?: DraftOptions) => DatasetDraft.begin(context, options) },
+    ),
+    // They restrict what they read.
+    ...unchecked(context, { list: listDatasets, resolve: resolveVersion }),
+    // For the service itself.
+    ...unchecked(context, { collect: collectParts, indexHashes }),
+  };
+}
 
 /** Members to change; absent ones stay, null removes the text. */
 export interface DatasetChanges {
@@ -35,13 +54,17 @@ export interface DatasetChanges {
 
 const MEMBERS = ['name', 'handle', 'description', 'notes'] as const;
 
-/** See `DatasetStore.update`. */
-async function updateDataset(pool: pg.Pool, id: string, changes: DatasetChanges): Promise<void> {
+/** @throws StoreError `dataset_not_found`; `invalid_request` for a text that PostgreSQL cannot hold */
+async function updateDataset(
+  context: StoreContext,
+  id: string,
+  changes: DatasetChanges,
+): Promise<DatasetSummary> {
   if (changes.handle === null) checkOwnHandle(null);
   else if (changes.handle !== undefined) checkHandle(changes.handle);
   const stated = MEMBERS.filter((name) => changes[name] !== undefined);
   for (const name of stated) if (changes[name] != null) storableText(name, changes[name]);
-  await inTransaction(pool, async (client) => {
+  await inTransaction(context.pool, async (client) => {
     const { rows } = await client.query<Readonly<Record<(typeof MEMBERS)[number], boolean>>>(
       `SELECT ${MEMBERS.map((name, index) => `${name} IS DISTINCT FROM $${index + 2}::text AS ${name}`).join(', ')}
        FROM datasets WHERE id = $1 FOR NO KEY UPDATE`,
@@ -71,130 +94,16 @@ async function updateDataset(pool: pg.Pool, id: string, changes: DatasetChanges)
         throw toHandleTaken(error, changes.handle);
       });
   });
+  return await getDataset(context, id);
 }
 
 /**
- * Datasets, their sections and items. Every method throws StoreError `unavailable` when the database cannot be
- * reached, and those that take an id `dataset_not_found`.
+ * Deletes a dataset with its sections, runs and their results, in one transaction. Its items are gone for every reader
+ * with them; `collectParts` removes their rows.
+ *
+ * @throws StoreError `dataset_not_found`
  */
-export interface DatasetStore {
-  /**
-   * Waits for a permit to import, and starts a dataset, which is stored when the draft is committed.
-   *
-   * @throws StoreError `unavailable` when no import ends in time; the signal's reason
-   */
-  begin(options?: DraftOptions): Promise<DatasetDraft>;
-  /**
-   * Datasets, newest first. A schema over 64 KiB of an upload is left out of the list:
-   * `{"source":"pkg_zip","package":null,"truncated":true}` replaces it.
-   *
-   * @throws StoreError `invalid_cursor`
-   */
-  list(request: DatasetsRequest): Promise<Page<ListedDataset>>;
-  /** One dataset with its schema, unless that has more than 16 MiB. */
-  get(
-    id: string,
-    options?: { readonly version?: number | null | undefined; readonly signal?: AbortSignal | undefined },
-  ): Promise<DatasetSummary>;
-  /** @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold */
-  update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
-  /**
-   * Deletes a dataset with its sections, runs and their results, in one transaction. Its items are gone for every reader
-   * with them; `collect` removes their rows.
-   */
-  delete(id: string): Promise<void>;
-  /** Removes items of deleted datasets, and of imports that did not end. */
-  collect(signal?: AbortSignal): Promise<number>;
-  /**
-   * Prepares look-ups by hash in large sections, which read the whole section before. Ends when all are prepared, or
-   * `signal` is aborted.
-   */
-  indexHashes(signal?: AbortSignal): Promise<number>;
-  /**
-   * Finds the dataset and version that a caller names.
-   *
-   * @throws StoreError `version_not_found`, `ambiguous_version`
-   */
-  resolve(dataset: string, version?: string, signal?: AbortSignal): Promise<DatasetVersion>;
-  /** The history of a dataset, newest first. @throws StoreError `invalid_cursor` */
-  listVersions(id: string, request: VersionsRequest): Promise<Page<ListedVersion>>;
-  /**
-   * Makes the content of an older version the newest one.
-   *
-   * @param request that is idempotent, whose answer is stored with it
-   * @throws StoreError `version_not_found`, `version_changed`, `superseded`
-   */
-  restore(restoration: Restoration, request?: Idempotent<RestoredDataset>): Promise<RestoredDataset>;
-  /**
-   * Deletes an old version. What only it had is removed by the collectors.
-   *
-   * @throws StoreError `version_not_found`, `newest_version`, `version_has_runs`
-   */
-  deleteVersion(id: string, version: number, options: VersionDeletion): Promise<void>;
-  /** @throws StoreError `invalid_cursor` */
-  listSections(
-    id: string,
-    request: PageRequest & { readonly version?: number | undefined },
-  ): Promise<Page<StoredSection>>;
-  /**
-   * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most
-   * 8 MiB, or one item. An item that is larger than one may be comes without its parts.
-   *
-   * @throws StoreError `invalid_cursor`, `section_not_found`, `type_not_found`
-   */
-  listItems(id: string, request: ItemsRequest): Promise<ItemsPage>;
-  /** Opens a dataset for an export: everything read through it is of one moment. */
-  open(id: string, options?: OpenDatasetOptions): Promise<OpenDataset>;
-  /**
-   * What distinguishes a second dataset from a first: items only in the second (`added`), only in the first (`removed`), in
-   * both with other content (`changed`). See docs/versions.md.
-   *
-   * @throws StoreError `version_not_found`, `invalid_cursor`
-   */
-  diff(from: ComparedDataset, to: ComparedDataset, request: DiffRequest): Promise<DatasetDiff>;
-}
-
-export function createDatasetStore(context: StoreContext & ImportContext): DatasetStore {
-  const { pool, searches } = context;
-
-  const get: DatasetStore['get'] = (id, { version = null, signal } = {}) =>
-    readSummary(createReadQuery(pool, signal), id, version);
-
-  return guarded({
-    begin: (options = {}) => DatasetDraft.begin(context, options),
-
-    async list(request) {
-      const { signal, q } = request;
-      using _permit = q === undefined ? undefined : await searches.acquire(signal);
-      return await listDatasets(createReadQuery(pool, signal), request);
-    },
-
-    get,
-
-    async update(id, changes) {
-      await updateDataset(pool, id, changes);
-      return await get(id);
-    },
-
-    delete: (id) => deleteDataset(pool, id),
-    resolve: (dataset, version, signal) => resolveVersion(createReadQuery(pool, signal), dataset, version),
-    listVersions: (id, request) => listVersions(createReadQuery(pool, request.signal), id, request),
-    restore: (restoration, request) =>
-      inTransaction(pool, (client) => restoreDataset(client, restoration, request)),
-    deleteVersion: (id, version, options) =>
-      inTransaction(pool, (client) => deleteVersion(client, id, version, options)),
-    collect: (signal) => collectParts(pool, signal),
-    indexHashes: (signal) => indexHashes(pool, signal),
-
-    listSections: (id, request) => listSections(pool, id, request),
-    listItems: (id, request) => listItems(context, id, request),
-    open: (id, options) => openDataset(context, id, options),
-    diff: (from, to, request) => diffDatasets(context, from, to, request),
-  } satisfies DatasetStore);
-}
-
-/** See `DatasetStore.delete`. */
-async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
+async function deleteDataset({ pool }: StoreContext, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     // Lock the row first: a request that adds a run to the dataset waits, and then does not find it.
     const { rowCount } = await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [id]);

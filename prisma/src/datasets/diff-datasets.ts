@@ -37,9 +37,14 @@ export interface DatasetDiff {
   readonly totalItems: number;
 }
 
-/** See `DatasetStore.diff`. */
+/**
+ * What distinguishes a second dataset from a first: items only in the second (`added`), only in the first (`removed`), in
+ * both with other content (`changed`). See docs/versions.md.
+ *
+ * @throws StoreError `dataset_not_found`, `version_not_found`, `invalid_cursor`
+ */
 export async function diffDatasets(
-  { pool, searches, maxItemBytes }: Pick<StoreContext, 'pool' | 'searches' | 'maxItemBytes'>,
+  { pool, searches, maxItemBytes }: StoreContext,
   from: ComparedDataset,
   to: ComparedDataset,
   request: DiffRequest,

@@ -1,5 +1,6 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { seesHandle } from '../audit/actor.ts';
+import type { StoreContext } from '../context.ts';
 import {
   type DatasetRow,
   type DatasetSource,
@@ -17,7 +18,7 @@ import {
   readOrderedPage,
 } from '../database/page.ts';
 import { containing, searchableText } from '../database/values.ts';
-import type { ReadQuery } from '../postgres/read-query.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { PASS_RATE } from '../runs/run-row.ts';
 import { withSections } from '../versions/list-versions.ts';
 
@@ -93,10 +94,19 @@ const LISTED = {
 } as const;
 
 /**
- * See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) and other orders read all datasets.
+ * Datasets, newest first. A schema over 64 KiB of an upload is left out of the list:
+ * `{"source":"pkg_zip","package":null,"truncated":true}` replaces it. It reads the index on `(created_at, id)`; a search (`q`)
+ * and other orders read all datasets.
+ *
+ * @throws StoreError `invalid_cursor`
  */
-export async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise<Page<ListedDataset>> {
-  const { name, q, source, versionHash, order = '-created' } = request;
+export async function listDatasets(
+  { pool, searches }: StoreContext,
+  request: DatasetsRequest,
+): Promise<Page<ListedDataset>> {
+  const { name, q, source, versionHash, order = '-created', signal } = request;
+  using _permit = q === undefined ? undefined : await searches.acquire(signal);
+  const query = createReadQuery(pool, signal);
   const parameters = new Parameters();
   const sees = seesHandle('datasets.handle');
   const filters = sees === null ? [] : [sees];

@@ -21,13 +21,13 @@ import {
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { isUuid, itemTooLarge } from '../database/values.ts';
+import { isUuid, itemTooLarge, runNotFound } from '../database/values.ts';
 import { itemsInRanges, ofVersion, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
 import { readResults } from '../runs/run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from '../runs/run-row.ts';
+import { RUN_COLUMNS, type Run, type RunRow, readRun, toRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export type OpenDataset = Awaited<ReturnType<typeof openDataset>>;
@@ -45,8 +45,9 @@ export interface OpenDatasetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Opens a dataset for an export: everything read through it is of one moment. @throws StoreError `dataset_not_found` */
 export async function openDataset(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>,
+  context: StoreContext,
   id: string,
   { version = null, runId, signal }: OpenDatasetOptions = {},
 ) {

@@ -7,9 +7,8 @@ import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';
 import type { Store } from '../create-store.ts';
 import type { ComparedDataset } from '../datasets/diff-datasets.ts';
-import { inTransaction, type Pool } from '../postgres/pool.ts';
+import type { Pool } from '../postgres/pool.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
-import { restoreDataset } from '../versions/restore-version.ts';
 import type { ItemChange } from './compare-sections.ts';
 import type { ChangedEntry, ChangedField, DiffEntry } from './read-differences.ts';
 
@@ -119,9 +118,7 @@ describe('diff', () => {
       } else if (kind === 1) {
         const version = 1 + pick(kept.length);
         next = kept[version - 1] as Content;
-        ({ changed } = await inTransaction(pool, (client) =>
-          restoreDataset(client, { datasetId: id, version }),
-        ));
+        ({ changed } = await store.datasets.restore({ datasetId: id, version }));
       } else if (kind < 4) {
         const places = [...new Set([pick(a.length), pick(a.length)])].filter(
           (at) => at < a.length && a.filter((text) => text === a[at]).length === 1,

@@ -1,13 +1,21 @@
 import type pg from 'pg';
 import type { ByteRange } from '../assets/asset-store.ts';
 import { AssetWriter } from '../assets/asset-writer.ts';
+import { unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
-import { guarded, guardedStream } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
 import { inTransaction } from '../postgres/pool.ts';
-import { createReads } from '../postgres/read-query.ts';
-import { createHubItems, type HubItems } from './hub-items.ts';
+import { createReadQuery, createReads } from '../postgres/read-query.ts';
+import {
+  addProfiles,
+  findProfiles,
+  lineSizes,
+  openLines,
+  ranges,
+  readContents,
+  readItems,
+} from './hub-items.ts';
 
 /** A layout: the files of one version in one format. */
 export interface LayoutKey {
@@ -60,52 +68,6 @@ export interface HubFileLimits {
   readonly bytes: number;
 }
 
-/**
- * The files of datasets as clients of the hub read them, and the items that they are made of. Tables are made once and
- * kept as assets; lines are read from the items. Every method throws StoreError `unavailable`.
- */
-export interface HubFileStore extends HubItems {
-  /** The columns of the tables of a layout, JSON text; null before they are known, undefined before the layout is there. */
-  findColumns(key: LayoutKey, signal?: AbortSignal): Promise<string | null | undefined>;
-  /**
-   * Adds a layout, unless it is there. Layouts of the version in other formats go when they are a day old.
-   *
-   * @throws StoreError `dataset_not_found` if the version is gone
-   */
-  add(key: LayoutKey, files: readonly HubFile[]): Promise<void>;
-  setColumns(key: LayoutKey, columns: string): Promise<void>;
-  /** Those of these paths that exist, in the order of their paths, and whether their bytes are there. */
-  find(
-    key: LayoutKey,
-    paths: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<readonly (HubFile & { readonly isKept: boolean })[]>;
-  /** Files in the order of their paths, as bytes. @param folder with a slash at its end; empty for all */
-  list(
-    key: LayoutKey,
-    request: { readonly folder: string; readonly after: string; readonly limit: number },
-    signal?: AbortSignal,
-  ): Promise<readonly ListedHubFile[]>;
-  /** Waits until this process imports and exports nothing. */
-  quiet(signal: AbortSignal): Promise<void>;
-  /** Some tables that were never made, in the order of their paths. */
-  unmade(key: LayoutKey, limit: number, signal?: AbortSignal): Promise<readonly string[]>;
-  /** The files of each section, added up. */
-  sections(key: LayoutKey, signal?: AbortSignal): Promise<readonly SectionFiles[]>;
-  /** Uses tables of other layouts that were made from the same. @returns the paths of those that are there now */
-  reuse(key: LayoutKey, tables: readonly Pick<MadeTable, 'path' | 'source'>[]): Promise<ReadonlySet<string>>;
-  /** Keeps tables, all or none. @throws what the store of assets throws */
-  keep(key: LayoutKey, tables: readonly MadeTable[], signal?: AbortSignal): Promise<void>;
-  /**
-   * Bytes of a table that is kept. It is not removed while it is read, whatever becomes of its version.
-   *
-   * @throws StoreError `asset_missing`
-   */
-  read(sha256: string, range: ByteRange, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
-  /** Removes tables that are too old, too many, or of no version any more. @returns how many */
-  collect(limits: HubFileLimits): Promise<number>;
-}
-
 const OF_KEY = 'f.dataset_id = $1 AND f.version = $2 AND f.format = $3';
 const LISTED_COLUMNS = `f.path, f.byte_length::float8 AS "byteLength", encode(f.tag, 'hex') AS tag`;
 const FILE_COLUMNS = `${LISTED_COLUMNS}, f.section_id AS "sectionId", f.first_item AS "firstItem", f.item_count AS "itemCount",
@@ -116,142 +78,176 @@ const READING_SECONDS = 300;
 /** How often the time is noted. */
 const TOUCH_SECONDS = 30;
 
-export function createHubFileStore(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'imports' | 'exports' | 'maxItemBytes'>,
-): HubFileStore {
-  const { pool, assets, imports, exports } = context;
-  const reads = (signal?: AbortSignal) => createReads(pool, signal);
+/**
+ * The files of datasets as clients of the hub read them, and the items that they are made of. Tables are made once and
+ * kept as assets; lines are read from the items. Every method throws StoreError `unavailable`.
+ */
+export type HubFileStore = ReturnType<typeof createHubFileStore>;
 
-  async function* read(
-    sha256: string,
-    range: ByteRange,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    await pool.query(TOUCH, [sha256]);
-    for await (const piece of assets.read(reads(signal), sha256, range, signal)) {
-      yield piece;
-      await pool.query(TOUCH, [sha256]);
-    }
+export const createHubFileStore = (context: StoreContext) =>
+  unchecked(context, {
+    ...{ findColumns, setColumns, add, find, list, sections, unmade, reuse, keep, read, collect, quiet },
+    ...{ openLines, findProfiles, addProfiles, ranges, lineSizes, readItems, readContents },
+  });
+
+/** The columns of the tables of a layout, JSON text; null before they are known, undefined before the layout is there. */
+async function findColumns({ pool }: StoreContext, key: LayoutKey, signal?: AbortSignal) {
+  const [row] = await createReadQuery(pool, signal)<{ columns: string | null }>(
+    `SELECT columns FROM hub_layouts f WHERE ${OF_KEY}`,
+    keyValues(key),
+  );
+  return row?.columns;
+}
+
+async function setColumns({ pool }: StoreContext, key: LayoutKey, columns: string): Promise<void> {
+  await pool.query(`UPDATE hub_layouts f SET columns = $4 WHERE ${OF_KEY} AND columns IS NULL`, [
+    ...keyValues(key),
+    columns,
+  ]);
+}
+
+/**
+ * Adds a layout, unless it is there. Layouts of the version in other formats go when they are a day old.
+ *
+ * @throws StoreError `dataset_not_found` if the version is gone
+ */
+async function add({ pool }: StoreContext, key: LayoutKey, files: readonly HubFile[]): Promise<void> {
+  if (!isUuid(key.datasetId)) throw datasetNotFound(key.datasetId);
+  try {
+    await inTransaction(pool, (client) => addLayout(client, key, files));
+  } catch (error) {
+    // The version was deleted.
+    if ((error as { code?: unknown }).code === '23503') throw datasetNotFound(key.datasetId);
+    throw error;
   }
+}
 
-  return {
-    ...createHubItems(context),
+/** Those of these paths that exist, in the order of their paths, and whether their bytes are there. */
+async function find({ pool }: StoreContext, key: LayoutKey, paths: readonly string[], signal?: AbortSignal) {
+  return await createReadQuery(pool, signal)<HubFile & { readonly isKept: boolean }>(
+    `SELECT ${FILE_COLUMNS}, EXISTS (SELECT FROM hub_contents c WHERE c.sha256 = f.tag) AS "isKept"
+     FROM hub_files f WHERE ${OF_KEY} AND path = ANY ($4) ORDER BY path COLLATE "C"`,
+    [...keyValues(key), paths],
+  );
+}
 
-    read: (...request) => guardedStream(read(...request)),
+/** Files in the order of their paths, as bytes. @param folder with a slash at its end; empty for all */
+async function list(
+  { pool }: StoreContext,
+  key: LayoutKey,
+  { folder, after, limit }: { readonly folder: string; readonly after: string; readonly limit: number },
+  signal?: AbortSignal,
+) {
+  return await createReadQuery(pool, signal)<ListedHubFile>(
+    `SELECT ${LISTED_COLUMNS} FROM hub_files f WHERE ${OF_KEY} AND starts_with(path, $4)
+       AND path COLLATE "C" > $5 ORDER BY path COLLATE "C" LIMIT $6`,
+    [...keyValues(key), folder, after, limit],
+  );
+}
 
-    ...guarded({
-      async quiet(signal) {
-        await imports.idle(signal);
-        await exports.idle(signal);
-      },
+/** The files of each section, added up. */
+async function sections({ pool }: StoreContext, key: LayoutKey, signal?: AbortSignal) {
+  return await createReadQuery(pool, signal)<SectionFiles>(
+    `SELECT section_id AS "sectionId",
+       (count(*) FILTER (WHERE starts_with(path, 'data/')))::float8 AS "tableCount",
+       coalesce(sum(byte_length) FILTER (WHERE starts_with(path, 'items/')), 0)::float8 AS "lineBytes"
+     FROM hub_files f WHERE ${OF_KEY} GROUP BY section_id`,
+    keyValues(key),
+  );
+}
 
-      async findColumns(key, signal) {
-        const [row] = await reads(signal).query<{ columns: string | null }>(
-          `SELECT columns FROM hub_layouts f WHERE ${OF_KEY}`,
-          keyValues(key),
-        );
-        return row?.columns;
-      },
+/** Some tables that were never made, in the order of their paths. */
+async function unmade({ pool }: StoreContext, key: LayoutKey, limit: number, signal?: AbortSignal) {
+  const rows = await createReadQuery(pool, signal)<{ path: string }>(
+    `SELECT path FROM hub_files f WHERE ${OF_KEY} AND byte_length IS NULL ORDER BY path COLLATE "C" LIMIT $4`,
+    [...keyValues(key), limit],
+  );
+  return rows.map(({ path }) => path);
+}
 
-      async add(key, files) {
-        if (!isUuid(key.datasetId)) throw datasetNotFound(key.datasetId);
-        try {
-          await inTransaction(pool, (client) => addLayout(client, key, files));
-        } catch (error) {
-          // The version was deleted.
-          if ((error as { code?: unknown }).code === '23503') throw datasetNotFound(key.datasetId);
-          throw error;
-        }
-      },
+/** Uses tables of other layouts that were made from the same. @returns the paths of those that are there now */
+async function reuse(
+  { pool }: StoreContext,
+  key: LayoutKey,
+  tables: readonly Pick<MadeTable, 'path' | 'source'>[],
+) {
+  const { rows } = await pool.query<{ path: string }>(
+    `UPDATE hub_files f SET byte_length = made.byte_length, tag = made.tag, source = made.source
+     FROM (SELECT DISTINCT ON (wanted.path) wanted.path, o.byte_length, o.tag, o.source
+       FROM unnest($4::text[], $5::text[]) AS wanted (path, source)
+         JOIN hub_files o ON o.source = decode(wanted.source, 'hex')
+         JOIN hub_contents c ON c.sha256 = o.tag) AS made
+     WHERE ${OF_KEY} AND f.path = made.path RETURNING f.path`,
+    [...keyValues(key), tables.map(({ path }) => path), tables.map(({ source }) => source)],
+  );
+  return new Set(rows.map(({ path }) => path));
+}
 
-      async setColumns(key, columns) {
-        await pool.query(`UPDATE hub_layouts f SET columns = $4 WHERE ${OF_KEY} AND columns IS NULL`, [
-          ...keyValues(key),
-          columns,
-        ]);
-      },
+/** Keeps tables, all or none. @throws what the store of assets throws */
+async function keep(
+  { pool, assets }: StoreContext,
+  key: LayoutKey,
+  tables: readonly MadeTable[],
+  signal?: AbortSignal,
+) {
+  const writer = new AssetWriter(assets, signal);
+  writer.add(tables.map(({ sha256, bytes }) => ({ sha256, bytes, mimeType: null })));
+  const columns = [
+    tables.map(({ path }) => path),
+    tables.map(({ source }) => source),
+    tables.map(({ sha256 }) => sha256),
+    tables.map(({ bytes }) => bytes.byteLength),
+  ];
+  await inTransaction(pool, async (client) => {
+    await writer.storeContents(client);
+    await client.query(INSERT_CONTENTS, columns.slice(2));
+    await client.query(
+      `UPDATE hub_files f SET byte_length = made.bytes, tag = decode(made.sha256, 'hex'),
+         source = decode(made.source, 'hex')
+       FROM unnest($4::text[], $5::text[], $6::text[], $7::bigint[]) AS made (path, source, sha256, bytes)
+       WHERE ${OF_KEY} AND f.path = made.path`,
+      [...keyValues(key), ...columns],
+    );
+  });
+}
 
-      find: (key, paths, signal) =>
-        reads(signal).query<HubFile & { readonly isKept: boolean }>(
-          `SELECT ${FILE_COLUMNS}, EXISTS (SELECT FROM hub_contents c WHERE c.sha256 = f.tag) AS "isKept"
-           FROM hub_files f WHERE ${OF_KEY} AND path = ANY ($4) ORDER BY path COLLATE "C"`,
-          [...keyValues(key), paths],
-        ),
+/**
+ * Bytes of a table that is kept. It is not removed while it is read, whatever becomes of its version.
+ *
+ * @throws StoreError `asset_missing`
+ */
+async function* read(
+  { pool, assets }: StoreContext,
+  sha256: string,
+  range: ByteRange,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  await pool.query(TOUCH, [sha256]);
+  for await (const piece of assets.read(createReads(pool, signal), sha256, range, signal)) {
+    yield piece;
+    await pool.query(TOUCH, [sha256]);
+  }
+}
 
-      list: (key, { folder, after, limit }, signal) =>
-        reads(signal).query<ListedHubFile>(
-          `SELECT ${LISTED_COLUMNS} FROM hub_files f WHERE ${OF_KEY} AND starts_with(path, $4)
-             AND path COLLATE "C" > $5 ORDER BY path COLLATE "C" LIMIT $6`,
-          [...keyValues(key), folder, after, limit],
-        ),
+/** Removes tables that are too old, too many, or of no version any more. @returns how many */
+async function collect({ pool }: StoreContext, { days, bytes }: HubFileLimits): Promise<number> {
+  const { rowCount } = await pool.query(
+    `DELETE FROM hub_contents WHERE sha256 IN (
+       SELECT sha256 FROM (
+         SELECT sha256, used_at, sum(byte_length) OVER (ORDER BY used_at DESC, sha256) AS total FROM hub_contents
+       ) AS c
+       WHERE used_at < clock_timestamp() - ${READING_SECONDS} * interval '1 second'
+         AND (total > $1 OR used_at < clock_timestamp() - $2 * interval '1 day'
+           OR NOT EXISTS (SELECT FROM hub_files f WHERE f.tag = c.sha256)))`,
+    [bytes, days],
+  );
+  return rowCount ?? 0;
+}
 
-      async unmade(key, limit, signal) {
-        const rows = await reads(signal).query<{ path: string }>(
-          `SELECT path FROM hub_files f WHERE ${OF_KEY} AND byte_length IS NULL ORDER BY path COLLATE "C" LIMIT $4`,
-          [...keyValues(key), limit],
-        );
-        return rows.map(({ path }) => path);
-      },
-
-      sections: (key, signal) =>
-        reads(signal).query<SectionFiles>(
-          `SELECT section_id AS "sectionId",
-             (count(*) FILTER (WHERE starts_with(path, 'data/')))::float8 AS "tableCount",
-             coalesce(sum(byte_length) FILTER (WHERE starts_with(path, 'items/')), 0)::float8 AS "lineBytes"
-           FROM hub_files f WHERE ${OF_KEY} GROUP BY section_id`,
-          keyValues(key),
-        ),
-
-      async reuse(key, tables) {
-        const { rows } = await pool.query<{ path: string }>(
-          `UPDATE hub_files f SET byte_length = made.byte_length, tag = made.tag, source = made.source
-           FROM (SELECT DISTINCT ON (wanted.path) wanted.path, o.byte_length, o.tag, o.source
-             FROM unnest($4::text[], $5::text[]) AS wanted (path, source)
-               JOIN hub_files o ON o.source = decode(wanted.source, 'hex')
-               JOIN hub_contents c ON c.sha256 = o.tag) AS made
-           WHERE ${OF_KEY} AND f.path = made.path RETURNING f.path`,
-          [...keyValues(key), tables.map(({ path }) => path), tables.map(({ source }) => source)],
-        );
-        return new Set(rows.map(({ path }) => path));
-      },
-
-      async keep(key, tables, signal) {
-        const writer = new AssetWriter(assets, signal);
-        writer.add(tables.map(({ sha256, bytes }) => ({ sha256, bytes, mimeType: null })));
-        const columns = [
-          tables.map(({ path }) => path),
-          tables.map(({ source }) => source),
-          tables.map(({ sha256 }) => sha256),
-          tables.map(({ bytes }) => bytes.byteLength),
-        ];
-        await inTransaction(pool, async (client) => {
-          await writer.storeContents(client);
-          await client.query(INSERT_CONTENTS, columns.slice(2));
-          await client.query(
-            `UPDATE hub_files f SET byte_length = made.bytes, tag = decode(made.sha256, 'hex'),
-               source = decode(made.source, 'hex')
-             FROM unnest($4::text[], $5::text[], $6::text[], $7::bigint[]) AS made (path, source, sha256, bytes)
-             WHERE ${OF_KEY} AND f.path = made.path`,
-            [...keyValues(key), ...columns],
-          );
-        });
-      },
-
-      async collect({ days, bytes }) {
-        const { rowCount } = await pool.query(
-          `DELETE FROM hub_contents WHERE sha256 IN (
-             SELECT sha256 FROM (
-               SELECT sha256, used_at, sum(byte_length) OVER (ORDER BY used_at DESC, sha256) AS total FROM hub_contents
-             ) AS c
-             WHERE used_at < clock_timestamp() - ${READING_SECONDS} * interval '1 second'
-               AND (total > $1 OR used_at < clock_timestamp() - $2 * interval '1 day'
-                 OR NOT EXISTS (SELECT FROM hub_files f WHERE f.tag = c.sha256)))`,
-          [bytes, days],
-        );
-        return rowCount ?? 0;
-      },
-    } satisfies Omit<HubFileStore, 'read' | keyof HubItems>),
-  };
+/** Waits until this process imports and exports nothing. */
+async function quiet({ imports, exports }: StoreContext, signal: AbortSignal): Promise<void> {
+  await imports.idle(signal);
+  await exports.idle(signal);
 }
 
 const TOUCH = `UPDATE hub_contents SET used_at = clock_timestamp()

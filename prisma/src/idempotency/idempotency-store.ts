@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
-import { asStoreErrors, guarded, StoreError } from '../database/errors.ts';
+import { asStoreErrors, StoreError } from '../database/errors.ts';
 import { boundedText } from '../database/values.ts';
 
 /** The right to do the work of a key, for as long as it is renewed. */
@@ -48,22 +49,16 @@ export interface IdempotencyRequest {
 }
 
 /** Requests that run once however often they are sent. Throws StoreError `unavailable` when the database cannot be reached. */
-export interface IdempotencyStore {
-  /**
-   * Claims a key, or gives the answer that it has. While another request works on it, this one waits; should that
-   * one die, this one takes over.
-   *
-   * The answer is stored by the call that makes something (`DatasetDraft.commit`, `datasets.restore`, `runs.create`,
-   * `jobs.create`) in its own transaction, or by {@link complete}.
-   *
-   * @throws StoreError `idempotency_key_reused` when the key came with another request; the signal's reason
-   */
-  begin(request: IdempotencyRequest): Promise<IdempotencyOutcome>;
-  /** Stores the response of work that has no transaction. @throws StoreError `superseded` */
-  complete(claim: IdempotencyClaim, answer: StoredResponse): Promise<void>;
-  /** Deletes keys that have expired; returns how many. */
-  purgeExpired(): Promise<number>;
-}
+export type IdempotencyStore = ReturnType<typeof createIdempotencyStore>;
+
+export const createIdempotencyStore = (context: StoreContext) =>
+  unchecked(context, {
+    begin,
+    purgeExpired,
+    /** Stores the response of work that has no transaction. @throws StoreError `superseded` */
+    complete: ({ pool }, claim: IdempotencyClaim, answer: StoredResponse) =>
+      completeClaim(pool, claim, answer),
+  });
 
 /** A stored response is the summary of what was made: megabytes at most. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -76,48 +71,50 @@ const RENEW_MS = 10_000;
 const FIRST_WAIT_MS = 50;
 const MAX_WAIT_MS = 1_000;
 
-export function createIdempotencyStore({ pool }: Pick<StoreContext, 'pool'>): IdempotencyStore {
-  return guarded({
-    async begin({ key, requestHash, signal }) {
-      const token = randomUUID();
-      for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
-        signal?.throwIfAborted();
-        if (await claimKey(pool, key, requestHash, token)) {
-          return { replay: null, claim: { key, token }, release: keepClaim(pool, { key, token }) };
-        }
-        const { rows } = await pool.query<KeyRow>(
-          `SELECT request_hash, status, ${boundedText('headers', MAX_HEADERS_BYTES)} AS headers,
-             ${boundedText('body', MAX_BODY_BYTES)} AS body, octet_length(body) > ${MAX_BODY_BYTES} AS "isTooLarge"
-           FROM idempotency_keys WHERE key = $1 AND expires_at > clock_timestamp()`,
-          [key],
-        );
-        const row = rows[0];
-        if (row !== undefined) {
-          if (!Buffer.from(requestHash).equals(row.request_hash)) {
-            throw new StoreError(
-              'idempotency_key_reused',
-              'The idempotency key was used for another request.',
-            );
-          }
-          if (row.status !== null) {
-            if (row.isTooLarge === true) throw new Error('the stored response is larger than one may be');
-            const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
-            return { replay: { status: row.status, headers, body: row.body ?? '' } };
-          }
-        }
-        await delay(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+/**
+ * Claims a key, or gives the answer that it has. While another request works on it, this one waits; should that
+ * one die, this one takes over.
+ *
+ * The answer is stored by the call that makes something (`DatasetDraft.commit`, `datasets.restore`, `runs.create`,
+ * `jobs.create`) in its own transaction, or by `complete`.
+ *
+ * @throws StoreError `idempotency_key_reused` when the key came with another request; the signal's reason
+ */
+async function begin(
+  { pool }: StoreContext,
+  { key, requestHash, signal }: IdempotencyRequest,
+): Promise<IdempotencyOutcome> {
+  const token = randomUUID();
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
+    signal?.throwIfAborted();
+    if (await claimKey(pool, key, requestHash, token)) {
+      return { replay: null, claim: { key, token }, release: keepClaim(pool, { key, token }) };
+    }
+    const { rows } = await pool.query<KeyRow>(
+      `SELECT request_hash, status, ${boundedText('headers', MAX_HEADERS_BYTES)} AS headers,
+         ${boundedText('body', MAX_BODY_BYTES)} AS body, octet_length(body) > ${MAX_BODY_BYTES} AS "isTooLarge"
+       FROM idempotency_keys WHERE key = $1 AND expires_at > clock_timestamp()`,
+      [key],
+    );
+    const row = rows[0];
+    if (row !== undefined) {
+      if (!Buffer.from(requestHash).equals(row.request_hash)) {
+        throw new StoreError('idempotency_key_reused', 'The idempotency key was used for another request.');
       }
-    },
+      if (row.status !== null) {
+        if (row.isTooLarge === true) throw new Error('the stored response is larger than one may be');
+        const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+        return { replay: { status: row.status, headers, body: row.body ?? '' } };
+      }
+    }
+    await delay(waitMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+  }
+}
 
-    complete: (claim, answer) => completeClaim(pool, claim, answer),
-
-    async purgeExpired() {
-      const { rowCount } = await pool.query(
-        'DELETE FROM idempotency_keys WHERE expires_at <= clock_timestamp()',
-      );
-      return rowCount ?? 0;
-    },
-  } satisfies IdempotencyStore);
+/** Deletes keys that have expired; returns how many. */
+async function purgeExpired({ pool }: StoreContext): Promise<number> {
+  const { rowCount } = await pool.query('DELETE FROM idempotency_keys WHERE expires_at <= clock_timestamp()');
+  return rowCount ?? 0;
 }
 
 /**

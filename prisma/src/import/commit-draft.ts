@@ -6,7 +6,7 @@ import { type DatasetSummary, SUMMARY_SECTIONS, toSectionSummary } from '../data
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { searchableText, storableText } from '../database/values.ts';
-import { insertProfiles } from '../hub-files/hub-items.ts';
+import { addProfiles } from '../hub-files/hub-items.ts';
 import { completeFor } from '../idempotency/idempotency-store.ts';
 import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
 import { completeJob } from '../jobs/job-row.ts';
@@ -178,7 +178,7 @@ async function endImport(
   if (job) await rows.run((client) => completeJob(client, job, id));
   if (response) await rows.run((client) => completeFor(client, response, stored));
   const profiles = totals?.takeProfiles() ?? [];
-  if (profiles.length > 0) await rows.run((client) => insertProfiles(client, profiles));
+  if (profiles.length > 0) await rows.run((client) => addProfiles({ pool: client }, profiles));
   // As late as possible: a concurrent import of the same files waits from here to the commit.
   if (assets !== null) await rows.run((client) => assets.store(client, id, version));
   await rows.commit(transactionId ?? (await rows.run(transactionIdOf)));

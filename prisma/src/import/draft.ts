@@ -67,11 +67,11 @@ export class DatasetDraft implements AsyncDisposable {
   }
 
   /**
-   * Waits for a permit to import, which the draft holds until it is disposed.
+   * Waits for a permit to import, which the draft holds until it is disposed, and starts a dataset.
    *
    * @throws StoreError `unavailable` when no import ends in time; the signal's reason
    */
-  static async begin(context: ImportContext, options: DraftOptions): Promise<DatasetDraft> {
+  static async begin(context: ImportContext, options: DraftOptions = {}): Promise<DatasetDraft> {
     return new DatasetDraft(context, options, await context.imports.acquire(options.signal));
   }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { StoreContext } from '../context.ts';
 import { sumOfRows } from '../database/collect-notes.ts';
 import type { Parameters } from '../database/page.ts';
 import { NIL_UUID } from '../database/values.ts';
@@ -80,11 +81,11 @@ export function foundByHash(
 }
 
 /**
- * Makes the blocks in which items are looked up by their hash, of all parts that lack many: one run for each
- * transaction, which says up to which item the part has blocks. The items of a part never change, so that blocks are right
+ * Makes the blocks in which items are looked up by their hash, of all parts that lack many, until it has made all or `signal` is
+ * aborted: one run for each transaction, which says up to which item the part has blocks. The items of a part never change, so that blocks are right
  * for as long as the part exists; they are deleted with it. Any number of processes may do so concurrently.
  */
-export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
+export async function indexHashes({ pool }: StoreContext, signal?: AbortSignal): Promise<number> {
   const indexPart = async ({ id }: { readonly id: string }): Promise<number> => {
     let indexed = 0;
     for (let read = 1; read > 0 && signal?.aborted !== true; indexed += read) {

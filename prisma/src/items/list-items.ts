@@ -47,8 +47,14 @@ export interface ItemsRequest extends PlacedPageRequest, ItemCondition {
 
 export interface ItemsPage extends Page<ListedItem>, HeldPage {}
 
+/**
+ * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most 8 MiB, or one
+ * item. An item that is larger than one may be comes without its parts.
+ *
+ * @throws StoreError `dataset_not_found`, `invalid_cursor`, `section_not_found`, `type_not_found`
+ */
 export async function listItems(
-  context: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
+  context: StoreContext,
   id: string,
   request: ItemsRequest,
 ): Promise<ItemsPage> {

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { askedText, seesJob, writeAudit } from '../audit/actor.ts';
+import { unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
 import { rowParts, uuidBytes } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
-import { guarded } from '../database/errors.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { boundedText, isUuid, storableText } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
-import { inTransaction, type Pool } from '../postgres/pool.ts';
+import { inTransaction } from '../postgres/pool.ts';
 import { cancelTask, failTask, listTasks, NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import {
   deleteArchive,
@@ -51,152 +51,158 @@ export interface TakenJob {
 }
 
 /** Asynchronous imports. Every method throws StoreError `unavailable` when the database cannot be reached. */
-export interface JobStore {
-  /**
-   * Stores a job (and its archive) and puts its task on the queue, in one transaction.
-   *
-   * @throws StoreError `invalid_request`; `superseded` when the idempotency key was taken over; what the archive throws
-   */
-  create(
-    job: NewJob,
-    options?: {
-      readonly signal?: AbortSignal | undefined;
-      readonly idempotent?: Idempotent<Job> | undefined;
-    },
-  ): Promise<Job>;
-  /** Newest first. @throws StoreError `invalid_cursor` */
-  list(request: JobsRequest): Promise<Page<Job>>;
-  /** @throws StoreError `job_not_found` */
-  get(id: string): Promise<Job>;
-  /** Those of these jobs that exist, in any order: one query. */
-  getMany(ids: readonly string[]): Promise<Job[]>;
-  /** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
-  take(claim: JobClaim): Promise<TakenJob | null>;
-  /** A chunk of the archive of an `upload` job, counted from 0; null after the last one, and when the job has ended. */
-  readArchiveChunk(id: string, index: number): Promise<Uint8Array | null>;
-  /**
-   * Stores the progress of a job, which only grows: a worker that starts again, after another one died, changes nothing
-   * until it is further. A job succeeds by `DatasetDraft.commit`.
-   *
-   * @throws StoreError `superseded` when another worker has claimed it, `job_finished` when it has ended
-   */
-  report(claim: JobClaim, progress: JobProgress): Promise<void>;
-  /**
-   * Ends a job without a dataset.
-   *
-   * @param error error body as JSON text, for `failed`
-   * @throws StoreError `superseded`, `job_finished`
-   */
-  finish(
-    claim: JobClaim,
-    end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
-  ): Promise<Job>;
-  /**
-   * Requests the end of a job. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
-   * worker is notified. A second request, or one after the end, changes nothing.
-   *
-   * @throws StoreError `job_not_found`
-   */
-  requestCancel(id: string): Promise<Job>;
-  /** As `RunStore.fail`; the error is an error body as JSON text. */
-  fail(id: string, error: string): Promise<'failed' | 'cancelled' | null>;
-}
+export type JobStore = ReturnType<typeof createJobStore>;
+
+export const createJobStore = (context: StoreContext) =>
+  unchecked(context, {
+    create,
+    list,
+    get,
+    getMany,
+    take,
+    readArchiveChunk,
+    report,
+    finish,
+    requestCancel,
+    fail,
+  });
 
 /** More than a request body may have: a safeguard, not the limit of requests. */
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-export function createJobStore({ pool, imports }: StoreContext): JobStore {
-  return guarded({
-    readArchiveChunk: (id, index) => readChunk(pool, id, index),
+/**
+ * Stores a job (and its archive) and puts its task on the queue, in one transaction.
+ *
+ * @throws StoreError `invalid_request`; `superseded` when the idempotency key was taken over; what the archive throws
+ */
+async function create(
+  { pool, imports }: StoreContext,
+  job: NewJob,
+  {
+    signal,
+    idempotent,
+  }: { readonly signal?: AbortSignal | undefined; readonly idempotent?: Idempotent<Job> | undefined } = {},
+): Promise<Job> {
+  using _permit = job.archive === undefined ? undefined : await imports.acquire(signal);
+  return await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<JobRow>(
+      `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, asked, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
+      [
+        job.id,
+        job.kind,
+        job.request,
+        job.sealedToken ?? null,
+        job.requestId === null ? null : storableText('request id', job.requestId),
+        job.bytesTotal ?? null,
+        job.createdBy ?? null,
+        askedText('jobs'),
+      ],
+    );
+    const created = toJob(rows[0] as JobRow);
+    if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, signal);
+    await client.query(NOTIFY_WORKERS, [job.kind]);
+    await completeFor(client, idempotent, created);
+    return created;
+  });
+}
 
-    create: async (job, options = {}) => {
-      using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
-      return await inTransaction(pool, async (client) => {
-        const { rows } = await client.query<JobRow>(
-          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, asked, created_at)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
-          [
-            job.id,
-            job.kind,
-            job.request,
-            job.sealedToken ?? null,
-            job.requestId === null ? null : storableText('request id', job.requestId),
-            job.bytesTotal ?? null,
-            job.createdBy ?? null,
-            askedText('jobs'),
-          ],
-        );
-        const created = toJob(rows[0] as JobRow);
-        if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, options.signal);
-        await client.query(NOTIFY_WORKERS, [job.kind]);
-        await completeFor(client, options.idempotent, created);
-        return created;
-      });
-    },
+/** @throws StoreError `job_not_found` */
+async function get({ pool }: StoreContext, id: string) {
+  return toJob(await readJob(pool, id));
+}
 
-    list: (request) => listJobs(pool, request),
+/** Those of these jobs that exist, in any order: one query. */
+async function getMany({ pool }: StoreContext, ids: readonly string[]) {
+  const { rows } = await pool.query<JobRow>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`, [
+    ids.filter(isUuid),
+  ]);
+  return rows.map(toJob);
+}
 
-    get: async (id) => toJob(await readJob(pool, id)),
+/** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
+async function take({ pool }: StoreContext, claim: JobClaim) {
+  const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
+    `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
+         ${boundedText('sealed_token', 65_536)} AS sealed
+       FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+    [claim.id, claim.attempt],
+  );
+  if (rows[0] === undefined) return null;
+  const { request, sealed: sealedToken, ...row } = rows[0];
+  return { job: toJob(row), claim, request, sealedToken };
+}
 
-    async getMany(ids) {
-      const { rows } = await pool.query<JobRow>(
-        `SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`,
-        [ids.filter(isUuid)],
-      );
-      return rows.map(toJob);
-    },
+/**
+ * Stores the progress of a job, which only grows: a worker that starts again, after another one died, changes nothing
+ * until it is further. A job succeeds by `DatasetDraft.commit`.
+ *
+ * @throws StoreError `superseded` when another worker has claimed it, `job_finished` when it has ended
+ */
+async function report(
+  { pool }: StoreContext,
+  claim: JobClaim,
+  { rowsDone, rowsTotal, bytesDone, bytesTotal }: JobProgress,
+) {
+  const { rowCount } = await pool.query(
+    `UPDATE jobs SET rows_done = greatest(rows_done, $3), rows_total = $4,
+         bytes_done = greatest(bytes_done, $5), bytes_total = $6
+       WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+    [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
+  );
+  if (rowCount === 0) throw await lostClaim(pool, claim);
+}
 
-    async take(claim) {
-      const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
-        `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
-             ${boundedText('sealed_token', 65_536)} AS sealed
-           FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
-        [claim.id, claim.attempt],
-      );
-      if (rows[0] === undefined) return null;
-      const { request, sealed: sealedToken, ...row } = rows[0];
-      return { job: toJob(row), claim, request, sealedToken };
-    },
+/**
+ * Ends a job without a dataset.
+ *
+ * @param end with an error body as JSON text, for `failed`
+ * @throws StoreError `superseded`, `job_finished`
+ */
+async function finish(
+  { pool }: StoreContext,
+  claim: JobClaim,
+  end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
+): Promise<Job> {
+  return await inTransaction(pool, async (client) => {
+    const { rows } = await client.query<JobRow>(
+      `UPDATE jobs SET status = $3, error = $4, finished_at = clock_timestamp(), sealed_token = NULL
+         WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${JOB_COLUMNS}`,
+      [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
+    );
+    if (rows[0] === undefined) throw await lostClaim(client, claim);
+    await deleteArchive(client, claim.id);
+    return toJob(rows[0]);
+  });
+}
 
-    async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
-      const { rowCount } = await pool.query(
-        `UPDATE jobs SET rows_done = greatest(rows_done, $3), rows_total = $4,
-             bytes_done = greatest(bytes_done, $5), bytes_total = $6
-           WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
-        [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
-      );
-      if (rowCount === 0) throw await lostClaim(pool, claim);
-    },
+/**
+ * Requests the end of a job. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
+ * worker is notified. A second request, or one after the end, changes nothing.
+ *
+ * @throws StoreError `job_not_found`
+ */
+async function requestCancel({ pool }: StoreContext, id: string): Promise<Job> {
+  return await inTransaction(pool, async (client) => {
+    await readJob(client, id);
+    const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
+    if (changed?.isFirst === true) await writeAudit(client, 'job.cancel', { kind: 'job', id });
+    if (changed?.row.finishedAt != null) await deleteArchive(client, id);
+    return toJob(changed?.row ?? (await readJob(client, id)));
+  });
+}
 
-    finish: (claim, end) =>
-      inTransaction(pool, async (client) => {
-        const { rows } = await client.query<JobRow>(
-          `UPDATE jobs SET status = $3, error = $4, finished_at = clock_timestamp(), sealed_token = NULL
-             WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${JOB_COLUMNS}`,
-          [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
-        );
-        if (rows[0] === undefined) throw await lostClaim(client, claim);
-        await deleteArchive(client, claim.id);
-        return toJob(rows[0]);
-      }),
-
-    async requestCancel(id) {
-      return await inTransaction(pool, async (client) => {
-        await readJob(client, id);
-        const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
-        if (changed?.isFirst === true) await writeAudit(client, 'job.cancel', { kind: 'job', id });
-        if (changed?.row.finishedAt != null) await deleteArchive(client, id);
-        return toJob(changed?.row ?? (await readJob(client, id)));
-      });
-    },
-
-    fail: (id, error) =>
-      inTransaction(pool, async (client) => {
-        const status = await failTask(client, 'jobs', id, error);
-        if (status !== null) await deleteArchive(client, id);
-        return status;
-      }),
-  } satisfies JobStore);
+/** As `fail` of runs; the error is an error body as JSON text. */
+async function fail(
+  { pool }: StoreContext,
+  id: string,
+  error: string,
+): Promise<'failed' | 'cancelled' | null> {
+  return await inTransaction(pool, async (client) => {
+    const status = await failTask(client, 'jobs', id, error);
+    if (status !== null) await deleteArchive(client, id);
+    return status;
+  });
 }
 
 async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<JobRow> {
@@ -209,13 +215,13 @@ async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<Job
   return rows[0];
 }
 
-interface JobsRequest extends PageRequest {
+export interface JobsRequest extends PageRequest {
   readonly status?: JobStatus | undefined;
   readonly kind?: JobKind | undefined;
 }
 
-/** See `JobStore.list`. */
-async function listJobs(pool: Pool, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
+/** Newest first. @throws StoreError `invalid_cursor` */
+async function list({ pool }: StoreContext, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
   const found = await listTasks<JobRow>(pool, {
     ...{ ...page, table: 'jobs', columns: JOB_COLUMNS },
     ...{ equal: { status, kind }, texts: ['error'] },
@@ -238,8 +244,8 @@ async function writeArchive(
   await copy.end();
 }
 
-/** Reads a chunk of an archive, counted from 0; null after the last one. */
-async function readChunk(pool: pg.Pool, jobId: string, index: number): Promise<Uint8Array | null> {
+/** A chunk of the archive of an `upload` job, counted from 0; null after the last one, and when the job has ended. */
+async function readArchiveChunk({ pool }: StoreContext, jobId: string, index: number) {
   const { rows } = await pool.query<{ bytes: Uint8Array | null }>(
     `SELECT ${boundedText('bytes', MAX_CHUNK_BYTES)} AS bytes FROM job_chunks WHERE job_id = $1 AND index = $2`,
     [jobId, index],

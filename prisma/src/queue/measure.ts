@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Pool } from '../postgres/pool.ts';
-import { createReadQuery } from '../postgres/read-query.ts';
+import type { StoreContext } from '../context.ts';
+import { queryOf } from '../postgres/read-query.ts';
 import { MAX_ATTEMPTS } from './task-queue.ts';
 
 /** How much is stored, and how the imports of the last day ended. */
@@ -24,9 +24,9 @@ const JOBS = `
   SELECT status, count(*)::int AS count FROM jobs
   WHERE finished_at IS NULL OR created_at > clock_timestamp() - interval '24 hours' GROUP BY status`;
 
-/** See `Store.measure`. Counts the rows of three tables: callers keep what it answers for a while. */
-export async function measure(pool: Pool, signal?: AbortSignal): Promise<Measurements> {
-  const query = createReadQuery(pool, signal);
+/** How much is stored, and how imports ended. Counts the rows of three tables: callers keep what it answers for a while. */
+export async function measure({ pool }: StoreContext): Promise<Measurements> {
+  const query = queryOf(pool);
   const [sizes] = await query<{
     databaseBytes: number;
     datasets: number;
@@ -62,7 +62,7 @@ const QUEUE_SIZES = `
     SELECT finished_at, failed_attempts, finished_at IS NULL AND lease_expires_at IS NULL FROM jobs WHERE ${COUNTED}
   ) AS tasks`;
 
-/** See `Store.queueSizes`. */
+/** The number of tasks by state. */
 export async function queueSizes(pool: pg.Pool): Promise<QueueSizes> {
   const { rows } = await pool.query<QueueSizes>(QUEUE_SIZES);
   return rows[0] ?? { queued: 0, retry: 0, running: 0, failed: 0 };

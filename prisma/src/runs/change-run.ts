@@ -1,19 +1,22 @@
 import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { askedText, writeAudit } from '../audit/actor.ts';
+import { askedText, auditEnd, writeAudit } from '../audit/actor.ts';
+import type { StoreContext } from '../context.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { storableText } from '../database/values.ts';
+import { runNotFound, storableText } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
-import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
+import { cancelTask, failTask, NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { areOutputsTaken } from '../versions/delete-version.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import { countEnded } from './create-run.ts';
-import { RUN_COLUMNS, type Run, type RunRow, readRun, runNotFound, toRun } from './run-row.ts';
+import { deleteClaims } from './external/pending.ts';
+import { concludeRun } from './prove-run.ts';
+import { RUN_COLUMNS, type Run, type RunRow, readRun, runFinished, toRun } from './run-row.ts';
 import { addScorers } from './write/result-counts.ts';
 
 /** Which results a run does again. */
@@ -26,8 +29,12 @@ export interface RunChange {
   readonly note?: string | null | undefined;
 }
 
-/** See `RunStore.update`. */
-export async function updateRun(pool: pg.Pool, id: string, { name, labels, note }: RunChange): Promise<Run> {
+/** Changes name, labels and note. @throws StoreError `run_not_found`, `invalid_request` */
+export async function updateRun(
+  { pool }: StoreContext,
+  id: string,
+  { name, labels, note }: RunChange,
+): Promise<Run> {
   const { add, values } = new Parameters([id]);
   const stated = Object.entries({
     name: name == null ? name : storableText('name', name),
@@ -55,8 +62,8 @@ export async function updateRun(pool: pg.Pool, id: string, { name, labels, note 
   });
 }
 
-/** See `RunStore.delete`. */
-export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
+/** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
+export async function deleteRun({ pool }: StoreContext, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockFinished(client, id, 'delete');
     if (await areOutputsTaken(client, [id])) {
@@ -67,27 +74,33 @@ export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
   });
 }
 
-/** See `RunStore.deleteTrial`. */
-export async function deleteTrial(pool: pg.Pool, id: string): Promise<void> {
+/** Deletes a run that was created with `isTrial`, whatever it does. */
+export async function deleteTrial({ pool }: StoreContext, id: string): Promise<void> {
   await pool.query('DELETE FROM runs WHERE id = $1 AND is_trial', [id]);
 }
 
 /** Longer than any caller waits for one. */
 const TRIAL_LIFETIME = '10 minutes';
 
-/** See `RunStore.deleteTrials`. */
-export async function deleteTrials(pool: pg.Pool): Promise<void> {
+/** Deletes the trials that their processes did not delete. */
+export async function deleteTrials({ pool }: StoreContext): Promise<void> {
   await pool.query(
     `DELETE FROM runs WHERE is_trial AND created_at < clock_timestamp() - interval '${TRIAL_LIFETIME}'`,
   );
 }
 
-/** See `RunStore.retry`. */
+/**
+ * Continues a run that has ended: with the results of one kind, which are replaced as the new ones are written, and
+ * with those that are missing.
+ *
+ * @param config JSON text that replaces its configuration; null to keep it
+ * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `nothing_to_retry`
+ */
 export async function retryRun(
-  pool: pg.Pool,
+  { pool }: StoreContext,
   id: string,
   only: RetryOnly,
-  config: string | null,
+  config: string | null = null,
 ): Promise<Run> {
   return await inTransaction(pool, async (client) => {
     const run = await lockFinished(client, id, 'retry');
@@ -144,12 +157,18 @@ export interface ScorerAddition {
   readonly before: string;
 }
 
-/** See `RunStore.addScorers`. */
+/**
+ * Lets a run that has ended score its outputs by further scorers, after which it has its status again. The same addition
+ * continues one that did not complete.
+ *
+ * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `scorer_exists`; `too_many_scorers`;
+ * RunError `nothing_to_score`
+ */
 export async function addScorersToRun(
-  pool: pg.Pool,
+  { pool }: StoreContext,
   id: string,
   { config, names, before }: ScorerAddition,
-  idempotent: Idempotent<Run> | undefined,
+  idempotent?: Idempotent<Run>,
 ): Promise<Run> {
   return await inTransaction(pool, async (client) => {
     const run = await lockFinished(client, id, 'add scorers to');
@@ -201,6 +220,45 @@ async function lockFinished(client: pg.ClientBase, id: string, verb: string): Pr
   return run;
 }
 
+/**
+ * Requests the end of a run. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
+ * worker is notified. A second request changes nothing.
+ *
+ * @throws StoreError `run_not_found`; `run_finished` when it has ended otherwise
+ */
+export async function cancelRun(context: StoreContext, id: string): Promise<Run> {
+  const { pool } = context;
+  const cancelled = await inTransaction(pool, async (client) => {
+    const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
+    const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed.row);
+    if (changed?.isFirst === true) await writeAudit(client, 'run.cancel', { kind: 'run', id });
+    if (changed === undefined && run.status !== 'cancelled') throw runFinished(run);
+    if (run.isExternal) await deleteClaims(client, id);
+    return run;
+  });
+  if (cancelled.finishedAt === null) return cancelled;
+  await concludeRun(context, id);
+  return await readRun(queryOf(pool), id);
+}
+
+/**
+ * Ends a run that cannot be done, such as after its last attempt: as cancelled where that was requested, else as failed.
+ * Null when it has ended before.
+ */
+export async function failRun(
+  context: StoreContext,
+  id: string,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<'failed' | 'cancelled' | null> {
+  const status = await inTransaction(context.pool, async (client) => {
+    const failed = await failTask(client, 'runs', id, canonicalJson({ code, message }));
+    if (failed !== null) await auditEnd(client, id);
+    return failed;
+  });
+  if (status !== null) await concludeRun(context, id);
+  return status;
+}
+
 /** Rows that one transaction removes. */
 const ROWS_PER_TURN = 10_000;
 
@@ -221,9 +279,10 @@ const TABLES = {
 const DIFFERENCES = { run_differences: TABLES.run_differences } as const;
 
 /**
- * Removes what deleted runs have left: results, selected items, and differences from other runs. See `collectNotes`.
+ * Removes what deleted runs have left: results, selected items, and differences from other runs. Nothing shows them until then.
+ * See `collectNotes`.
  */
-export async function collectRuns(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
+export async function collectRuns({ pool }: StoreContext, signal?: AbortSignal): Promise<number> {
   const notes = { table: 'loose_runs', columns: 'run_id AS "runId", other_run_id AS "otherRunId"' } as const;
   return await collectNotes<LooseRun>(pool, notes, removeSome, signal);
 }

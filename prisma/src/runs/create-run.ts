@@ -2,16 +2,18 @@ import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import { askedText, writeAudit } from '../audit/actor.ts';
+import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
+import { runNotFound } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { versionNumber } from '../items/item-ranges.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/select-items.ts';
-import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
 
 /** The largest number of an `integer` column. */
 export const MAX_INTEGER = 2_147_483_647;
@@ -30,11 +32,15 @@ export interface NewRun
   readonly selection?: RunSelection | null | undefined;
 }
 
-/** See `RunStore.create`. */
+/**
+ * Stores a run and puts its task on the queue, in one transaction.
+ *
+ * @throws StoreError `dataset_not_found`, `run_not_found`, `invalid_request`; `superseded` when the idempotency key was taken over
+ */
 export async function createRun(
-  pool: pg.Pool,
+  { pool }: StoreContext,
   run: NewRun,
-  idempotent: Idempotent<Run> | undefined,
+  idempotent?: Idempotent<Run>,
 ): Promise<Run> {
   const { selection, version = null, ...stated } = run;
   const { names, parameters, values } = insertedColumns({ ...stated, hasSelection: selection != null });

@@ -1,8 +1,7 @@
-import type pg from 'pg';
 import { seesDataset } from '../audit/actor.ts';
+import type { StoreContext } from '../context.ts';
 import type { ListOrder, Page, PageRequest } from '../database/page.ts';
 import { isUuid, readableJson, readableText } from '../database/values.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { listTasks } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
 
@@ -43,9 +42,9 @@ export interface RunsRequest extends PageRequest {
   readonly sort?: RunsSort | undefined;
 }
 
-/** See `RunStore.list`. */
+/** Runs, newest first. @throws StoreError `invalid_cursor` */
 export async function listRuns(
-  pool: Pool,
+  { pool }: StoreContext,
   { datasetId, status, label, version, name, model, sort = '-created_at', ...page }: RunsRequest,
 ): Promise<Page<Run>> {
   if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
@@ -63,6 +62,14 @@ export async function listRuns(
     texts: ['config', 'error', 'name', 'note', 'labels'],
   });
   return { ...found, data: found.data.map(toRun) };
+}
+
+/** The runs among these that exist, in any order: one query. */
+export async function getRuns({ pool }: StoreContext, ids: readonly string[]): Promise<Run[]> {
+  const { rows } = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`, [
+    ids.filter(isUuid),
+  ]);
+  return rows.map(toRun);
 }
 
 /** A model that a run has named. */
@@ -87,8 +94,8 @@ const modelsSql = (): string => `
   ) AS models
   WHERE octet_length("baseUrl") <= 2048 AND octet_length(model) <= 1024 ORDER BY used DESC, model COLLATE "C"`;
 
-/** See `RunStore.listModels`: the models of the newest thousand runs, the newest first. */
-export async function listModels(pool: pg.Pool): Promise<readonly UsedModel[]> {
+/** The models that the newest thousand runs have named, by the variable of the key and the origin; the newest first. */
+export async function listModels({ pool }: StoreContext): Promise<readonly UsedModel[]> {
   return (await pool.query<UsedModel>(modelsSql())).rows;
 }
 
@@ -101,12 +108,15 @@ export interface AskedModel {
 
 const provider = (member: string): string => `${readableJson('config::json')} #>> '{provider,${member}}'`;
 
-/** See `RunStore.findLatest`. */
+/**
+ * The newest run of a dataset that asked a model, has ended and has results; null without one. Runs of packages, and
+ * those that score outputs again, asked nothing.
+ */
 export async function findLatestRun(
-  pool: pg.Pool,
+  context: StoreContext,
   { datasetId, origin, model }: AskedModel,
 ): Promise<Run | null> {
-  const { rows } = await pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
+  const { rows } = await context.pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
     `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (
        SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND NOT is_trial AND source_run_id IS NULL
          AND ok + unscored > 0
@@ -117,8 +127,8 @@ export async function findLatestRun(
   );
   const latest = rows.find(({ baseUrl }) => baseUrl !== null && originOf(baseUrl) === origin);
   if (latest === undefined) return null;
-  const found = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [latest.id]);
-  return found.rows[0] === undefined ? null : toRun(found.rows[0]);
+  const [found = null] = await getRuns(context, [latest.id]);
+  return found;
 }
 
 const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null);

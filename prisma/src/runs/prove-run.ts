@@ -16,7 +16,7 @@ import { StoreError } from '../database/errors.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { queryOf, type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 import { readResults } from './run-results.ts';
-import { SUMMARY_VERSION } from './run-row.ts';
+import { getRun, type Run, SUMMARY_VERSION } from './run-row.ts';
 import { storedSums } from './scores/stored-sums.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
 import { scorerNumber } from './write/result-counts.ts';
@@ -38,27 +38,34 @@ const STATE = `SELECT ${SUMMARY_STATE}, dataset_version_hash AS "versionHash", c
 
 const STORE = `UPDATE runs SET run_hash = $2, verdict = $3, proof_of = $4 WHERE id = $1 AND ${SUMMARY_VERSION} = $4`;
 
-type ProofContext = Pick<StoreContext, 'pool' | 'maxItemBytes'>;
-
 interface ProofOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether the run is about to end: lists show its numbers as soon as it has. */
-  readonly isEnding?: boolean;
+  readonly isEnding?: boolean | undefined;
 }
 
 /** Adds up the results of a run that ends or has ended, and stores its hash and the verdict on its bar. */
 export async function concludeRun(
-  context: ProofContext,
+  context: StoreContext,
   id: string,
-  options: ProofOptions = {},
+  { signal, isEnding }: ProofOptions = {},
 ): Promise<void> {
-  await summarizeRun(context.pool, id, options);
-  await proveRun(context, id, options);
+  await summarizeRun(context, id, signal, isEnding);
+  await proveRun(context, id, { signal, isEnding });
+}
+
+/** A run; one that has ended with its numbers, hash and verdict, which are stored unless they were. @throws StoreError `run_not_found` */
+export async function getProvenRun(context: StoreContext, id: string, signal?: AbortSignal): Promise<Run> {
+  const run = await getRun(context, id);
+  const isProven = run.runHash !== null && run.summaryScores !== null;
+  if (run.finishedAt === null || isProven) return run;
+  await concludeRun(context, id, { signal });
+  return await getRun(context, id);
 }
 
 /** Stores the hash of a run that has ended, and the verdict on its bar, unless both are of its current results. */
 async function proveRun(
-  { pool, maxItemBytes }: ProofContext,
+  { pool, maxItemBytes }: StoreContext,
   id: string,
   { signal, isEnding = false }: ProofOptions = {},
 ): Promise<void> {

@@ -18,7 +18,7 @@ const POSITIONS_PER_QUERY = 500;
 
 /** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
-  { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { pool, ...limits }: StoreContext,
   run: Run,
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {

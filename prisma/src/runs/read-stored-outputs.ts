@@ -49,7 +49,7 @@ type RunItemTexts = ReturnType<typeof toRunItem>;
  * each repetition that lacks a result, or these scores.
  */
 export async function* readStoredOutputs(
-  { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { pool, ...limits }: StoreContext,
   run: Run,
   sourceRunId: string,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import { openTaskQueue, type TaskQueue } from '../queue/task-queue.ts';
 import type { Run } from './run-row.ts';
-import type { TakenRun } from './run-store.ts';
+import type { TakenRun } from './run-session.ts';
 
 const CONFIG = '{"provider":"echo"}';
 let cleanUp: AsyncDisposableStack;

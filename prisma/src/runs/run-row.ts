@@ -8,16 +8,17 @@ import {
   type RunTexts,
 } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
+import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import {
   boundedName,
   boundedText,
   isUuid,
   readableJson,
-  shortened,
+  runNotFound,
   storableText,
 } from '../database/values.ts';
-import type { ReadQuery } from '../postgres/read-query.ts';
+import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
 
 /** A stored run. */
 export interface Run extends RunTexts {}
@@ -116,10 +117,6 @@ export function insertedColumns(run: RunColumns): {
   };
 }
 
-export function runNotFound(id: string): StoreError {
-  return new StoreError('run_not_found', `Run "${shortened(id)}" not found.`);
-}
-
 export function runFinished(run: Run): StoreError {
   return new StoreError('run_finished', `The run has already ended: it is ${run.status}.`);
 }
@@ -175,6 +172,11 @@ export async function readRun(query: ReadQuery, id: string, lock: RunLock | '' =
   return toRun(await readRunColumns<RunRow>(query, id, RUN_COLUMNS, lock));
 }
 
+/** @throws StoreError `run_not_found` */
+export async function getRun({ pool }: StoreContext, id: string): Promise<Run> {
+  return await readRun(queryOf(pool), id);
+}
+
 /** Results whose requests have cost something, the model's or a judge's. */
 export interface PaidResults {
   readonly asked: number;
@@ -182,8 +184,8 @@ export interface PaidResults {
   readonly askedCost: number;
 }
 
-/** See `RunStore.readPaid`. */
-export async function readPaid(pool: pg.Pool, id: string): Promise<PaidResults> {
+/** Counts the results of a run whose requests have cost something, and adds up what they have cost. */
+export async function readPaid({ pool }: StoreContext, id: string): Promise<PaidResults> {
   const { rows } = await pool.query<PaidResults>(
     `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
      WHERE run_id = $1 AND cost > 0`,

@@ -16,6 +16,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { boundedText } from '../database/values.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { createReadQuery, createReads, queryOf, type ReadQuery } from '../postgres/read-query.ts';
+import type { TaskClaim } from '../queue/task-queue.ts';
 import { addingScorersOf } from './adding-scorers.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { concludeRun } from './prove-run.ts';
@@ -35,15 +36,33 @@ const END = `UPDATE runs SET finished_at = clock_timestamp(),
 const toScored = ({ scores, ...result }: RunResult): ScoredResult[] =>
   scores === null ? [] : [{ ...result, scores: scores as Scores }];
 
+/** A run that a worker has claimed. */
+export interface TakenRun {
+  /** As it was when it was opened; `status` is `cancelling` when a cancellation was requested before. */
+  readonly run: Run;
+  /** What the flow reads and writes. */
+  readonly session: RunSession;
+}
+
+/**
+ * Opens a run that a worker has claimed. Null when there is nothing left to do: the run has ended, another worker has
+ * claimed it, or its dataset was deleted.
+ */
+export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim): Promise<TakenRun | null> {
+  const { rows } = await context.pool.query<RunRow>(
+    `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
+    [id, attempt],
+  );
+  if (rows[0] === undefined) return null;
+  const run = toRun(rows[0]);
+  return { run, session: createRunSession(context, run, attempt) };
+}
+
 /**
  * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
  * has claimed the run, `run_finished`, `run_not_found`.
  */
-export function createRunSession(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes' | 'maxWholeBytes'>,
-  run: Run,
-  attempt: number,
-): RunSession {
+function createRunSession(context: StoreContext, run: Run, attempt: number): RunSession {
   const { pool } = context;
   const { reusedRunId } = run;
   const adding = addingScorersOf(run);
@@ -139,7 +158,7 @@ type Texts = Pick<AnswerRow, 'output' | 'reasoning'>;
 
 /** See `RunSession.findAnswers`: the answers of run `runId`. Long outputs are read one by one. */
 async function findAnswers(
-  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  { pool, maxItemBytes }: StoreContext,
   runId: string,
   hashes: readonly Uint8Array[],
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import { createStore, type Store } from '../create-store.ts';
 import { listen } from '../postgres/listen.ts';
 import type { ResultsRequest } from './results/list-results.ts';
 import type { Run } from './run-row.ts';
-import type { TakenRun } from './run-store.ts';
+import type { TakenRun } from './run-session.ts';
 
 let database: TestDatabase;
 let store: Store;

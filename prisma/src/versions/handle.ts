@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { checkOwnHandle, seesDataset, seesHandle } from '../audit/actor.ts';
+import type { StoreContext } from '../context.ts';
 import { datasetNotFound, versionNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid, shortened } from '../database/values.ts';
-import type { ReadQuery } from '../postgres/read-query.ts';
+import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
 export interface DatasetVersion {
   /** UUID of the dataset; perhaps there is none. */
@@ -16,17 +17,19 @@ const NUMBER = /^[1-9]\d{0,8}$/;
 const HASH_PREFIX = /^[0-9a-f]{8,64}$/;
 
 /**
- * Finds what a caller names.
+ * Finds the dataset and version that a caller names.
  *
  * @param dataset id or handle of a dataset
  * @param version its number, or at least 8 digits of its hash; by default the newest
  * @throws StoreError `dataset_not_found`, `version_not_found`, `ambiguous_version`
  */
 export async function resolveVersion(
-  query: ReadQuery,
+  { pool }: StoreContext,
   dataset: string,
-  version: string | undefined,
+  version?: string,
+  signal?: AbortSignal,
 ): Promise<DatasetVersion> {
+  const query = createReadQuery(pool, signal);
   const id = isUuid(dataset) ? dataset : await idOfHandle(query, dataset);
   if (version === undefined) {
     const sees = seesDataset('id');

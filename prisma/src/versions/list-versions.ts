@@ -1,3 +1,4 @@
+import type { StoreContext } from '../context.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -20,7 +21,6 @@ import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor
 import { boundedName } from '../database/values.ts';
 import type { DiffCounts } from '../diff/compare-sections.ts';
 import { ofVersion, versionNumber } from '../items/item-ranges.ts';
-import type { Pool } from '../postgres/pool.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
 type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
@@ -53,12 +53,13 @@ export interface VersionsRequest extends PageRequest {
   readonly upTo?: number | undefined;
 }
 
-/** See `DatasetStore.listVersions`. */
+/** The history of a dataset, newest first. @throws StoreError `dataset_not_found`, `invalid_cursor` */
 export async function listVersions(
-  query: ReadQuery,
+  { pool }: StoreContext,
   id: string,
-  { limit, cursor, upTo }: VersionsRequest,
+  { limit, cursor, upTo, signal }: VersionsRequest,
 ): Promise<Page<ListedVersion>> {
+  const query = createReadQuery(pool, signal);
   const starts = [
     ...(cursor === undefined ? [] : [Number(decodeCursor(`versions ${id}`, ['index'], cursor)[0])]),
     ...(upTo === undefined ? [] : [upTo + 1]),
@@ -92,9 +93,9 @@ export async function listVersions(
   };
 }
 
-/** See `DatasetStore.listSections`. */
+/** @throws StoreError `dataset_not_found`, `invalid_cursor` */
 export async function listSections(
-  pool: Pool,
+  { pool }: StoreContext,
   id: string,
   { limit, cursor, version: wanted, signal }: PageRequest & { readonly version?: number | null | undefined },
 ): Promise<Page<StoredSection>> {
@@ -143,6 +144,18 @@ export async function withSections<T extends DatasetRow>(
     ...withAddedFiles(dataset),
     sections: (byDataset.get(dataset.id) ?? []).map(toSectionSummary),
   }));
+}
+
+/** One dataset with its schema, unless that has more than 16 MiB; by default as its newest version. @throws as {@link readSummary} */
+export async function getDataset(
+  { pool }: StoreContext,
+  id: string,
+  {
+    version = null,
+    signal,
+  }: { readonly version?: number | null | undefined; readonly signal?: AbortSignal | undefined } = {},
+): Promise<DatasetSummary> {
+  return await readSummary(createReadQuery(pool, signal), id, version);
 }
 
 /** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */

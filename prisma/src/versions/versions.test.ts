@@ -8,10 +8,8 @@ import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import type { Store } from '../create-store.ts';
 import { inTransaction, type Pool } from '../postgres/pool.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
-import { deleteVersion } from './delete-version.ts';
 import type { Edit } from './place-items.ts';
 import type { ItemRange } from './ranges.ts';
-import { restoreDataset } from './restore-version.ts';
 
 let opened: TestStore;
 let store: Store;
@@ -148,9 +146,7 @@ describe('versions', () => {
         const versions = [...kept.keys()];
         const wanted = versions[pick(versions.length)] as number;
         const before = kept.get(wanted) as Content;
-        ({ changed } = await inTransaction(pool, (client) =>
-          restoreDataset(client, { datasetId: id, version: wanted }),
-        ));
+        ({ changed } = await store.datasets.restore({ datasetId: id, version: wanted }));
         for (const key of Object.keys(next)) delete next[key];
         Object.assign(next, before);
       } else {
@@ -175,7 +171,7 @@ describe('versions', () => {
       if (kept.size > 6) {
         const gone = [...kept.keys()].filter((version) => version !== newest)[pick(kept.size - 1)] as number;
         kept.delete(gone);
-        await inTransaction(pool, (client) => deleteVersion(client, id, gone, { withRuns: false }));
+        await store.datasets.deleteVersion(id, gone, { withRuns: false });
         await store.datasets.collect();
       }
       expect(await read(id), `step ${step}`).toEqual(current);
@@ -208,7 +204,7 @@ describe('versions', () => {
     await using open = await store.datasets.open(id);
     const stored = (await Array.fromAsync(open.items())).flat();
     expect(stored.map(({ payload }) => payload)).toEqual(more);
-    await inTransaction(pool, (client) => deleteVersion(client, id, 1, { withRuns: false }));
+    await store.datasets.deleteVersion(id, 1, { withRuns: false });
     await store.datasets.collect();
     const { rows } = await pool.query(
       'SELECT sum(item_count)::int AS items FROM parts WHERE dataset_id = $1',

@@ -50,13 +50,32 @@ const DELETE_EMPTY = `DELETE FROM run_claim_batches b WHERE run_id = $1 AND id =
 const EXTEND = `UPDATE run_claim_batches SET claimed_until = clock_timestamp() + claim_seconds * interval '1 second'
   WHERE run_id = $1 AND id = ANY ($2::uuid[])`;
 
-/** See `RunStore.claimPending`. Claims that have expired go first; the others are found once each, in item order. */
-export async function claimPending(
-  pool: pg.Pool,
+/**
+ * The results that a run lacks and clients are to send, each with its item, in item order.
+ *
+ * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
+ */
+export async function readPending(
+  context: StoreContext,
   id: string,
-  { limit, claimSeconds }: ClaimRequest,
-): Promise<readonly PendingPosition[]> {
-  return await inTransaction(pool, async (client) => {
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+): Promise<PendingResults> {
+  const run = await readWaiting(context.pool, id);
+  return { run, results: pendingResults(context, run, limit, signal) };
+}
+
+/**
+ * The same of results that no other client has claimed, which are claimed now. Claims that have expired go first; the others are
+ * found once each, in item order.
+ *
+ * @throws StoreError as {@link readPending}
+ */
+export async function claimPending(
+  context: StoreContext,
+  id: string,
+  { limit, claimSeconds, signal }: ClaimRequest & { readonly signal: AbortSignal },
+): Promise<PendingResults> {
+  const claimed = await inTransaction(context.pool, async (client) => {
     const run = await lockWaiting(client, id);
     const expired = await client.query<PendingPosition & { batchId: string }>(EXPIRED, [run.id, limit]);
     const claimed: PendingPosition[] = [...expired.rows];
@@ -83,6 +102,8 @@ export async function claimPending(
           a.repetition - b.repetition,
       );
   });
+  const run = await readExternal(context.pool, id);
+  return { run, results: withItems(context, run, claimed, signal) };
 }
 
 /** Finds results that no client has claimed, from where the last search ended: those before have a result or a claim. */
@@ -223,6 +244,13 @@ async function* findMissing(
   }
 }
 
+/** Results that clients are to send, each with its item. */
+export interface PendingResults {
+  readonly run: Run;
+  /** Reads pages as they are taken; between them, it holds no connection. */
+  readonly results: AsyncIterable<PendingResult>;
+}
+
 /** A result that a run lacks, with its item. */
 export interface PendingResult extends PendingPosition {
   /** Without a payload where it is too large. */
@@ -232,11 +260,8 @@ export interface PendingResult extends PendingPosition {
 /** Items that are read together. */
 const PAGE = 100;
 
-type Context = Pick<StoreContext, 'pool' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>;
-
-/** See `RunStore.readPending`. Pages are read as they are taken; between them, no connection is held. */
-export async function* readPending(
-  context: Context,
+async function* pendingResults(
+  context: StoreContext,
   run: Run,
   limit: number,
   signal: AbortSignal,
@@ -251,8 +276,8 @@ export async function* readPending(
 }
 
 /** Adds their items to results that a run lacks, a page at a time. */
-export async function* withItems(
-  context: Context,
+async function* withItems(
+  context: StoreContext,
   run: Run,
   positions: readonly PendingPosition[],
   signal: AbortSignal,
@@ -271,9 +296,15 @@ export async function* withItems(
   }
 }
 
-/** See `RunStore.finish`. */
+/**
+ * Ends a run whose results clients have sent, or hands it to a worker if judges are to score its outputs. A run that is
+ * `completed` stays as it is.
+ *
+ * @param options names of the scorers that are judges
+ * @throws StoreError `run_not_found`, `run_not_external`, `run_incomplete`; `run_finished` when it has ended otherwise
+ */
 export async function finishRun(
-  context: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  context: StoreContext,
   id: string,
   { allowMissing, judges }: { readonly allowMissing: boolean; readonly judges: readonly string[] },
 ): Promise<Run> {

@@ -37,12 +37,12 @@ export interface PushSession {
   save(results: readonly ImportedResult[]): Promise<Written>;
 }
 
-/** See `RunStore.push`. */
-export async function openPush(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes' | 'maxWholeBytes'>,
-  id: string,
-  signal: AbortSignal,
-): Promise<PushSession> {
+/**
+ * Opens a run to store results that a client sends.
+ *
+ * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
+ */
+export async function openPush(context: StoreContext, id: string, signal: AbortSignal): Promise<PushSession> {
   const { pool, ...limits } = context;
   const run = await readExternal(pool, id);
   if (run.finishedAt !== null) throw runFinished(run);

@@ -90,9 +90,13 @@ const UPDATE = `WITH wanted AS MATERIALIZED (
   )
   SELECT added.all AS written, 0 AS again, ${GROWTH('old', 'added')} FROM added, old`;
 
-/** See `RunStore.pushScores`. */
+/**
+ * Opens a run that has ended to add scores that a client sends.
+ *
+ * @throws StoreError `run_not_found`, `run_active`
+ */
 export async function openScores(
-  { pool }: Pick<StoreContext, 'pool'>,
+  { pool }: StoreContext,
   id: string,
   signal: AbortSignal,
 ): Promise<ScoreSession> {

@@ -48,9 +48,13 @@ export interface LabelAgreement extends Page<JudgedResult> {
 const DISAGREEMENTS: readonly AgreementCell[] = ['false_pass', 'false_fail'];
 const POSITION = 'section_order_index, order_index, repetition';
 
-/** See `RunStore.compareLabels`. */
+/**
+ * How a scorer of a run, or a person, agrees with people.
+ *
+ * @throws StoreError `run_not_found`, `scorer_not_found`, `invalid_cursor`, `invalid_request`
+ */
 export async function compareLabels(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
   { limit, cursor, signal, scorer, by, other, cell }: AgreementRequest,
 ): Promise<LabelAgreement> {

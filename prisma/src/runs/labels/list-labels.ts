@@ -8,10 +8,9 @@ import {
   type PageRequest,
   Parameters,
 } from '../../database/page.ts';
-import { searchableText } from '../../database/values.ts';
+import { runNotFound, searchableText } from '../../database/values.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
-import { runNotFound } from '../run-row.ts';
 import {
   andSeesLabel,
   byName,
@@ -100,9 +99,9 @@ async function readLabelsAfter(
 
 const placeOf = (label: LabelOfResult): Position => [...positionOf(label), label.by];
 
-/** See `RunStore.listLabels`. */
+/** The labels of a run's results, in item order and by person. @throws StoreError `run_not_found`, `invalid_cursor` */
 export async function listLabels(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
   { limit, cursor, signal, ...conditions }: PageRequest & LabelConditions,
 ): Promise<LabelsPage> {

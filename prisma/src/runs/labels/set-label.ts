@@ -1,6 +1,6 @@
 import type { ResultLabel } from '@svc/jsonl-v23/internal';
-import type pg from 'pg';
 import { writeAudit } from '../../audit/actor.ts';
+import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { inTransaction } from '../../postgres/pool.ts';
 import { queryOf } from '../../postgres/read-query.ts';
@@ -28,9 +28,14 @@ const WRITE = `
     types = excluded.types, updated_at = excluded.updated_at, dataset_id = excluded.dataset_id, imported = false
   RETURNING ${LABEL_COLUMNS('label')}`;
 
-/** See `RunStore.setLabel`. */
+/**
+ * Stores what a person says of an output of an item, in whatever runs the item has it: in place of what the person said
+ * before. A label without verdict, note and types is deleted.
+ *
+ * @throws StoreError `run_not_found`, `result_not_found`; `nothing_to_label` without an output
+ */
 export async function setLabel(
-  pool: pg.Pool,
+  { pool }: StoreContext,
   id: string,
   result: ResultName,
   { by, verdict, note, types }: NewLabel,

@@ -27,11 +27,11 @@ const QUESTION = [
 const MORE = ['id', 'meta'].map((name) => `(${readableJson('i.payload')} -> '${name}')::text`);
 
 /**
- * See `RunStore.countReusable`. It counts without making the requests: of items that are in both runs by their hashes, and
+ * Counts the requests of a run that an earlier one has an answer to, without making them: of items that are in both runs by their hashes, and
  * of those that are in one of them by their questions. The database reads the items, for as long as the caller waits.
  */
 export async function countReusable(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   request: ReuseRequest,
 ): Promise<number> {
   const { datasetId, version, selection, signal } = request;

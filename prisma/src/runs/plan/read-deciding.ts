@@ -1,7 +1,6 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../../context.ts';
-import { guardedStream } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid, memberText, readableJson } from '../../database/values.ts';
 import { cutRange, type ItemPlace, itemsAt, itemsInRanges } from '../../items/item-ranges.ts';
@@ -59,9 +58,12 @@ type Row = Omit<ItemParts, 'assets'> & {
   readonly ordinal: number | null;
 };
 
-/** See `RunStore.readDeciding`. */
+/**
+ * What decides how the items that a run would have are scored: of each, the parts without what does not matter for that,
+ * such as texts of prompts. It reads pages as they are taken; between them, it holds no connection.
+ */
 export async function* readDeciding(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   { datasetId, version, selection, signal }: SelectionRequest,
 ): AsyncGenerator<readonly ItemParts[], void, undefined> {
   if (!isUuid(datasetId)) return;
@@ -69,42 +71,31 @@ export async function* readDeciding(
     using _permit = await searches.acquire(signal);
     return await createReadQuery(pool, signal)(sql, values);
   };
-  yield* guardedStream(
-    (async function* () {
-      const { ranges, conditions, values } = await selectRanges(
-        query,
-        { datasetId, version },
-        selection ?? {},
-      );
-      for (const page of splitRanges(ranges, ITEMS_PER_QUERY, cutRange)) {
-        const parameters = new Parameters(values);
-        const items = itemsInRanges(page, parameters, conditions);
-        const share = Math.floor(QUERY_BYTES / ITEMS_PER_QUERY);
-        const isShort =
-          'octet_length(payload) + coalesce(octet_length(answer), 0) + coalesce(octet_length(checker), 0)';
-        const shown = ['payload', 'answer', 'checker'].map(
-          (name) => `CASE WHEN size <= ${share} THEN ${name} END AS ${name}`,
-        );
-        const rows = await query<Row>(
-          `SELECT ${shown.join(', ')}, CASE WHEN size > ${share} THEN size END AS "byteLength",
-             CASE WHEN size > ${share} THEN part_id END AS "partId", CASE WHEN size > ${share} THEN ordinal END AS ordinal
-           FROM (SELECT *, ${isShort} AS size FROM (
-             SELECT ${DECIDING}, i.part_id, i.ordinal FROM ${items} i ${MEMBERS}) AS i OFFSET 0) AS i`,
-          parameters.values,
-        );
-        const short = rows.filter(({ partId }) => partId === null);
-        if (short.length > 0) yield short.map(toParts);
-        for (const places of groupsOf(rows)) {
-          const at = new Parameters();
-          const long = await query<Row>(
-            `SELECT ${DECIDING} FROM ${itemsAt(places, at)} ${MEMBERS}`,
-            at.values,
-          );
-          yield long.map(toParts);
-        }
-      }
-    })(),
-  );
+  const { ranges, conditions, values } = await selectRanges(query, { datasetId, version }, selection ?? {});
+  for (const page of splitRanges(ranges, ITEMS_PER_QUERY, cutRange)) {
+    const parameters = new Parameters(values);
+    const items = itemsInRanges(page, parameters, conditions);
+    const share = Math.floor(QUERY_BYTES / ITEMS_PER_QUERY);
+    const isShort =
+      'octet_length(payload) + coalesce(octet_length(answer), 0) + coalesce(octet_length(checker), 0)';
+    const shown = ['payload', 'answer', 'checker'].map(
+      (name) => `CASE WHEN size <= ${share} THEN ${name} END AS ${name}`,
+    );
+    const rows = await query<Row>(
+      `SELECT ${shown.join(', ')}, CASE WHEN size > ${share} THEN size END AS "byteLength",
+         CASE WHEN size > ${share} THEN part_id END AS "partId", CASE WHEN size > ${share} THEN ordinal END AS ordinal
+       FROM (SELECT *, ${isShort} AS size FROM (
+         SELECT ${DECIDING}, i.part_id, i.ordinal FROM ${items} i ${MEMBERS}) AS i OFFSET 0) AS i`,
+      parameters.values,
+    );
+    const short = rows.filter(({ partId }) => partId === null);
+    if (short.length > 0) yield short.map(toParts);
+    for (const places of groupsOf(rows)) {
+      const at = new Parameters();
+      const long = await query<Row>(`SELECT ${DECIDING} FROM ${itemsAt(places, at)} ${MEMBERS}`, at.values);
+      yield long.map(toParts);
+    }
+  }
 }
 
 const toParts = ({ payload, answer, checker }: Row): ItemParts => ({

@@ -133,9 +133,9 @@ export interface SampleRequest {
   readonly signal: AbortSignal;
 }
 
-/** See `RunStore.sample`. As many as fit into a page. */
+/** Some of the items that a run would have, in order: as many as fit into a page. */
 export async function sampleItems(
-  { pool, searches, ...limits }: Pick<StoreContext, 'pool' | 'searches' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { pool, searches, ...limits }: StoreContext,
   { datasetId, version, selection, signal }: SampleRequest,
 ): Promise<RunItem[]> {
   using _permit = await searches.acquire(signal);

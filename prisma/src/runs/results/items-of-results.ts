@@ -32,7 +32,7 @@ const COLUMNS = { itemId: boundedText('i.item_id', MAX_ID_BYTES) } as const;
 /** Reads the items of results: of as many results as fit into a page, and one at least. */
 export async function itemsOfResults<T extends ItemPosition>(
   query: ReadQuery,
-  { largePages, ...limits }: Pick<StoreContext, 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { largePages, ...limits }: StoreContext,
   version: VersionOfRun,
   results: readonly T[],
   signal: AbortSignal | undefined,
@@ -60,12 +60,17 @@ export interface ItemOfResult {
 
 const POSITION = `result.section_order_index AS "sectionOrderIndex", result.order_index AS "orderIndex"`;
 
-/** See `RunStore.itemOfResult`. */
+/**
+ * The item of a result, as a worker reads it.
+ *
+ * @returns null if the run has no such result
+ * @throws StoreError `run_not_found`, `item_too_large`
+ */
 export async function readItemOfResult(
-  { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
+  { pool, ...limits }: StoreContext,
   id: string,
   name: ResultName,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<ItemOfResult | null> {
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);

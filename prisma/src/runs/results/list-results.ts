@@ -61,18 +61,18 @@ export interface ResultWithItem extends LabelledResult {
 /** A page of results, whose memory is accounted for until it is released. */
 export interface ResultsPage extends Page<ResultWithItem>, HeldPage {}
 
-/** See `RunStore.listResults`. */
+/**
+ * Results in item order. A page ends early when its results are large; one that is larger than an item may be comes
+ * without its texts.
+ *
+ * @throws StoreError `run_not_found`, `invalid_cursor`
+ */
 export async function listResults(
-  {
-    pool,
-    searches,
-    largePages,
-    maxItemBytes,
-    maxWholeBytes,
-  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
+  context: StoreContext,
   id: string,
   request: ResultsRequest,
 ): Promise<ResultsPage> {
+  const { pool, searches, largePages, maxItemBytes } = context;
   const {
     limit,
     cursor,
@@ -143,9 +143,8 @@ export async function listResults(
   const page = await holdPage(largePages, plan.unreadBytes, signal, async () => {
     const read = await readPlannedResults(query, id, plan);
     const results = await readResultLabels(query, read);
-    const limits = { largePages, maxItemBytes, maxWholeBytes };
     const withItems = includeItems
-      ? await itemsOfResults(query, limits, versionOf(run), results, signal)
+      ? await itemsOfResults(query, context, versionOf(run), results, signal)
       : null;
     const shown: readonly ResultWithItem[] = withItems?.results ?? results;
     return { shown, withItems, hasMore: plan.hasMore || shown.length < read.length };

@@ -39,7 +39,7 @@ export interface ResultsConditions extends ResultBounds {
   /** Name of a person whose labels alone count; without `label` and `label_type`, results with a label of this person. */
   readonly label_by?: string | undefined;
   readonly label_type?: string | undefined;
-  /** A group of errors, see `RunStore.errors`. */
+  /** A group of errors, see `groupErrors`. */
   readonly error?: string | undefined;
   /** Values of the item. */
   readonly values?: readonly StatedValue[] | undefined;

@@ -41,11 +41,11 @@ const GROUPS = `
 type ExampleRow = Omit<RunErrorExample, 'message'> &
   Pick<RunErrorGroup, 'group' | 'count'> & { readonly error: string };
 
-/** See `RunStore.errors`. */
+/** The errors of a run in groups: the 100 with most results. @throws StoreError `run_not_found` */
 export async function groupErrors(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): Promise<readonly RunErrorGroup[]> {
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);

@@ -82,9 +82,14 @@ export interface RunComparison
   readonly configDifferences: readonly ConfigDifference[] | null;
 }
 
-/** See `RunStore.compare`. */
+/**
+ * Compares two runs by the items that have a score in both, and lists those in which they differ, in item order.
+ *
+ * @throws StoreError `run_not_found`, `invalid_cursor`; `invalid_request` if the runs are clustered by different values
+ *   and the request names none
+ */
 export async function compareRuns(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
   otherId: string,
   request: CompareRequest,
@@ -184,9 +189,14 @@ export interface CompareSlicesRequest
   readonly by: string;
 }
 
-/** See `RunStore.compareSlices`. */
+/**
+ * How two runs differ in the slices of their pairs, those with most pairs first: of tags the first 50.
+ *
+ * @throws StoreError `run_not_found`; `invalid_request` for more than 50 values of a pointer, or if the runs are clustered
+ *   by different values and the request names none
+ */
 export async function compareSlices(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
   otherId: string,
   { by, pairBy = 'hash', signal, ...request }: CompareSlicesRequest,

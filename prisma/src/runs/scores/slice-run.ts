@@ -21,7 +21,7 @@ export interface RunSlice {
 export const MAX_VALUES = 50;
 
 export interface SliceRequest {
-  /** `section`, `tag`, or JSON Pointers into the items. An item is in the slice of each of its tags, if it has any. */
+  /** `section`, `tag`, or one or two JSON Pointers into the items, of at most 50 values each. An item is in the slice of each of its tags, if it has any. */
   readonly by: readonly string[];
   /** Name of the scorer; the main one without it. */
   readonly scorer?: string | undefined;
@@ -31,9 +31,13 @@ export interface SliceRequest {
 /** SQL for what is not a value of the item. */
 const PARTS: Readonly<Record<string, string>> = { section: 'to_json(s.name)::text', tag: TAG_VALUE };
 
-/** See `RunStore.slice`. */
+/**
+ * The scores of a run by values of its items.
+ *
+ * @throws StoreError `run_not_found`, `scorer_not_found`; `invalid_request` for more values
+ */
 export async function sliceRun(
-  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  { pool, searches }: StoreContext,
   id: string,
   { by, scorer, signal }: SliceRequest,
 ): Promise<readonly RunSlice[]> {

@@ -1,10 +1,10 @@
 import { addUp, type GroupScores, groupScores } from '@svc/evaluation';
 import type pg from 'pg';
+import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';
 import { readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/find-items-sql.ts';
-import type { Pool } from '../../postgres/pool.ts';
 import { LARGE_JOINS, queryOf, type ReadQuery, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
 import { SUMMARY_VERSION, versionOf } from '../run-row.ts';
@@ -132,18 +132,16 @@ export const SUMMARY_STATE: string = `${SUMMED_RUN},
 const STATE = `SELECT ${SUMMARY_STATE} FROM runs WHERE id = $1`;
 
 /**
- * Aggregates of the results of a run. They are stored with it, and made again when there are other results: of a run that
+ * Aggregates of the results of a run; null for an unknown run. They are stored with it, and made again when there are other results: of a run that
  * goes on, seldom enough to take a twentieth of the time.
  *
  * @throws StoreError `unavailable` while a node does not show all results
  */
 export async function summarizeRun(
-  pool: Pool,
+  { pool }: StoreContext,
   id: string,
-  {
-    signal,
-    isEnding = false,
-  }: { readonly signal?: AbortSignal | undefined; readonly isEnding?: boolean } = {},
+  signal?: AbortSignal,
+  isEnding = false,
 ): Promise<RunSummary | null> {
   const state = await readFrom(
     pool,

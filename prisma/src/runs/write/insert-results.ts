@@ -18,11 +18,11 @@ import {
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
-import { memberText, readableJson } from '../../database/values.ts';
+import { memberText, readableJson, runNotFound } from '../../database/values.ts';
 import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-ranges.ts';
 import { queryOf } from '../../postgres/read-query.ts';
 import { keyColumns } from '../run-results.ts';
-import { isToReplace, type Retry, readRetry, runNotFound, SQL_TYPES } from '../run-row.ts';
+import { isToReplace, type Retry, readRetry, SQL_TYPES } from '../run-row.ts';
 import {
   addScorers,
   COUNTED_COLUMNS,
