@@ -71,8 +71,16 @@ export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
 export { sectionNotFound } from './items/list-items.ts';
-export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
-export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
+export type {
+  Job,
+  JobClaim,
+  JobKind,
+  JobProgress,
+  JobStatus,
+  JobStore,
+  NewJob,
+  TakenJob,
+} from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
 export type { Measurements, QueueSizes } from './queue/measure.ts';
 export {
@@ -96,17 +104,15 @@ export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts'
 export type { NewRun } from './runs/create-run.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
 export type { PendingResult, PendingResults } from './runs/external/pending.ts';
-export type { ItemToScore, PushSession } from './runs/external/push-session.ts';
-export type { ScoredResult, ScoreSession } from './runs/external/score-session.ts';
+export type { PushSession, ScoredResult, ScoreSession } from './runs/external/sessions.ts';
+export type { StoredLabel } from './runs/labels/result-labels.ts';
+export type { LabelConditions, LabelOfResult, LabelSummary, NewLabel } from './runs/labels/run-labels.ts';
 export {
   AGREEMENT_CELLS,
   type AgreementCell,
   type AgreementRequest,
   type JudgedResult,
-} from './runs/labels/compare-labels.ts';
-export type { LabelConditions, LabelOfResult, LabelSummary } from './runs/labels/list-labels.ts';
-export type { StoredLabel } from './runs/labels/result-labels.ts';
-export type { NewLabel } from './runs/labels/set-label.ts';
+} from './runs/labels/run-labels.ts';
 export { RUNS_SORTS, type RunsRequest, type RunsSort, type UsedModel } from './runs/list-runs.ts';
 export type { ItemOfResult, ResultName } from './runs/results/items-of-results.ts';
 export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
@@ -118,15 +124,14 @@ export type { Run, RunStatus } from './runs/run-row.ts';
 export type { TakenRun } from './runs/run-session.ts';
 export type { OpenRun } from './runs/run-store.ts';
 export type {
+  ComparedMeans,
   ComparedSlice,
   CompareRequest,
   RunComparison,
   RunDifference,
 } from './runs/scores/compare-runs.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
-export type { RunSlice } from './runs/scores/slice-run.ts';
-export type { ComparedMeans } from './runs/scores/stored-sums.ts';
-export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
+export type { PartScores, RunSlice, RunSummary } from './runs/scores/summarize-run.ts';
 export type { ImportedRun } from './runs/write/insert-imported-run.ts';
 export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/insert-results.ts';
 export { MAX_SCORERS } from './runs/write/result-counts.ts';

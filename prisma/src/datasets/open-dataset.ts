@@ -25,7 +25,7 @@ import { isUuid, itemTooLarge, runNotFound } from '../database/values.ts';
 import { itemsInRanges, ofVersion, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
-import { stateOfLabels } from '../runs/labels/list-labels.ts';
+import { stateOfLabels } from '../runs/labels/run-labels.ts';
 import { readResults } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, readRun, toRun } from '../runs/run-row.ts';
 

@@ -9,7 +9,7 @@ import { searchableText, storableText } from '../database/values.ts';
 import { addProfiles } from '../hub-files/hub-items.ts';
 import { completeFor } from '../idempotency/idempotency-store.ts';
 import { itemsInRanges, readRanges } from '../items/item-ranges.ts';
-import { completeJob } from '../jobs/job-row.ts';
+import { completeJob } from '../jobs/job-store.ts';
 import { transactionIdOf } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';

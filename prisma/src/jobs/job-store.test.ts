@@ -6,8 +6,7 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { Job } from './job-row.ts';
-import type { NewJob, TakenJob } from './job-store.ts';
+import type { Job, NewJob, TakenJob } from './job-store.ts';
 
 let database: TestDatabase;
 let store: Store;

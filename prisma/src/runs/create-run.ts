@@ -12,7 +12,7 @@ import { versionNumber } from '../items/item-ranges.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
-import { selectItems } from './plan/select-items.ts';
+import { selectItems } from './plan/plan-items.ts';
 import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
 
 /** The largest number of an `integer` column. */

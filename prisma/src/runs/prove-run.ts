@@ -17,7 +17,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { queryOf, type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 import { readResults } from './run-results.ts';
 import { getRun, type Run, SUMMARY_VERSION } from './run-row.ts';
-import { storedSums } from './scores/stored-sums.ts';
+import { storedSums } from './scores/compare-runs.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
 import { scorerNumber } from './write/result-counts.ts';
 

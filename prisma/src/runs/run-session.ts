@@ -18,10 +18,15 @@ import { inTransaction } from '../postgres/pool.ts';
 import { createReadQuery, createReads, queryOf, type ReadQuery } from '../postgres/read-query.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { addingScorersOf } from './adding-scorers.ts';
-import { addScores, type ScoredResult } from './external/score-session.ts';
+import { addScores, type ScoredResult } from './external/sessions.ts';
 import { concludeRun } from './prove-run.ts';
-import { readRunItems } from './read-run-items.ts';
-import { MAX_INLINE_CHARS, readOutput, readReasoning, readStoredOutputs } from './read-stored-outputs.ts';
+import {
+  MAX_INLINE_CHARS,
+  readOutput,
+  readReasoning,
+  readRunItems,
+  readStoredOutputs,
+} from './read-run-items.ts';
 import { RUN_COLUMNS, type Run, type RunRow, readRunColumns, runFinished, toRun } from './run-row.ts';
 import { insertResults } from './write/insert-results.ts';
 

@@ -14,21 +14,18 @@ import {
 } from './change-run.ts';
 import { createRun } from './create-run.ts';
 import { claimPending, finishRun, readPending } from './external/pending.ts';
-import { openPush } from './external/push-session.ts';
-import { openScores } from './external/score-session.ts';
-import { compareLabels } from './labels/compare-labels.ts';
+import { openPush, openScores } from './external/sessions.ts';
 import {
+  compareLabels,
   type LabelConditions,
   type LabelOfResult,
   listLabels,
   readLabels,
+  setLabel,
   stateOfLabels,
-} from './labels/list-labels.ts';
-import { setLabel } from './labels/set-label.ts';
+} from './labels/run-labels.ts';
 import { findLatestRun, getRuns, listModels, listRuns } from './list-runs.ts';
-import { countReusable } from './plan/count-reusable.ts';
-import { readDeciding } from './plan/read-deciding.ts';
-import { sampleItems } from './plan/select-items.ts';
+import { countReusable, readDeciding, sampleItems } from './plan/plan-items.ts';
 import { getProvenRun } from './prove-run.ts';
 import { readItemOfResult } from './results/items-of-results.ts';
 import { listResults } from './results/list-results.ts';
@@ -37,8 +34,7 @@ import { type LabelledResult, readResults } from './run-results.ts';
 import { getRun, type Run, readPaid, readRun } from './run-row.ts';
 import { takeRun } from './run-session.ts';
 import { compareRuns, compareSlices } from './scores/compare-runs.ts';
-import { sliceRun } from './scores/slice-run.ts';
-import { summarizeRun } from './scores/summarize-run.ts';
+import { sliceRun, summarizeRun } from './scores/summarize-run.ts';
 
 /** Runs and their results. Every method throws StoreError `unavailable` when the database cannot be reached. */
 export function createRunStore(context: StoreContext) {

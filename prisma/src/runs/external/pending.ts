@@ -76,7 +76,7 @@ export async function claimPending(
   { limit, claimSeconds, signal }: ClaimRequest & { readonly signal: AbortSignal },
 ): Promise<PendingResults> {
   const claimed = await inTransaction(context.pool, async (client) => {
-    const run = await lockWaiting(client, id);
+    const run = await readWaiting(client, id, 'FOR NO KEY UPDATE');
     const expired = await client.query<PendingPosition & { batchId: string }>(EXPIRED, [run.id, limit]);
     const claimed: PendingPosition[] = [...expired.rows];
     const fresh = await findFresh(client, run, limit - claimed.length);
@@ -352,11 +352,6 @@ export async function readExternal(
     );
   }
   return run;
-}
-
-/** Locks a run that waits for results. @throws StoreError as {@link readWaiting} */
-export async function lockWaiting(client: pg.ClientBase, id: string): Promise<Run> {
-  return await readWaiting(client, id, 'FOR NO KEY UPDATE');
 }
 
 /** Reads a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */

@@ -9,7 +9,7 @@ import { type ListedItem, toListedItem } from '../../items/list-items.ts';
 import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { keyOf, readCandidatesAt } from '../read-items-at.ts';
-import { readItemsAt } from '../read-stored-outputs.ts';
+import { readItemsAt } from '../read-run-items.ts';
 import { type Run, readRun, type VersionOfRun, versionOf } from '../run-row.ts';
 
 interface ResultsWithItems<T> extends HeldPage {

@@ -1,28 +1,97 @@
 import { randomUUID } from 'node:crypto';
-import { addUsage, errorGroup, type RunResult, tokenCounts } from '@svc/evaluation';
+import { addUsage, errorGroup, readPrices, type RunResult, tokenCounts } from '@svc/evaluation';
+import { writeAudit } from '../../audit/actor.ts';
+import type { StoreContext } from '../../context.ts';
+import { guarded, guardedStream, StoreError } from '../../database/errors.ts';
+import type { ItemPosition } from '../../items/item-ranges.ts';
+import { inTransaction, type Pool } from '../../postgres/pool.ts';
+import { createReadQuery, createReads, queryOf } from '../../postgres/read-query.ts';
+import { keyOf } from '../read-items-at.ts';
+import { readItemsAt } from '../read-run-items.ts';
+import { readRun, type Run, runFinished, type RunLock, versionOf } from '../run-row.ts';
+import { type ImportedResult, insertWritten, type Written } from '../write/insert-results.ts';
+import { createLocator } from './locate-items.ts';
+import { endClaims, readExternal, readWaiting } from './pending.ts';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { writeAudit } from '../../audit/actor.ts';
-import type { StoreContext } from '../../context.ts';
-import { guarded, StoreError } from '../../database/errors.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { inTransaction } from '../../postgres/pool.ts';
-import { createReadQuery, queryOf } from '../../postgres/read-query.ts';
 import type { MainScorer } from '../adding-scorers.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
-import { type Run, type RunLock, readRun } from '../run-row.ts';
-import {
-  addScorers,
-  COUNTED_COLUMNS,
-  COUNTS,
-  countResults,
-  GROWTH,
-  type Growth,
-  numbersOf,
-} from '../write/result-counts.ts';
-import { createLocator } from './locate-items.ts';
-import type { PushSession } from './push-session.ts';
+import { addScorers, COUNTED_COLUMNS, countResults, COUNTS, GROWTH, type Growth, numbersOf } from '../write/result-counts.ts';
+
+/** A run that takes results from outside, for one request. */
+export type PushSession = Awaited<ReturnType<typeof openPush>>;
+
+/**
+ * Opens a run to store results that a client sends.
+ *
+ * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
+ */
+export async function openPush(context: StoreContext, id: string, signal: AbortSignal) {
+  const { pool, assets } = context;
+  const run = await readExternal(pool, id);
+  if (run.finishedAt !== null) throw runFinished(run);
+  const prices = readPrices(run.price, run.judgePrice);
+  const query = createReadQuery(pool, signal);
+  const store = audited(pool, 'results.push', run.id);
+  return {
+    run,
+    /** Reads a file of an item, see `RunSession`. */
+    readAsset: (
+      { sha256, byteLength }: { readonly sha256: string; readonly byteLength: number },
+      reading: AbortSignal,
+    ) => guardedStream(assets.read(createReads(pool, reading), sha256, { start: 0, end: byteLength }, reading)),
+    ...guarded({
+      /** Finds the items that references name, each in its place: the position, or what is wrong. */
+      locate: await createLocator(query, run),
+      /** Reads items for what scores outputs: of as many of the positions as fit into memory, in their order, and one at least. */
+      async readItems(positions: readonly ItemPosition[]) {
+        const { items, left } = await readItemsAt(query, context, versionOf(run), positions);
+        const end = positions.findIndex((position) => left.has(keyOf(position)));
+        return (end === -1 ? positions : positions.slice(0, end)).map(
+          (position) => items.get(keyOf(position)) ?? null,
+        );
+      },
+      /**
+       * Stores results, each in place of an earlier one, and ends their claims.
+       *
+       * @param results at most one for each repetition of an item
+       * @throws StoreError `run_finished`, `run_not_found`
+       */
+      save: (results: readonly ImportedResult[]) =>
+        store(async (client) => {
+          const { status } = await readWaiting(client, run.id, 'FOR NO KEY UPDATE');
+          if (status === 'waiting') {
+            await client.query(
+              `UPDATE runs SET status = 'running', started_at = coalesce(started_at, clock_timestamp()) WHERE id = $1`,
+              [run.id],
+            );
+          }
+          const written = await insertWritten(client, run.id, results, prices, 'all');
+          await endClaims(client, run.id, results);
+          return written;
+        }),
+    }),
+  };
+}
+
+/** Makes what stores in transactions, with one row of the audit for all of them: each writes it anew. */
+function audited(pool: Pool, action: 'results.push' | 'scores.push', runId: string) {
+  const rowId = randomUUID();
+  let [results, replaced] = [0, 0];
+  return async <T extends Written>(store: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+    const stored = await inTransaction(pool, async (client) => {
+      const made = await store(client);
+      const counts = { results: results + made.written, replaced: replaced + made.replaced };
+      if (counts.results > 0) await writeAudit(client, action, { kind: 'run', id: runId }, counts, rowId);
+      return made;
+    });
+    results += stored.written;
+    replaced += stored.replaced;
+    return stored;
+  };
+}
 
 export interface ScoredResult extends ResultKey {
   readonly scores: Scores;
@@ -33,20 +102,6 @@ export interface ScoredResult extends ResultKey {
   readonly cost?: number;
   /** Secrets that were replaced in them. Default: 0. */
   readonly redacted?: number;
-}
-
-/** A run that has ended and takes scores from outside, for one request. */
-export interface ScoreSession extends Pick<PushSession, 'run' | 'locate'> {
-  /**
-   * Adds scores to results, each in place of the one of its name.
-   *
-   * @param scored at most one for each result
-   * @returns how many results had one of these scores, and the places of those that are not there or whose requests failed
-   * @throws StoreError `run_active`, `run_not_found`, `too_many_scorers`
-   */
-  save(
-    scored: readonly ScoredResult[],
-  ): Promise<{ readonly replaced: number; readonly missing: ReadonlySet<number> }>;
 }
 
 /**
@@ -90,46 +145,38 @@ const UPDATE = `WITH wanted AS MATERIALIZED (
   )
   SELECT added.all AS written, 0 AS again, ${GROWTH('old', 'added')} FROM added, old`;
 
+/** A run that has ended and takes scores from outside, for one request. */
+export type ScoreSession = Awaited<ReturnType<typeof openScores>>;
+
 /**
  * Opens a run that has ended to add scores that a client sends.
  *
  * @throws StoreError `run_not_found`, `run_active`
  */
-export async function openScores(
-  { pool }: StoreContext,
-  id: string,
-  signal: AbortSignal,
-): Promise<ScoreSession> {
+export async function openScores({ pool }: StoreContext, id: string, signal: AbortSignal) {
   const run = await readEnded(pool, id, '');
-  const locate = await createLocator(createReadQuery(pool, signal), run);
-  const audit = { id: randomUUID(), results: 0, replaced: 0 };
+  const store = audited(pool, 'scores.push', run.id);
   return {
     run,
     ...guarded({
-      locate,
-      async save(scored: readonly ScoredResult[]) {
-        const counts = await inTransaction(pool, async (client) => {
+      locate: await createLocator(createReadQuery(pool, signal), run),
+      /**
+       * Adds scores to results, each in place of the one of its name.
+       *
+       * @param scored at most one for each result
+       * @returns how many results had one of these scores, and the places of those that are not there or whose requests failed
+       * @throws StoreError `run_active`, `run_not_found`, `too_many_scorers`
+       */
+      save: (scored: readonly ScoredResult[]) =>
+        store(async (client) => {
           await readEnded(client, id, 'FOR NO KEY UPDATE');
           const added = await addScores(client, run.id, scored);
           await client.query('UPDATE runs SET results_due = results_due + $2 WHERE id = $1', [
             run.id,
-            scored.length - added.missing.size,
+            added.written,
           ]);
-          const results = audit.results + scored.length - added.missing.size;
-          const replaced = audit.replaced + added.replaced;
-          if (results > 0)
-            await writeAudit(
-              client,
-              'scores.push',
-              { kind: 'run', id: run.id },
-              { results, replaced },
-              audit.id,
-            );
-          return { added, results, replaced };
-        });
-        Object.assign(audit, { results: counts.results, replaced: counts.replaced });
-        return counts.added;
-      },
+          return added;
+        }),
     }),
   };
 }
@@ -152,7 +199,7 @@ export async function addScores(
   runId: string,
   scored: readonly ScoredResult[],
   main: MainScorer | null = null,
-): Promise<{ readonly replaced: number; readonly missing: ReadonlySet<number> }> {
+): Promise<Written & { readonly missing: ReadonlySet<number> }> {
   const { rows } = await client.query<OldScores>(OLD, [runId, ...keyColumns(scored)]);
   const old = new Map(rows.map((row) => [row.n - 1, row]));
   const merged = scored.flatMap((one, index) => {
@@ -188,6 +235,7 @@ export async function addScores(
   const cost = merged.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   await countResults(client, runId, grown[0] as Growth, cost);
   return {
+    written: merged.length,
     replaced: merged.filter(({ hadOne }) => hadOne).length,
     missing: new Set(scored.keys().filter((index) => !old.has(index))),
   };
