@@ -118,7 +118,7 @@ export type { ItemOfResult, ResultName } from './runs/results/items-of-results.t
 export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
-export { RESULTS_SORTS } from './runs/results/sort-results.ts';
+export { RESULTS_SORTS } from './runs/results/search-results.ts';
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { TakenRun } from './runs/run-session.ts';

@@ -122,8 +122,9 @@ export function candidates(
 }
 
 /**
- * Finds the result at an offset, in item order or another.
+ * Finds the result at an offset, in item order or another: reads indexes only where the filter does.
  *
+ * @param request `filter`: conditions on `run_results result`, their values from $7 on
  * @returns what {@link planResults} continues after; undefined if the list is shorter
  */
 export async function findResultAt(
@@ -131,35 +132,19 @@ export async function findResultAt(
   request: {
     readonly runId: string;
     readonly index: number;
-    /** Conditions on `run_results result`, their values from $3 on. */
     readonly filter: ResultsFilter;
     readonly order: ResultsOrder;
   },
 ): Promise<{ readonly after: ResultPosition; readonly afterValue: number | null } | undefined> {
   const { runId, index, filter, order } = request;
+  const start = order.isDescending ? 0x7fff_ffff : -1;
+  const positions = POSITION.map((name) => `result.${name}`).join(', ');
   const [found] = await query<ResultKey & { readonly sortValue: number | null }>(
     `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"
-     FROM (${resultAt(order, filter)}) AS found`,
-    [runId, index, ...filter.values],
+     FROM (${candidates(order, filter, positions, undefined)}) AS found ORDER BY ${orderBy(order)} OFFSET $6::int LIMIT 1`,
+    [runId, start, start, start, index + 1, index, ...filter.values],
   );
   return found === undefined ? undefined : { after: positionOf(found), afterValue: found.sortValue };
-}
-
-/** SQL for it, which reads indexes only where the filter does: `$1` the run, `$2` how many are before it. */
-function resultAt({ value, isDescending }: ResultsOrder, { sql, joins }: ResultsFilter): string {
-  const positions = POSITION.map((name) => `result.${name}`);
-  const from = (condition: string): string =>
-    `FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}`;
-  const scan = (condition: string, by: readonly string[], offset: string): string => `
-    SELECT ${positions.join(', ')}, ${value?.sql ?? 'NULL::float8'} AS sort_value ${from(condition)}
-    ORDER BY ${by.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ')} OFFSET ${offset} LIMIT 1`;
-  if (value === null) return scan('', positions, '$2::int');
-  const withValue = `AND ${value.sql} IS NOT NULL`;
-  const others = `greatest(0, $2::int - (SELECT count(*) ${from(withValue)}))`;
-  return `
-    WITH valued AS MATERIALIZED (${scan(withValue, [value.sql, ...positions], '$2::int')})
-    SELECT * FROM valued
-    UNION ALL SELECT * FROM (${scan(`AND ${value.sql} IS NULL`, positions, others)}) AS others WHERE NOT EXISTS (SELECT FROM valued)`;
 }
 
 /** SQL for the order of rows with the columns of {@link candidates}. */
@@ -194,19 +179,19 @@ export async function planResults(
     readonly filter?: ResultsFilter | undefined;
     readonly order?: ResultsOrder | undefined;
     /** The value of `order` at `after`: null without one there, undefined at the beginning. */
-    readonly afterValue?: number | null | undefined;
+    readonly afterValue?: number | string | null | undefined;
   },
 ): Promise<PlannedResults> {
   const { runId, after, limit, maxBytes, filter = NO_FILTER, order = ITEM_ORDER, afterValue } = request;
-  const hasValue = order.value !== null && typeof afterValue === 'number';
-  const placeholder = hasValue ? `$${7 + filter.values.length}` : afterValue;
+  const hasValue = order.value !== null && afterValue != null;
+  const placeholder = hasValue ? `$${7 + filter.values.length}` : (afterValue as null | undefined);
   const rows = await query<ResultRow>(
     `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", output_hash AS "outputHash", sort_value AS "sortValue",
        ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY ${orderBy(order)}) <= ${EAGER_BYTES} AS "isRead"
        FROM (
-         SELECT * FROM (${candidates(order, filter, WHOLE, placeholder as string | null | undefined)}) AS found
+         SELECT * FROM (${candidates(order, filter, WHOLE, placeholder)}) AS found
          ORDER BY ${orderBy(order)} LIMIT $5
        ) candidate
      ) sized ORDER BY ${orderBy(order)}`,

@@ -8,7 +8,7 @@ import {
   type PlacedPageRequest,
 } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
-import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
+import { createReadQuery } from '../../postgres/read-query.ts';
 import { readResultLabels } from '../labels/result-labels.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
 import {
@@ -17,7 +17,6 @@ import {
   planResults,
   positionOf,
   type ResultPosition,
-  type ResultsFilter,
   readPlannedResults,
 } from '../run-results.ts';
 import { readRunColumns, SUMMARY_VERSION, versionOf } from '../run-row.ts';
@@ -25,23 +24,20 @@ import { scorerNumber } from '../write/result-counts.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
 import {
+  areOnItems,
+  BEGINNING,
   countResults,
-  findMatchingAt,
+  filterBySorted,
   findMatchingBehind,
-  lastSampleKey,
+  findOrdered,
+  isSortedByText,
   type Matching,
+  type ResultsSort,
   type ResultsTotal,
   type RunTotals,
   sampleOrder,
-} from './search-results.ts';
-import {
-  filterBySorted,
-  findSorted,
-  isSortedByText,
-  type ResultsSort,
-  type ResultsSorting,
   sortingOf,
-} from './sort-results.ts';
+} from './search-results.ts';
 
 export interface ResultsRequest extends PlacedPageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
@@ -88,54 +84,48 @@ export async function listResults(
   const { before, ...afterCursor } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRunColumns<CountedRun>(query, id, COUNTED_RUN);
-  const { order, text }: ResultsSorting =
+  const sorting =
     sample === undefined ? sortingOf(sort, run.scorerNames) : { order: sampleOrder(sample.seed), text: null };
+  const { order, text } = sorting;
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
-  const unsampled = {
-    ...stated,
-    ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
-  };
-  const hasItemConditions = stated.q !== undefined || (stated.values?.length ?? 0) > 0;
-  const joined =
-    hasItemConditions || text?.ofItem !== undefined ? await readJoinedVersion(query, versionOf(run)) : null;
-  const items = hasItemConditions ? joined : null;
-  const conditions =
-    sample === undefined
-      ? unsampled
-      : await withLastKey(query, searches, { runId: id, conditions: unsampled, items }, sample, signal);
-  const counted = await countResults(query, searches, run, { conditions, items }, before, signal);
+  const scored = { ...stated, ...(number !== null && isAboutScores(stated) && { scorerNumber: number }) };
+  const isSearch = areOnItems(scored);
+  const items =
+    isSearch || text?.ofItem !== undefined ? await readJoinedVersion(query, versionOf(run)) : null;
+  const ordered = { ...BEGINNING, ...sorting, signal };
+  let matching: Matching = { runId: id, conditions: scored, items };
+  if (sample !== undefined) {
+    // The last result of the sample is found once, so that each statement need not.
+    const [last] = await findOrdered(context, matching, { ...ordered, index: sample.n - 1, limit: 1 });
+    const lastKey = (last?.sortValue ?? null) as number | null;
+    matching = { ...matching, conditions: { ...scored, sample: { ...sample, lastKey } } };
+  }
+  const counted = await countResults(query, searches, run, matching, before, signal);
   const { keys, total } = counted;
-  const filterFrom = (first: number): ResultsFilter =>
-    keys === undefined ? resultsFilter(conditions, first) : filterByKeys(keys, first);
   const isAt = cursor === undefined && offset > 0;
-  const searched = keys === undefined && items !== null ? { runId: id, conditions, items } : null;
-  const isEmpty = total === 0;
-  const sorted =
-    text === null || isEmpty
-      ? null
-      : await inTurn(searches, signal, () =>
-          findSorted(query, { runId: id, conditions, items: joined }, text, {
-            ...{ ...afterCursor, index: isAt ? offset : 0, limit: limit + 1, order },
-          }),
-        );
+  const isSearched = keys === undefined && isSearch;
+  let start: Pick<typeof ordered, 'after' | 'afterValue'> | undefined = afterCursor;
+  let filter = keys === undefined ? resultsFilter(matching.conditions, 7) : filterByKeys(keys, 7);
   // A search that finds nothing need not be done twice.
-  const start = isEmpty
-    ? undefined
-    : sorted !== null
-      ? BEGINNING
-      : isAt
-        ? searched === null
-          ? await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order })
-          : await findMatchingAt(query, searched, { index: offset - 1, order })
-        : (afterCursor as typeof BEGINNING);
-  const found =
-    sorted !== null || searched === null || start === undefined
-      ? null
-      : await findMatchingBehind(query, searched, { ...start, limit: limit + 1, order });
-  const filter =
-    sorted !== null ? filterBySorted(sorted, 7) : found === null ? filterFrom(7) : filterByKeys(found, 7);
+  if (total === 0) start = undefined;
+  else if (text !== null) {
+    const from = { ...ordered, ...afterCursor, ...(isAt && { index: offset }) };
+    const sorted = await findOrdered(context, matching, { ...from, limit: limit + 1 });
+    start = sorted.length === 0 ? undefined : BEGINNING;
+    filter = filterBySorted(sorted, 7);
+  } else if (isAt && isSearched) {
+    const [last] = await findOrdered(context, matching, { ...ordered, index: offset - 1, limit: 1 });
+    start = last && { after: positionOf(last), afterValue: last.sortValue };
+  } else if (isAt) {
+    start = await findResultAt(query, { runId: id, index: offset - 1, filter, order });
+  }
+  if (isSearched && text === null && start !== undefined) {
+    const found = await findMatchingBehind(query, matching, { ...start, limit: limit + 1, order });
+    if (found.length === 0) start = undefined;
+    filter = filterByKeys(found, 7);
+  }
   const plan =
-    start === undefined || (sorted ?? found)?.length === 0
+    start === undefined
       ? { results: [], hasMore: false, unreadBytes: 0 }
       : await planResults(query, {
           ...{ runId: id, ...start, limit, filter, order, maxBytes: maxItemBytes },
@@ -162,21 +152,6 @@ export async function listResults(
       page.release();
       withItems?.release();
     },
-  };
-}
-
-/** Finds the last result of a sample, so that each statement need not. */
-async function withLastKey(
-  query: ReadQuery,
-  searches: StoreContext['searches'],
-  matching: Matching,
-  sample: NonNullable<ResultsConditions['sample']>,
-  signal: AbortSignal | undefined,
-): Promise<ResultsConditions> {
-  using _permit = await searches.acquire(signal);
-  return {
-    ...matching.conditions,
-    sample: { ...sample, lastKey: await lastSampleKey(query, matching, sample) },
   };
 }
 
@@ -218,22 +193,6 @@ function readCursor(
 /** What a list is sorted by at a position, as a cursor has it. */
 const cursorValue = (value: number | string | null = null): string =>
   typeof value === 'string' ? `=${value}` : JSON.stringify(value);
-
-/** Before everything, in an order that its results have with them. */
-const BEGINNING: { readonly after: ResultPosition; readonly afterValue: number | null | undefined } = {
-  after: [-1, -1, -1],
-  afterValue: undefined,
-};
-
-/** Does what looks at many results when it is its turn. */
-async function inTurn<T>(
-  searches: StoreContext['searches'],
-  signal: AbortSignal | undefined,
-  search: () => Promise<T>,
-): Promise<T> {
-  using _permit = await searches.acquire(signal);
-  return await search();
-}
 
 type CountedRun = RunTotals & {
   readonly datasetId: string;

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
+import { RESULT_RANGES } from '@svc/jsonl-v23/internal';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import type { ReadQuery } from '../../postgres/read-query.ts';
-import type { JoinedVersion } from '../read-items-at.ts';
+import { itemValue } from '../../items/find-items-sql.ts';
+import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
+import { isLabelOf } from '../labels/result-labels.ts';
+import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import {
   candidates,
   orderBy,
   positionOf,
   type ResultKey,
   type ResultPosition,
+  type ResultsFilter,
   type ResultsOrder,
 } from '../run-results.ts';
+import { scorerNumber } from '../write/result-counts.ts';
 import {
+  filterByKeys,
+  GOT,
   isBeyondAscii,
   itemSearch,
   type ResultsConditions,
@@ -25,9 +32,13 @@ import {
 export interface Matching {
   readonly runId: string;
   readonly conditions: ResultsConditions;
-  /** Version of the run's items; null if no condition is on items. */
+  /** Version of the run's items; null if they are not needed. */
   readonly items: JoinedVersion | null;
 }
+
+/** Whether results have to be compared with their items. */
+export const areOnItems = ({ q, values = [] }: ResultsConditions): boolean =>
+  q !== undefined || values.length > 0;
 
 /** Results that are compared with their items together: the first time, and later. */
 const FIRST_BLOCK = 200;
@@ -36,10 +47,11 @@ const MAX_BLOCK = 10_000;
 const KEY = 'result.section_order_index, result.order_index, result.repetition';
 
 interface KeyRow extends ResultKey {
-  readonly sortValue: number | null;
+  /** What the list is sorted by; null without a value, or in item order. */
+  readonly sortValue: number | string | null;
 }
 /** The columns of a position and what its list is sorted by, as rows of {@link allMatching} have them. */
-export const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"`;
+const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"`;
 
 /**
  * SQL for all results that pass, in no order: rows with `section_order_index`, `order_index`, `repetition` and `sort_value`.
@@ -47,7 +59,7 @@ export const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index 
  * @param parameters whose first one is the run
  * @param joins tables that `value` needs
  */
-export function allMatching(
+function allMatching(
   { conditions, items }: Matching,
   parameters: Parameters,
   value = 'NULL::float8',
@@ -70,39 +82,14 @@ export const sampleOrder = (seed: number): ResultsOrder => ({
   isDescending: false,
 });
 
-/** The key of the last result of a sample; null if fewer results pass. */
-export async function lastSampleKey(
-  query: ReadQuery,
-  matching: Matching,
-  { n, seed }: NonNullable<ResultsConditions['sample']>,
-): Promise<number | null> {
-  const last = await findMatchingAt(query, matching, { index: n - 1, order: sampleOrder(seed) });
-  return last?.afterValue ?? null;
-}
-
-/** As `findResultAt` for results that are compared with their items. */
-export async function findMatchingAt(
-  query: ReadQuery,
-  matching: Matching,
-  { index, order }: { readonly index: number; readonly order: ResultsOrder },
-): Promise<{ readonly after: ResultPosition; readonly afterValue: number | null } | undefined> {
-  const parameters = new Parameters([matching.runId]);
-  const all = allMatching(matching, parameters, order.value?.sql);
-  const [found] = await query<KeyRow>(
-    `SELECT ${KEY_ROW} FROM (${all}) AS found ORDER BY ${orderBy(order)} OFFSET ${parameters.add(index)}::int LIMIT 1`,
-    parameters.values,
-  );
-  return found === undefined ? undefined : { after: positionOf(found), afterValue: found.sortValue };
-}
-
 /** Finds the next matching results, in order: reads blocks of results, and compares each block with its items. */
 export async function findMatchingBehind(
   query: ReadQuery,
-  { runId, conditions, items }: Matching & { readonly items: JoinedVersion },
+  { runId, conditions, items }: Matching,
   request: {
     readonly after: ResultPosition;
     /** As in `planResults`. */
-    readonly afterValue: number | null | undefined;
+    readonly afterValue: number | string | null | undefined;
     readonly limit: number;
     readonly order: ResultsOrder;
   },
@@ -114,8 +101,9 @@ export async function findMatchingBehind(
     const filter = resultsFilter(conditions, 6);
     const parameters = new Parameters([runId, ...after, size, ...filter.values]);
     const search = itemSearch(conditions, parameters.add);
-    if (search === null) throw new Error('The results need not be compared with their items.');
-    const placeholder = typeof afterValue === 'number' ? parameters.add(afterValue) : afterValue;
+    if (search === null || items === null)
+      throw new Error('The results need not be compared with their items.');
+    const placeholder = afterValue == null ? afterValue : parameters.add(afterValue);
     const columns = `${KEY}, ${search.hasText ?? 'false'} AS has_text`;
     const block = candidates(order, filter, columns, placeholder);
     const searched = searchItems(search, block, items, parameters.add, { withCandidates: true });
@@ -170,10 +158,11 @@ export async function countResults(
   query: ReadQuery,
   searches: StoreContext['searches'],
   run: RunTotals,
-  { conditions, items }: Omit<Matching, 'runId'>,
+  matching: Matching,
   before: ResultsTotal | undefined,
   signal: AbortSignal | undefined,
 ): Promise<MatchingResults> {
+  const { conditions } = matching;
   const countedFor = keyOf(run, conditions);
   const known = before?.countedFor === countedFor ? before : undefined;
   if (known !== undefined && !isFew(known.total, run)) return known;
@@ -184,7 +173,7 @@ export async function countResults(
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
   // Each item is looked at one time; what an index counts is counted first.
-  if (known === undefined && items === null) {
+  if (known === undefined && !areOnItems(conditions)) {
     const { sql, joins, values } = resultsFilter(conditions, 2);
     const [found] = await query<{ readonly total: number }>(
       `SELECT count(*)::float8 AS total FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`,
@@ -194,7 +183,7 @@ export async function countResults(
     if (!isFew(total, run)) return { total, countedFor };
   }
   const parameters = new Parameters([run.id]);
-  const all = allMatching({ runId: run.id, conditions, items }, parameters, undefined, traits);
+  const all = allMatching(matching, parameters, undefined, traits);
   const [found] = await query<{ readonly total: number; readonly keys: readonly ResultPosition[] | null }>(
     `WITH matching AS MATERIALIZED (${all}), counted AS (SELECT count(*)::float8 AS total FROM matching)
      SELECT total, CASE WHEN total <= ${Math.ceil(run.results / 200)} THEN (
@@ -223,3 +212,159 @@ function keyOf(run: RunTotals, conditions: ResultsConditions): string {
   const text = JSON.stringify([run.id, run.version, conditions]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
+
+/**
+ * A text that no index has, by which results can be sorted: SQL about `run_results result`, or about the row `i` of `items`.
+ */
+interface SortedText {
+  readonly ofResult?: string;
+  readonly ofItem?: (add: Parameters['add']) => string;
+  /** Tables that `ofResult` needs besides. */
+  readonly joins?: string;
+}
+
+const VALUES: Readonly<Record<string, ResultsOrder['value']>> = {
+  order: null,
+  ...Object.fromEntries(
+    Object.entries(RESULT_RANGES).map(([name, { column, type }]) => [
+      name,
+      { sql: `result.${column}`, type },
+    ]),
+  ),
+};
+
+const TEXTS: Readonly<Record<string, SortedText>> = {
+  question: {
+    ofItem: (add) => `coalesce(${itemValue('/inputs/prompt', add)}, ${itemValue('/inputs/messages', add)})`,
+  },
+  expected: { ofItem: () => 'i.answer::text' },
+  got: { ofResult: GOT },
+  tags: { ofResult: `nullif(array_to_string(result.tags, ', '), '')` },
+  type: { ofResult: 'result.item_type' },
+  label: {
+    ofResult: 'judged.verdict',
+    joins: `LEFT JOIN (SELECT DISTINCT ON (l.item_hash, l.output_hash) l.item_hash, l.output_hash, l.verdict FROM labels l
+      WHERE l.verdict IS NOT NULL ORDER BY l.item_hash, l.output_hash, l.updated_at DESC, l.person COLLATE "C") AS judged
+      ON ${isLabelOf('judged')}`,
+  },
+};
+
+/** What results can be sorted by, besides the score of a scorer and a value of the metadata. */
+export const RESULTS_SORTS: readonly string[] = [...Object.keys(VALUES), ...Object.keys(TEXTS)];
+
+/** What a list of results is sorted by; `-` before it for descending. */
+export type ResultsSort = string;
+
+const textOf = (column: string): SortedText | null => {
+  const pointer = /^meta\.(.+)$/s.exec(column)?.[1];
+  return pointer === undefined
+    ? (TEXTS[column] ?? null)
+    : { ofItem: (add) => itemValue(`/meta${pointer}`, add) };
+};
+
+/** Whether an order is by a text, which no index has. */
+export const isSortedByText = (sort: ResultsSort): boolean => textOf(sort.replace(/^-/, '')) !== null;
+
+/** How a list is sorted: by what an index has, or by a text that is made for all its results. */
+export interface ResultsSorting {
+  readonly order: ResultsOrder;
+  /** Null if an index has the order. */
+  readonly text: SortedText | null;
+}
+
+/** @param sort one of {@link RESULTS_SORTS}, `scorer:<name>` or `meta.<pointer>`, perhaps after `-` */
+export function sortingOf(sort: ResultsSort, scorerNames: string | null): ResultsSorting {
+  const isDescending = sort.startsWith('-');
+  const column = isDescending ? sort.slice(1) : sort;
+  const scorer = /^scorer:(.+)$/s.exec(column)?.[1];
+  const text = textOf(column);
+  if (text !== null) return { order: { value: WANTED_VALUE, isDescending }, text };
+  const number = scorer === undefined ? null : scorerNumber(scorerNames, scorer);
+  const named = VALUES[scorer === undefined ? column : 'score'] ?? null;
+  const value =
+    number === null ? named : ({ sql: `result.scorer_scores[${number}]`, type: 'float8' } as const);
+  return { order: { value, isDescending }, text: null };
+}
+
+/** Characters that decide where a text is. */
+const MAX_TEXT = 200;
+
+/** Digits before and after the point of numbers that are compared as such. */
+const [WHOLE, PART] = [15, 9] as const;
+
+/**
+ * SQL for a text that sorts as people expect of a JSON text: numbers by their size, also those in quotes, then texts by their
+ * letters without regard to case.
+ */
+function sortable(json: string): string {
+  const text = `btrim(left(${json}, ${MAX_TEXT}), '"')`;
+  const format = `FM${'0'.repeat(WHOLE + 1)}.${'0'.repeat(PART)}`;
+  return `(SELECT CASE WHEN t IS NULL OR t = 'null' THEN NULL
+      WHEN t ~ '^-[0-9]{1,${WHOLE}}([.][0-9]{1,${PART}})?$' THEN '0' || to_char(1e${WHOLE} + t::numeric, '${format}')
+      WHEN t ~ '^[0-9]{1,${WHOLE}}([.][0-9]{1,${PART}})?$' THEN '1' || to_char(t::numeric, '${format}')
+      ELSE '2' || lower(t) END FROM (SELECT ${text} AS t) AS beginning) COLLATE "C"`;
+}
+
+/** Before everything, in an order that its results have with them. */
+export const BEGINNING: Pick<OrderedRequest, 'after' | 'afterValue'> = {
+  after: [-1, -1, -1],
+  afterValue: undefined,
+};
+
+interface OrderedRequest extends ResultsSorting {
+  readonly after: ResultPosition;
+  /** As in `planResults`. */
+  readonly afterValue: number | string | null | undefined;
+  /** How many results behind that to leave out; none without it. */
+  readonly index?: number;
+  readonly limit: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Finds results in an order that no index has for them: what all that pass are sorted by is made and compared. */
+export async function findOrdered(
+  { pool, searches }: StoreContext,
+  matching: Matching,
+  { after, afterValue, index = 0, limit, order, text, signal }: OrderedRequest,
+): Promise<readonly KeyRow[]> {
+  using _permit = await searches.acquire(signal);
+  const parameters = new Parameters([matching.runId]);
+  const { add } = parameters;
+  const { ofItem, joins } = text ?? {};
+  const ofResult = text === null ? order.value?.sql : text.ofResult;
+  const all = allMatching(matching, parameters, ofResult ?? 'NULL::text', undefined, joins);
+  const position = 'section_order_index, order_index, repetition';
+  const named = position.replaceAll(/\w+/g, 'matching.$&');
+  const join =
+    ofItem === undefined || matching.items === null
+      ? null
+      : joinItems(matching.items, add, { rows: 'matching', sections: 'sorted_section' });
+  const made = join === null || ofItem === undefined ? 'matching.sort_value' : ofItem(add);
+  const sign = order.isDescending ? '<' : '>';
+  const behind = (columns: string, ...values: readonly string[]): string =>
+    `(${columns}) ${sign} (${[...values, ...after.map((part) => `${add(part)}::int`)].join(', ')})`;
+  const isBehind =
+    afterValue === undefined
+      ? 'true'
+      : afterValue === null
+        ? `sort_value IS NULL AND ${behind(position)}`
+        : `(sort_value IS NULL OR ${behind(`sort_value, ${position}`, `${add(String(afterValue))}::text COLLATE "C"`)})`;
+  return await createReadQuery(pool, signal)<KeyRow>(
+    `WITH matching AS MATERIALIZED (${all}) ${join === null ? '' : `, ${join.cte}`},
+     valued AS (SELECT ${named}, ${text === null ? made : sortable(made)} AS sort_value
+       FROM matching ${join === null ? '' : `${join.sections} ${join.items}`})
+     SELECT ${KEY_ROW} FROM valued WHERE ${isBehind}
+     ORDER BY ${orderBy(order)} OFFSET ${add(index)}::int LIMIT ${add(limit)}::int`,
+    parameters.values,
+  );
+}
+
+const WANTED_VALUE = { sql: 'wanted.value COLLATE "C"', type: 'text' } as const;
+
+/** The filter of results that were found with the texts that they are sorted by. @param first number of its first parameter */
+export const filterBySorted = (found: readonly KeyRow[], first: number): ResultsFilter =>
+  filterByKeys(
+    found.map(positionOf),
+    first,
+    found.map(({ sortValue }) => sortValue as string | null),
+  );
