@@ -34,8 +34,8 @@ import { JUDGE_PRICE, type VersionOfRun, versionOf } from '../run-row.ts';
 import { scorerNumber } from '../write/result-counts.ts';
 import {
   countPairs,
-  DIFFERENCE_KINDS,
-  DIFFERENCES,
+  type DifferenceKind,
+  differencesOf,
   ITEM_IDS,
   PAIR_BY,
   type PairBy,
@@ -49,7 +49,7 @@ import { LONG_VALUE } from './summary-sql.ts';
 
 export interface CompareRequest extends PlacedPageRequest, ComparedBy {
   /** Items in which the other run is worse, or better, or has another output; else those with another score. */
-  readonly only?: 'regressions' | 'improvements' | 'changed_output' | undefined;
+  readonly only?: Exclude<DifferenceKind, 'all'> | undefined;
   /** Default: `hash`. */
   readonly pairBy?: PairBy | undefined;
 }
@@ -106,15 +106,9 @@ export async function compareRuns(
   using _permit = await searches.acquire(signal);
   const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
-  const kind = DIFFERENCE_KINDS[only ?? 'all'];
-  const rows = await query<StoredDifference>(DIFFERENCES, [
-    id,
-    otherId,
-    kind,
-    ...after,
-    limit + 1,
-    keyOf({ pairBy, scorer: request.scorer }),
-    cursor === undefined ? offset : 0,
+  const rows = await query<StoredDifference>(differencesOf(only ?? 'all'), [
+    ...[id, otherId, ...after, limit + 1],
+    ...[keyOf({ pairBy, scorer: request.scorer }), cursor === undefined ? offset : 0],
   ]);
   const shown = rows.slice(0, limit);
   const { latencyMs, inputTokens, outputTokens, changedOutputs, improvements, regressions } = sums;
@@ -127,7 +121,7 @@ export async function compareRuns(
     ...{ scores: compareScores(sums), pairBy, clusterBy: state.clusterBy, reason: sums.reason },
     ...{ changedOutputs, latencyMs, inputTokens, outputTokens },
     cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
-    configDifferences: differencesOf(state.runs),
+    configDifferences: configDifferencesOf(state.runs),
     data: await withNames(query, id, state, shown),
     nextCursor: cursorAfter(list, shown, rows.length > limit, (last) => [
       ...[last.sectionOrderIndex, last.orderIndex],
@@ -141,7 +135,7 @@ const currencyOf = ({ price, judgePrice }: ComparedRun): string | undefined => {
   return model?.currency ?? judge?.currency;
 };
 
-function differencesOf([run, other]: readonly [
+function configDifferencesOf([run, other]: readonly [
   ComparedRun,
   ComparedRun,
 ]): RunComparison['configDifferences'] {

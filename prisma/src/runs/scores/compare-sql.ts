@@ -166,34 +166,40 @@ const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
   ['onlyOtherPassed', 'count(*) FILTER (WHERE other_passed AND NOT passed)::float8'],
 ];
 
-/** How pairs spread that are each on their own. */
-const SINGLE_SPREAD = `json_build_object('values', count(*), 'clusters', count(*),
-      'squares', coalesce(var_pop(${DIFFERENCE}) * count(*), 0))`;
+/**
+ * SQL that adds up pairs: the members of {@link PairSums}, for each value of a column or of all pairs.
+ *
+ * @param rows name of the pairs, with their `cluster` where they are clustered
+ * @param by the column; null for one row about all
+ */
+function sumsOf(rows: string, by: string | null, isClustered: boolean): string {
+  const column = by === null ? '' : `${by}, `;
+  const grouped = by === null ? '' : `GROUP BY ${by}`;
+  const spreadOf = (values: string, squares: string): string =>
+    `json_build_object('values', ${values}, 'clusters', count(*), 'squares', coalesce(${squares}, 0)) AS spread`;
+  const sums = `SELECT ${column}${spreadOf('count(*)', `var_pop(${DIFFERENCE}) * count(*)`)},
+      ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')} FROM ${rows} ${grouped}`;
+  if (!isClustered) return sums;
+  return `SELECT ${column}clustered.spread, ${PAIR_SUMS.map(([name]) => `"${name}"`).join(', ')}
+    FROM (${sums}) AS sums ${by === null ? 'CROSS JOIN' : 'JOIN'} (
+      SELECT ${column}${spreadOf('coalesce(sum(items), 0)', 'sum((sum - items * mean) ^ 2)')} FROM (
+        SELECT *, sum(sum) OVER same / nullif(sum(items) OVER same, 0) AS mean FROM (
+          SELECT ${column}count(*) AS items, sum(${DIFFERENCE}) AS sum FROM ${rows} GROUP BY ${column}cluster
+        ) AS clusters WINDOW same AS (${by === null ? '' : `PARTITION BY ${by}`})
+      ) AS centered ${grouped}
+    ) AS clustered ${by === null ? '' : `USING (${by})`}`;
+}
 
-/** How the clusters of all pairs, or of one section, spread: SQL for a row with `spread`. */
-const CLUSTER_SPREAD = `SELECT json_build_object('values', coalesce(sum(items), 0), 'clusters', count(*),
-      'squares', coalesce(sum((sum - items * mean) ^ 2), 0)) AS spread`;
+/** Kinds of differences between the items of a pair, as SQL. */
+const DIFFERENCE_KINDS = {
+  all: 'score <> other_score OR passed <> other_passed',
+  improvements: 'other_score > score OR other_score = score AND other_passed AND NOT passed',
+  regressions: 'other_score < score OR other_score = score AND passed AND NOT other_passed',
+  changed_output: 'output_changed',
+} as const;
+export type DifferenceKind = keyof typeof DIFFERENCE_KINDS;
 
-const clusterSums = (of: string): string => `
-    SELECT *, sum(sum) OVER same / nullif(sum(items) OVER same, 0) AS mean FROM (
-      SELECT ${of === '' ? '' : `${of}, `}count(*) AS items, sum(${DIFFERENCE}) AS sum FROM pairs
-      WHERE cluster IS NOT NULL GROUP BY ${of === '' ? '' : `${of}, `}cluster
-    ) AS clusters WINDOW same AS (${of === '' ? '' : `PARTITION BY ${of}`})`;
-
-const sectionSums = (isClustered: boolean): string => `
-    SELECT json_build_object('section', s.name, 'spread', ${isClustered ? 'clustered.spread' : 'sums.spread'},
-      ${PAIR_SUMS.map(([name]) => `'${name}', sums."${name}"`).join(', ')}) AS sums, sums.section_order_index
-    FROM (
-      SELECT section_order_index, ${SINGLE_SPREAD} AS spread, ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')}
-      FROM pairs GROUP BY section_order_index ORDER BY count(*) DESC, section_order_index LIMIT ${MAX_SECTIONS}
-    ) AS sums JOIN runs run ON run.id = $1
-      JOIN version_sections s ON ${ofRun('run')} AND s.order_index = sums.section_order_index
-      ${
-        isClustered
-          ? `JOIN (${CLUSTER_SPREAD}, section_order_index FROM (${clusterSums('section_order_index')}) AS sums
-        GROUP BY section_order_index) AS clustered USING (section_order_index)`
-          : ''
-      }`;
+const countOf = (kind: DifferenceKind): string => `count(*) FILTER (WHERE ${DIFFERENCE_KINDS[kind]})::float8`;
 
 /**
  * SQL that pairs the items of run `$1` and run `$2` by `$3`, stores those that differ, and gives the members of
@@ -207,20 +213,23 @@ export const pairSums = (pairing: Pairing, add: (value: unknown) => string): str
       other_section_order_index, other_order_index, score, other_score, passed, other_passed, output_changed)
     SELECT $1, $2, $3, section_order_index, order_index, other_section_order_index, other_order_index, score, other_score,
       passed, other_passed, output_changed
-    FROM pairs WHERE score <> other_score OR passed <> other_passed OR output_changed
+    FROM pairs WHERE ${DIFFERENCE_KINDS.all} OR ${DIFFERENCE_KINDS.changed_output}
   )
-  SELECT ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(',\n    ')},
-    ${isClustered ? `(${CLUSTER_SPREAD} FROM (${clusterSums('')}) AS sums)` : SINGLE_SPREAD} AS spread,
-    (SELECT coalesce(json_agg(sums ORDER BY section_order_index), '[]') FROM (${sectionSums(isClustered)}) AS sections)
-      AS "bySection",
-    count(*) FILTER (WHERE other_score > score OR other_score = score AND other_passed AND NOT passed)::float8
-      AS improvements,
-    count(*) FILTER (WHERE other_score < score OR other_score = score AND passed AND NOT other_passed)::float8
-      AS regressions,
-    count(*) FILTER (WHERE output_changed)::float8 AS "changedOutputs",
-    ${meansOf('latency_ms')} AS "latencyMs", ${meansOf('input_tokens')} AS "inputTokens",
-    ${meansOf('output_tokens')} AS "outputTokens", ${meansOf('cost')} AS cost
-  FROM pairs`;
+  SELECT whole.*, others.*, (
+      SELECT coalesce(json_agg(of_section ORDER BY section_order_index), '[]') FROM (
+        SELECT s.name AS section, sums.* FROM (
+          SELECT * FROM (${sumsOf('pairs', 'section_order_index', isClustered)}) AS every
+          ORDER BY paired DESC, section_order_index LIMIT ${MAX_SECTIONS}
+        ) AS sums JOIN runs run ON run.id = $1
+          JOIN version_sections s ON ${ofRun('run')} AND s.order_index = sums.section_order_index
+      ) AS of_section
+    ) AS "bySection"
+  FROM (${sumsOf('pairs', null, isClustered)}) AS whole CROSS JOIN (
+    SELECT ${countOf('improvements')} AS improvements, ${countOf('regressions')} AS regressions,
+      ${countOf('changed_output')} AS "changedOutputs", ${meansOf('latency_ms')} AS "latencyMs",
+      ${meansOf('input_tokens')} AS "inputTokens", ${meansOf('output_tokens')} AS "outputTokens", ${meansOf('cost')} AS cost
+    FROM pairs
+  ) AS others`;
 };
 
 /** The tags of each item of the first run, as JSON texts. */
@@ -246,44 +255,27 @@ export function pairSlices(
   const join = value === null ? null : joinItems(version, add, { rows: 'pairs' });
   return `
   WITH ${pairs(pairing, add)}, ${join === null ? TAGS : join.cte}, sliced AS (
-    SELECT ${value === null ? `'"' || tag || '"'` : sliceKey([value])} AS value, pairs.*, ${DIFFERENCE} AS difference,
-      coalesce(pairs.cluster, '@' || pairs.section_order_index || ':' || pairs.order_index) AS own_cluster
+    SELECT ${value === null ? `'"' || tag || '"'` : sliceKey([value])} AS value, pairs.*
     FROM pairs ${
       join === null
         ? 'JOIN tagged USING (section_order_index, order_index) CROSS JOIN LATERAL unnest(tagged.tags) AS tag'
         : `${join.sections} ${join.items}`
     }
-  ), means AS (
-    SELECT value, avg(difference) AS mean FROM sliced GROUP BY value
-  ), clusters AS (
-    SELECT value, own_cluster, (sum(difference) - count(*) * min(mean)) ^ 2 AS square
-    FROM sliced JOIN means USING (value) GROUP BY value, own_cluster
-  ), spreads AS (
-    SELECT value, count(*) AS clusters, sum(square) AS squares FROM clusters GROUP BY value
   )
-  SELECT value, json_build_object('values', count(*), 'clusters', min(clusters), 'squares', min(squares)) AS spread,
-    ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')}
-  FROM sliced JOIN spreads USING (value) GROUP BY value ORDER BY count(*) DESC, value COLLATE "C" LIMIT ${maxSlices + 1}`;
+  SELECT * FROM (${sumsOf('sliced', 'value', pairing.clusterValue !== null)}) AS sums
+  ORDER BY paired DESC, value COLLATE "C" LIMIT ${maxSlices + 1}`;
 }
 
-/** Kinds of differences: `$3` of {@link DIFFERENCES}. */
-export const DIFFERENCE_KINDS = { all: 0, improvements: 1, regressions: -1, changed_output: 2 } as const;
-
-const IS_WANTED = `CASE $3::int WHEN 0 THEN score <> other_score OR d.passed <> other_passed
-  WHEN 1 THEN other_score > score OR other_score = score AND other_passed AND NOT d.passed
-  WHEN 2 THEN output_changed
-  ELSE other_score < score OR other_score = score AND d.passed AND NOT other_passed END`;
-
 /**
- * SQL for the next differences of runs `$1` and `$2`: `$3` the kind, `$4` and `$5` the item to continue after, `$6` limit,
- * `$7` what pairs items, `$8` how many differences to leave out.
+ * SQL for the next differences of runs `$1` and `$2`: `$3` and `$4` the item to continue after, `$5` limit, `$6` what pairs
+ * items, `$7` how many differences to leave out.
  */
-export const DIFFERENCES: string = `
-  SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex",
-    d.other_section_order_index AS "otherSectionOrderIndex", d.other_order_index AS "otherOrderIndex", d.score,
-    d.other_score AS "otherScore", d.passed, d.other_passed AS "otherPassed", d.output_changed AS "outputChanged"
-  FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $7 AND ${IS_WANTED}
-    AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6 OFFSET $8`;
+export const differencesOf = (kind: DifferenceKind): string => `
+  SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex",
+    other_section_order_index AS "otherSectionOrderIndex", other_order_index AS "otherOrderIndex", score,
+    other_score AS "otherScore", passed, other_passed AS "otherPassed", output_changed AS "outputChanged"
+  FROM run_differences WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $6 AND (${DIFFERENCE_KINDS[kind]})
+    AND (section_order_index, order_index) > ($3::int, $4::int) ORDER BY section_order_index, order_index LIMIT $5 OFFSET $7`;
 
 /** The ids of items that results of run `$1` state: `$2` the sections, `$3` the items. */
 export const ITEM_IDS: string = `
