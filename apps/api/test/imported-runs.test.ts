@@ -69,7 +69,7 @@ describe('a run that goes round', () => {
       body: JSON.stringify({ dataset_id: datasetId, name: 'first run', config }),
     });
     const { id: runId } = (await created.json()) as Body;
-    // The sum of scores as a run adds them up that ends its items in another order; no hashes of items, as in older versions
+    // The sum of scores as a run adds them up that ends its items in another order
     await queryDatabase(
       api.databaseUrl,
       `UPDATE runs SET status = 'failed', error = '{"code":"provider_forbidden","message":"No."}', ok = 3, failed = 1,
@@ -80,7 +80,9 @@ describe('a run that goes round', () => {
        VALUES ('${runId}', 0, 0, 1, 'a', '1', 'freeform', 'ok', '"one \\u0000 1"', 0.1, false, NULL, NULL, 1.5, '{"n":12345678901234567890}'),
          ('${runId}', 0, 0, 2, 'a', '1', 'freeform', 'ok', '{"a":[1.5]}', 0.2, true, '"why"', NULL, NULL, NULL),
          ('${runId}', 1, 0, 1, 'b', '"x"', 'freeform', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
-         ('${runId}', 1, 1, 1, 'b', '2', 'freeform', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL)`,
+         ('${runId}', 1, 1, 1, 'b', '2', 'freeform', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL);
+       UPDATE run_results r SET item_hash = i.item_hash FROM version_sections s JOIN items i ON i.part_id = ANY (s.part_ids)
+       WHERE r.run_id = '${runId}' AND s.dataset_id = '${datasetId}' AND s.order_index = r.section_order_index AND i.ordinal = r.order_index`,
     );
     const archive = await download(datasetId, runId);
     const zip = await JSZip.loadAsync(archive);

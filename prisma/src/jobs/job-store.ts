@@ -152,14 +152,11 @@ export interface NewJob {
   readonly archive?: AsyncIterable<Uint8Array> | undefined;
 }
 
-/** Which worker holds a job. */
-export type JobClaim = TaskClaim;
-
 /** A job in the hands of a worker. */
 export interface TakenJob {
   /** As it was when it was opened; `status` is `cancelling` when a cancellation was requested before. */
   readonly job: Job;
-  readonly claim: JobClaim;
+  readonly claim: TaskClaim;
   readonly request: string;
   readonly sealedToken: Uint8Array | null;
 }
@@ -235,7 +232,7 @@ async function getMany({ pool }: StoreContext, ids: readonly string[]) {
 }
 
 /** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
-async function take({ pool }: StoreContext, claim: JobClaim) {
+async function take({ pool }: StoreContext, claim: TaskClaim) {
   const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
     `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
          ${boundedText('sealed_token', 65_536)} AS sealed
@@ -255,7 +252,7 @@ async function take({ pool }: StoreContext, claim: JobClaim) {
  */
 async function report(
   { pool }: StoreContext,
-  claim: JobClaim,
+  claim: TaskClaim,
   { rowsDone, rowsTotal, bytesDone, bytesTotal }: JobProgress,
 ) {
   const { rowCount } = await pool.query(
@@ -275,7 +272,7 @@ async function report(
  */
 async function finish(
   { pool }: StoreContext,
-  claim: JobClaim,
+  claim: TaskClaim,
   end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
 ): Promise<Job> {
   return await inTransaction(pool, async (client) => {

@@ -37,24 +37,6 @@ export interface ClaimedTask {
   readonly actor: Actor;
 }
 
-/** The queue as workers see it. Every method throws what the database driver throws. */
-export interface TaskQueue {
-  /**
-   * Claims tasks that are due, the one that waits longest first.
-   *
-   * @param recover whether to also claim tasks whose lease has expired
-   */
-  claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]>;
-  /** Extends the leases of held tasks. @returns ids of the tasks that another worker has claimed */
-  extend(table: TaskTable, claims: readonly TaskClaim[]): Promise<string[]>;
-  /** Gives a task back without counting an attempt, and wakes the workers. */
-  release(task: ClaimedTask): Promise<void>;
-  /** Counts a failed attempt. Unless it was the last one, the task is due again after some seconds. */
-  retry(task: ClaimedTask): Promise<void>;
-  /** Safe to call twice. */
-  close(): Promise<void>;
-}
-
 /** The attempts that a task has. */
 export const MAX_ATTEMPTS = 3;
 /** Other workers claim a task this long after the last heartbeat of its worker. */
@@ -105,8 +87,11 @@ const retryHeld = (table: TaskTable): string => `
     lease_expires_at = CASE WHEN failed_attempts + 1 < ${MAX_ATTEMPTS} THEN NULL ELSE lease_expires_at END
   WHERE ${HELD}`;
 
+/** The queue as workers see it. Every method throws what the database driver throws. */
+export type TaskQueue = ReturnType<typeof openTaskQueue>;
+
 /** Opens the queue on separate connections, so that heartbeats do not wait for the process's other queries. */
-export function openTaskQueue(url: string): TaskQueue {
+export function openTaskQueue(url: string) {
   const pool = createPool({
     url,
     applicationName: 'svc-queue',
@@ -116,7 +101,12 @@ export function openTaskQueue(url: string): TaskQueue {
   const worker = randomUUID();
   let closing: Promise<void> | undefined;
   return {
-    async claim(table, limit, recover) {
+    /**
+     * Claims tasks that are due, the one that waits longest first.
+     *
+     * @param recover whether to also claim tasks whose lease has expired
+     */
+    async claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]> {
       const { rows } = await pool.query<
         Omit<ClaimedTask, 'claim' | 'actor'> & TaskClaim & { readonly asked: string | null }
       >(claimDue(table), [limit, recover, worker]);
@@ -124,20 +114,24 @@ export function openTaskQueue(url: string): TaskQueue {
         return { claim: { id, attempt }, actor: readAsked(asked), ...task };
       });
     },
-    async extend(table, claims) {
+    /** Extends the leases of held tasks. @returns ids of the tasks that another worker has claimed */
+    async extend(table: TaskTable, claims: readonly TaskClaim[]): Promise<string[]> {
       const { rows } = await pool.query<{ id: string }>(extendHeld(table), [
         claims.map(({ id }) => id),
         claims.map(({ attempt }) => attempt),
       ]);
       return rows.map(({ id }) => id);
     },
-    async release({ kind, claim }) {
+    /** Gives a task back without counting an attempt, and wakes the workers. */
+    async release({ kind, claim }: ClaimedTask): Promise<void> {
       await pool.query(releaseHeld(tableOf(kind)), [claim.id, claim.attempt, kind]);
     },
-    async retry({ kind, claim }) {
+    /** Counts a failed attempt. Unless it was the last one, the task is due again after some seconds. */
+    async retry({ kind, claim }: ClaimedTask): Promise<void> {
       await pool.query(retryHeld(tableOf(kind)), [claim.id, claim.attempt]);
     },
-    close() {
+    /** Safe to call twice. */
+    close(): Promise<void> {
       closing ??= pool.end();
       return closing;
     },

@@ -4,8 +4,6 @@ import { boundedName, boundedText, itemTooLarge } from '../database/values.ts';
 import { type ItemPosition, positionColumns } from '../items/item-ranges.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import { readResultLabels, type StoredLabel } from './labels/result-labels.ts';
-import { readItemHashes } from './read-items-at.ts';
-import type { VersionOfRun } from './run-row.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {
@@ -200,7 +198,7 @@ export async function planResults(
   const results: ResultRow[] = [];
   let pageBytes = 0;
   let unreadBytes = 0;
-  for (const row of await addItemHashes(query, runId, rows.slice(0, limit))) {
+  for (const row of rows.slice(0, limit)) {
     const bytes = row.isTooLarge ? 0 : Number(row.bytes);
     pageBytes += bytes + Buffer.byteLength(row.section) + RESULT_BYTES;
     if (results.length > 0 && pageBytes > MAX_PAGE_BYTES) break;
@@ -208,24 +206,6 @@ export async function planResults(
     results.push(row);
   }
   return { results, hasMore: rows.length > results.length, unreadBytes };
-}
-
-/** Results of older versions do not have the hashes of their items. */
-async function addItemHashes(
-  query: ReadQuery,
-  runId: string,
-  rows: readonly ResultRow[],
-): Promise<readonly ResultRow[]> {
-  const lacking = rows.filter(({ itemHash }) => itemHash === null);
-  if (lacking.length === 0) return rows;
-  const [version] = await query<VersionOfRun>(
-    'SELECT dataset_id AS "datasetId", dataset_version AS version FROM runs WHERE id = $1',
-    [runId],
-  );
-  if (version === undefined) return rows;
-  const found = await readItemHashes(query, version, lacking);
-  const hashes = new Map(lacking.map((row, index) => [row, found.get(index)]));
-  return rows.map((row) => ({ ...row, itemHash: row.itemHash ?? hashes.get(row) ?? null }) as ResultRow);
 }
 
 /** Bytes of a result without its texts, as JSON. */

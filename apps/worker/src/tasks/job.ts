@@ -14,12 +14,12 @@ import {
   type DraftProgress,
   ImportReport,
   type ImportTarget,
-  type JobClaim,
   type JobProgress,
   type JobStore,
   type Store,
   StoreError,
   type TakenJob,
+  type TaskClaim,
 } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue/perform-task.ts';
 import { pause } from '../queue/wait.ts';
@@ -124,7 +124,7 @@ async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
 
 async function endJob(
   jobs: Pick<Store['jobs'], 'finish'>,
-  claim: JobClaim,
+  claim: TaskClaim,
   end: { readonly status: 'cancelled' } | { readonly status: 'failed'; readonly error: JobFailure },
 ): Promise<TaskEnd> {
   try {
@@ -198,7 +198,7 @@ const INTERVAL_MS = 500;
  */
 export function reportProgress(
   jobs: Pick<JobStore, 'report'>,
-  claim: JobClaim,
+  claim: TaskClaim,
   onError: (error: unknown) => void,
 ) {
   let latest: JobProgress | undefined;

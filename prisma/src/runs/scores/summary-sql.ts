@@ -115,8 +115,6 @@ const inGroups = (rows: string): string => `
 /**
  * SQL that adds up the results of run `$1` by item, then for the whole run and for each section, type and tag. The results
  * are read once: they are first added up by everything that groups have in common.
- *
- * Results of older versions have no type and tags of their item.
  */
 export function groupSums(summed: SummedResults): string {
   return `

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { costOf, type RunPrices, readPrices } from '@svc/evaluation';
+import { type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
@@ -70,8 +70,7 @@ export async function insertImportedRun(
   const prices = pricesOf(run.config);
   let stored = 0;
   for await (const results of batches) {
-    const priced = results.map((result) => withJudgeCost(result, prices));
-    const { written } = await insertWritten(client, id, priced, prices);
+    const { written } = await insertWritten(client, id, results, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
     await insertLabels(client, { runId: id, datasetId: dataset.id }, results);
     stored += written;
@@ -88,13 +87,6 @@ export async function insertImportedRun(
     throw new StoreError('package_hash_mismatch', message);
   }
   return id;
-}
-
-/** Results of older versions do not state what the judge charged. */
-function withJudgeCost(result: ImportedResult, { judge }: RunPrices): ImportedResult {
-  const { input, output } = result.tokens.judge;
-  if (result.judgeCost !== null || judge === null || (input === null && output === null)) return result;
-  return { ...result, judgeCost: costOf(judge, input ?? 0, output ?? 0) };
 }
 
 function pricesOf(config: JsonObject): RunPrices {
