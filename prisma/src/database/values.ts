@@ -37,7 +37,7 @@ export function shortened(text: string): string {
 }
 
 /** Whether a text has letters beyond ASCII that have another case; which one may depend on the locale of the database. */
-export function hasOtherCases(text: string): boolean {
+function hasOtherCases(text: string): boolean {
   const others = text.replace(/[\0-\x7f]/g, '');
   return others.toLowerCase() !== others.toUpperCase();
 }

@@ -2,7 +2,6 @@ import { type RunResultStatus, UNREADABLE } from '@svc/evaluation';
 import { RESULT_RANGES, type ResultBounds, type ResultRange, type Verdict } from '@svc/jsonl-v23/internal';
 import {
   containing,
-  hasOtherCases,
   insideJsonString,
   memberText,
   readableJson,
@@ -55,19 +54,6 @@ export interface ResultsConditions extends ResultBounds {
       }
     | undefined;
 }
-
-/** What the texts of results are like; it changes what a search costs, not what it finds. */
-export interface TextTraits {
-  /** Most contain the text of `q` as it is written. */
-  readonly mostContainIt: boolean;
-  /** Most have only ASCII characters. */
-  readonly mostAreAscii: boolean;
-}
-
-const UNKNOWN_TEXTS: TextTraits = { mostContainIt: false, mostAreAscii: false };
-
-/** The text of `q` as the texts of results contain it. */
-export const wantedText = (q: string): string => insideJsonString(searchableText(q));
 
 /** SQL for what the checker read of an output, else the output itself, as JSON text. */
 export const GOT = `coalesce(
@@ -154,18 +140,16 @@ interface ItemSearch {
 export function itemSearch(
   { q, values = [] }: ResultsConditions,
   add: (value: unknown) => string,
-  traits: TextTraits = UNKNOWN_TEXTS,
 ): ItemSearch | null {
   if (q === undefined && values.length === 0) return null;
   const ofValues = values.map((value) => hasValue(value, add));
   if (q === undefined) return { hasText: null, ofItem: null, ofValues: ofValues.join(' AND ') };
-  const text = wantedText(q);
-  const wanted = add(text);
+  const text = insideJsonString(searchableText(q));
   const texts = ['output', 'explanation', 'error'].map((name) => `result.${name}`);
-  const contains = containing(text, wanted);
+  const contains = containing(text, add(text));
   const inputs = memberText(`${readableJson('i.payload')} -> 'inputs'`);
   return {
-    hasText: `coalesce(${texts.map(containingAmong(text, wanted, traits)).join(' OR ')}, false)`,
+    hasText: `coalesce(${texts.map(contains).join(' OR ')}, false)`,
     // Inputs are looked for in the whole item first, which costs less than to read it.
     ofItem: `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`,
     ofValues: ofValues.length === 0 ? null : ofValues.join(' AND '),
@@ -262,24 +246,3 @@ export const sampleKey = (seed: number): string => {
   );
   return `(${hash} & ${MAX_SAMPLE_KEY - 1})::float8`;
 };
-
-/** Makes the SQL for whether texts contain one, in any case, as is cheapest for most of them. @param wanted its placeholder */
-function containingAmong(
-  text: string,
-  wanted: string,
-  { mostContainIt, mostAreAscii }: TextTraits,
-): (value: string) => string {
-  const contains = containing(text, wanted);
-  // To find a text as it is written costs a fraction of changing the case, but is wasted where no text contains it so.
-  const asWritten = (value: string): string =>
-    mostContainIt ? `position(${wanted}::text IN ${value}) > 0 OR ` : '';
-  // A text of ASCII alone is ASCII in lower case too, so that it contains no other letter.
-  const canContain = (value: string): string =>
-    mostAreAscii && hasOtherCases(text)
-      ? `(NOT ${isBeyondAscii(`lower(${wanted}::text)`)} OR ${isBeyondAscii(value)}) AND `
-      : '';
-  return (value) => `${asWritten(value)}${canContain(value)}${contains(value)}`;
-}
-
-/** SQL that says whether a text has a character beyond ASCII. */
-export const isBeyondAscii = (text: string): string => `octet_length(${text}) > char_length(${text})`;

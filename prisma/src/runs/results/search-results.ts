@@ -19,14 +19,11 @@ import { scorerNumber } from '../write/result-counts.ts';
 import {
   filterByKeys,
   GOT,
-  isBeyondAscii,
   itemSearch,
   type ResultsConditions,
   resultsFilter,
   sampleKey,
   searchItems,
-  type TextTraits,
-  wantedText,
 } from './results-filter.ts';
 
 export interface Matching {
@@ -63,12 +60,11 @@ function allMatching(
   { conditions, items }: Matching,
   parameters: Parameters,
   value = 'NULL::float8',
-  traits?: TextTraits,
   joins = '',
 ): string {
   const filter = resultsFilter(conditions, parameters.values.length + 1);
   for (const given of filter.values) parameters.add(given);
-  const search = itemSearch(conditions, parameters.add, traits);
+  const search = itemSearch(conditions, parameters.add);
   const select = (others: string): string =>
     `SELECT ${KEY}, ${value} AS sort_value${others} FROM run_results result ${filter.joins} ${joins} WHERE result.run_id = $1 ${filter.sql}`;
   if (search === null || items === null) return select('');
@@ -141,10 +137,6 @@ interface MatchingResults extends ResultsTotal {
   readonly keys?: readonly ResultPosition[];
 }
 
-const SAMPLE_RESULTS = 500;
-/** Longer outputs are left out. */
-const MAX_SAMPLE_BYTES = 10_000;
-
 /** Whether a pass over all results is faster than an index of another order. */
 const isFew = (total: number, { results }: RunTotals): boolean => total > 0 && total * 200 <= results;
 
@@ -170,8 +162,6 @@ export async function countResults(
     return { total: run.results, countedFor };
   }
   using _permit = await searches.acquire(signal);
-  const { q } = conditions;
-  const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
   // Each item is looked at one time; what an index counts is counted first.
   if (known === undefined && !areOnItems(conditions)) {
     const { sql, joins, values } = resultsFilter(conditions, 2);
@@ -183,7 +173,7 @@ export async function countResults(
     if (!isFew(total, run)) return { total, countedFor };
   }
   const parameters = new Parameters([run.id]);
-  const all = allMatching(matching, parameters, undefined, traits);
+  const all = allMatching(matching, parameters);
   const [found] = await query<{ readonly total: number; readonly keys: readonly ResultPosition[] | null }>(
     `WITH matching AS MATERIALIZED (${all}), counted AS (SELECT count(*)::float8 AS total FROM matching)
      SELECT total, CASE WHEN total <= ${Math.ceil(run.results / 200)} THEN (
@@ -194,18 +184,6 @@ export async function countResults(
   const total = found?.total ?? 0;
   const keys = found?.keys ?? null;
   return { total, countedFor, ...(keys !== null && isFew(total, run) && { keys }) };
-}
-
-/** Looks at some outputs of a run, to choose the cheapest way to search all of them. */
-async function sampleTexts(query: ReadQuery, runId: string, q: string): Promise<TextTraits> {
-  const [found] = await query<TextTraits>(
-    `SELECT coalesce(avg((position($2::text IN output) > 0)::int) > 0.5, false) AS "mostContainIt",
-       coalesce(avg((${isBeyondAscii('output')})::int) < 0.5, false) AS "mostAreAscii"
-     FROM (SELECT output FROM run_results WHERE run_id = $1 LIMIT ${SAMPLE_RESULTS}) AS sample
-     WHERE octet_length(output) <= ${MAX_SAMPLE_BYTES}`,
-    [runId, wantedText(q)],
-  );
-  return found as TextTraits;
 }
 
 function keyOf(run: RunTotals, conditions: ResultsConditions): string {
@@ -332,7 +310,7 @@ export async function findOrdered(
   const { add } = parameters;
   const { ofItem, joins } = text ?? {};
   const ofResult = text === null ? order.value?.sql : text.ofResult;
-  const all = allMatching(matching, parameters, ofResult ?? 'NULL::text', undefined, joins);
+  const all = allMatching(matching, parameters, ofResult ?? 'NULL::text', joins);
   const position = 'section_order_index, order_index, repetition';
   const named = position.replaceAll(/\w+/g, 'matching.$&');
   const join =
