@@ -21,7 +21,7 @@ import { createProbes, type DatabaseChange } from './probes.ts';
 import { measure } from './queue/measure.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
 import { createRunStore } from './runs/run-store.ts';
-import { CHECK_INTERVAL_KEY, createSettingsStore, DEFAULT_SETTINGS } from './settings/settings-store.ts';
+import { createSettingsStore, STORED_INTERVAL, toInterval } from './settings/settings-store.ts';
 
 /**
  * Channels of notifications:
@@ -154,38 +154,28 @@ export function createStore(options: StoreOptions) {
   };
 }
 
-type Semaphores = Pick<StoreContext, 'imports' | 'exports' | 'searches' | 'largePages'>;
-
-function createSemaphores(options: StoreOptions, maxItemBytes: number): Semaphores {
+function createSemaphores(options: StoreOptions, maxItemBytes: number) {
   const quarter = Math.max(1, Math.floor((options.poolSize ?? DEFAULT_POOL_SIZE) / 4));
   const importWaitMs = options.importWaitMs ?? DEFAULT_STREAM_WAIT_MS;
   const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
+  const bound = (what: string, permits: number, waitMs: number, retry = {}): Semaphore =>
+    new Semaphore({
+      ...{ permits, waitMs },
+      timeoutError: () => new StoreError('unavailable', `Too many concurrent ${what}.`, retry),
+    });
   return {
-    imports: new Semaphore({
-      permits: Math.min(quarter, options.maxImports ?? quarter),
-      waitMs: importWaitMs,
-      timeoutError: () => tooMany('imports', { retryAfterMs: importWaitMs }),
+    imports: bound('imports', Math.min(quarter, options.maxImports ?? quarter), importWaitMs, {
+      retryAfterMs: importWaitMs,
     }),
-    exports: new Semaphore({
-      permits: quarter,
-      waitMs: options.exportWaitMs ?? DEFAULT_STREAM_WAIT_MS,
-      timeoutError: () => tooMany('exports'),
-    }),
-    searches: new Semaphore({
-      permits: Math.min(quarter, options.maxSearches ?? quarter),
-      waitMs: searchWaitMs,
-      timeoutError: () => tooMany('searches and comparisons'),
-    }),
-    largePages: new Semaphore({
-      permits: Math.max(LARGE_PAGES_BYTES, maxItemBytes),
-      waitMs: searchWaitMs,
-      timeoutError: () => tooMany('reads of large pages'),
-    }),
+    exports: bound('exports', quarter, options.exportWaitMs ?? DEFAULT_STREAM_WAIT_MS),
+    searches: bound(
+      'searches and comparisons',
+      Math.min(quarter, options.maxSearches ?? quarter),
+      searchWaitMs,
+    ),
+    largePages: bound('reads of large pages', Math.max(LARGE_PAGES_BYTES, maxItemBytes), searchWaitMs),
   };
 }
-
-const tooMany = (what: string, options?: { readonly retryAfterMs: number }): StoreError =>
-  new StoreError('unavailable', `Too many concurrent ${what}.`, options);
 
 /** What a worker learns about the runs and jobs that it works on. */
 export interface Cancellations {
@@ -207,12 +197,9 @@ async function cancellationsAmong({ pool }: StoreContext, ids: readonly string[]
        SELECT wanted.id FROM unnest($1::uuid[]) AS wanted (id)
        WHERE NOT EXISTS (SELECT FROM runs WHERE runs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
          AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = wanted.id AND cancel_requested_at IS NULL AND finished_at IS NULL)
-     ) AS cancelled, (SELECT value FROM settings WHERE key = $2 AND octet_length(value) <= 1000) AS interval`,
-    [ids, CHECK_INTERVAL_KEY],
+     ) AS cancelled, ${STORED_INTERVAL} AS interval`,
+    [ids],
   );
-  const interval = Number(rows[0]?.interval ?? Number.NaN);
-  return {
-    cancelled: rows[0]?.cancelled ?? [],
-    checkIntervalMs: Number.isFinite(interval) ? interval : DEFAULT_SETTINGS.cancellationCheckIntervalMs,
-  };
+  const [row] = rows;
+  return { cancelled: row?.cancelled ?? [], checkIntervalMs: toInterval(row?.interval) };
 }

@@ -9,50 +9,43 @@ export interface Settings {
   readonly cancellationCheckIntervalMs: number;
 }
 
-export const DEFAULT_SETTINGS: Settings = { cancellationCheckIntervalMs: 2_000 };
+const DEFAULT_INTERVAL_MS = 2_000;
+/** Name of the setting in the table, which is that of the API. */
+const INTERVAL = 'cancellation_check_interval_ms';
 
-/** Names of the settings in the table, which are those of the API. */
-const KEYS: Readonly<Record<keyof Settings, string>> = {
-  cancellationCheckIntervalMs: 'cancellation_check_interval_ms',
-};
-/** The key that the cancellation check reads in its own query. */
-export const CHECK_INTERVAL_KEY: string = KEYS.cancellationCheckIntervalMs;
+/** SQL for the interval as it is stored. */
+export const STORED_INTERVAL = `(SELECT value FROM settings WHERE key = '${INTERVAL}' AND octet_length(value) <= 1000)`;
 
-/** A setting is a number. */
-const MAX_VALUE_BYTES = 1_000;
+/** @param stored what {@link STORED_INTERVAL} gives */
+export function toInterval(stored: string | null | undefined): number {
+  const interval = Number(stored ?? Number.NaN);
+  return Number.isFinite(interval) ? interval : DEFAULT_INTERVAL_MS;
+}
 
 /** Settings of all processes that share the database. Throws StoreError `unavailable` when it cannot be reached. */
 export const createSettingsStore = (context: StoreContext) => unchecked(context, { get, update });
 
 async function get({ pool }: StoreContext): Promise<Settings> {
-  const { rows } = await pool.query<{ key: string; value: string }>(
-    `SELECT key, value FROM settings WHERE key = ANY ($1) AND octet_length(value) <= ${MAX_VALUE_BYTES}`,
-    [Object.values(KEYS)],
-  );
-  const stored = new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
-  const interval = stored.get(KEYS.cancellationCheckIntervalMs);
-  return {
-    cancellationCheckIntervalMs:
-      typeof interval === 'number' ? interval : DEFAULT_SETTINGS.cancellationCheckIntervalMs,
-  };
+  const { rows } = await pool.query<{ value: string | null }>(`SELECT ${STORED_INTERVAL} AS value`);
+  return { cancellationCheckIntervalMs: toInterval(rows[0]?.value) };
 }
 
 /** Changes the settings that are given, and returns all. The caller has checked their ranges. */
-async function update(context: StoreContext, changes: Partial<Settings>): Promise<Settings> {
-  const wanted = Object.entries(changes)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ key: KEYS[name as keyof Settings], value: JSON.stringify(value) }));
-  await inTransaction(context.pool, async (client) => {
-    const { rows } = await client.query<{ key: string }>(
-      `INSERT INTO settings (key, value) SELECT * FROM unnest($1::text[], $2::text[])
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = now()
-          WHERE settings.value <> excluded.value
-        RETURNING key`,
-      [wanted.map(({ key }) => key), wanted.map(({ value }) => value)],
-    );
-    const members = rows.map(({ key }) => key);
-    if (members.length > 0)
-      await writeAudit(client, 'settings.update', { kind: 'settings', id: null }, { members });
-  });
+async function update(
+  context: StoreContext,
+  { cancellationCheckIntervalMs }: Partial<Settings>,
+): Promise<Settings> {
+  if (cancellationCheckIntervalMs !== undefined) {
+    await inTransaction(context.pool, async (client) => {
+      const { rowCount } = await client.query(
+        `INSERT INTO settings (key, value) VALUES ($1, $2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = now()
+           WHERE settings.value <> excluded.value`,
+        [INTERVAL, JSON.stringify(cancellationCheckIntervalMs)],
+      );
+      if (rowCount === 0) return;
+      await writeAudit(client, 'settings.update', { kind: 'settings', id: null }, { members: [INTERVAL] });
+    });
+  }
   return await get(context);
 }
