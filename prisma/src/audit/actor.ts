@@ -5,7 +5,6 @@ import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { readableJson } from '../database/values.ts';
 
-/** Every kind of change. */
 export const AUDIT_ACTIONS = [
   'dataset.create',
   'dataset.change',
@@ -30,7 +29,6 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** What was changed. */
 interface AuditObject {
   readonly kind: 'dataset' | 'run' | 'job' | 'settings';
   /** Null for the settings. */
@@ -122,7 +120,6 @@ export function readAsked(text: string | null): Actor {
   return { name, role, requestId: request_id, handles };
 }
 
-/** The beginning of a handle. */
 export const HANDLE_PREFIX: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 
 /** The beginnings as SQL writes them; null for all. A handle is the same in any case. */

@@ -5,7 +5,6 @@ import { createReadQuery } from '../postgres/read-query.ts';
 import { type AuditAction, seesHandle } from './actor.ts';
 import { unchecked } from './operations.ts';
 
-/** A change that was made. */
 export interface AuditEntry {
   readonly id: string;
   readonly createdAt: Date;

@@ -14,7 +14,6 @@ export interface IdempotencyClaim {
 
 /** An answer that can be given again. */
 export interface StoredResponse {
-  /** HTTP status */
   readonly status: number;
   /** Those to repeat, such as Location. */
   readonly headers: Readonly<Record<string, string>>;

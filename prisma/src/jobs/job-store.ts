@@ -116,7 +116,6 @@ export async function completeJob(
   await deleteArchive(client, claim.id);
 }
 
-/** Deletes the archive of a job that has ended. */
 async function deleteArchive(client: pg.ClientBase, jobId: string): Promise<void> {
   await client.query('DELETE FROM job_chunks WHERE job_id = $1', [jobId]);
 }
@@ -367,7 +366,6 @@ async function readArchiveChunk({ pool }: StoreContext, jobId: string, index: nu
   return rows[0]?.bytes ?? null;
 }
 
-/** Rows of `job_chunks`. */
 async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const jobId = uuidBytes(id);
   let index = 0;

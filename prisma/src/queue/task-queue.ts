@@ -37,7 +37,6 @@ export interface ClaimedTask {
   readonly actor: Actor;
 }
 
-/** The attempts that a task has. */
 export const MAX_ATTEMPTS = 3;
 /** Other workers claim a task this long after the last heartbeat of its worker. */
 export const LEASE_MS = 12_000;

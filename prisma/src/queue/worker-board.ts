@@ -23,7 +23,6 @@ interface MinuteCounts {
   readonly errors: readonly number[];
 }
 
-/** A minute of all workers. */
 interface ProviderMinute {
   /** Since the epoch. */
   readonly minute: number;
@@ -33,7 +32,6 @@ interface ProviderMinute {
 
 /** Six hours. */
 export const HISTORY_MINUTES = 360;
-/** How often a worker reports. */
 export const REPORT_MS = 5_000;
 /** A count fits into a notification with all others: PostgreSQL takes less than 8,000 bytes. */
 const MAX_COUNT = 999_999;
@@ -46,7 +44,6 @@ const MAX_WORKERS = 200;
 export class MinuteHistory {
   readonly #counts = new Map<number, { requests: number; errors: number }>();
 
-  /** Counts a request. @param nowMs since the epoch */
   add(isError: boolean, nowMs: number): void {
     const minute = Math.floor(nowMs / MINUTE_MS);
     let count = this.#counts.get(minute);

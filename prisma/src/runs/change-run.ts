@@ -259,10 +259,8 @@ export async function failRun(
   return status;
 }
 
-/** Rows that one transaction removes. */
 const ROWS_PER_TURN = 10_000;
 
-/** A row of `loose_runs`. */
 interface LooseRun extends Note {
   readonly runId: string;
   /** Only the differences from this run are to be removed; null for everything. */
@@ -287,7 +285,6 @@ export async function collectRuns({ pool }: StoreContext, signal?: AbortSignal):
   return await collectNotes<LooseRun>(pool, notes, removeSome, signal);
 }
 
-/** Removes the next rows, at most {@link ROWS_PER_TURN}. */
 async function removeSome(client: pg.ClientBase, { runId, otherRunId }: LooseRun): Promise<RemovedRows> {
   let removed = 0;
   for (const [table, key] of Object.entries(otherRunId === null ? TABLES : DIFFERENCES)) {

@@ -26,7 +26,6 @@ const ORDERS: Readonly<Record<RunsSort, ListOrder>> = {
   '-name': { ...NAME, isDescending: true },
 };
 
-/** Every way to sort runs. */
 export const RUNS_SORTS = Object.keys(ORDERS) as readonly RunsSort[];
 
 export interface RunsRequest extends PageRequest {
@@ -36,7 +35,6 @@ export interface RunsRequest extends PageRequest {
   readonly version?: number | undefined;
   /** Part of the name, in any case. */
   readonly name?: string | undefined;
-  /** Name of the model. */
   readonly model?: string | undefined;
   /** By default the newest first. Runs without a score or a name come last. */
   readonly sort?: RunsSort | undefined;

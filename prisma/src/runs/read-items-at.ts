@@ -13,7 +13,6 @@ import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/rea
 import type { ReadQuery } from '../postgres/read-query.ts';
 import type { VersionOfRun } from './run-row.ts';
 
-/** Names a position. */
 export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
 
 /** The names of sections of a version, by their order. */

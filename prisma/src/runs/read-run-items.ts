@@ -115,7 +115,6 @@ const DONE = `SELECT order_index AS "orderIndex", array_agg(repetition ORDER BY 
   FROM run_results result WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3 AND order_index < $4
     AND NOT (${isToReplace('result', { retries: '$5', only: '$6' })}) GROUP BY order_index`;
 
-/** Maximum results of one query. */
 const PAGE_RESULTS = 100;
 /** Longer outputs stay JSON text: threads read them. */
 export const MAX_INLINE_CHARS: number = 64 * 1024;

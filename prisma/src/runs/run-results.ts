@@ -208,7 +208,6 @@ export async function planResults(
   return { results, hasMore: rows.length > results.length, unreadBytes };
 }
 
-/** Bytes of a result without its texts, as JSON. */
 const RESULT_BYTES = 512;
 
 function factOf({ wire, kind }: ResultField): string {

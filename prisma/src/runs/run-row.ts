@@ -20,7 +20,6 @@ import {
 } from '../database/values.ts';
 import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
 
-/** A stored run. */
 export interface Run extends RunTexts {}
 
 export interface VersionOfRun {
@@ -28,7 +27,6 @@ export interface VersionOfRun {
   readonly version: number;
 }
 
-/** The version that a run has. */
 export const versionOf = ({
   datasetId,
   datasetVersion,
@@ -121,7 +119,6 @@ export function runFinished(run: Run): StoreError {
   return new StoreError('run_finished', `The run has already ended: it is ${run.status}.`);
 }
 
-/** The type of the column of a field. */
 export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   text: 'text',
   title: 'text',

@@ -24,7 +24,6 @@ import {
 } from '../run-row.ts';
 
 export interface ClaimRequest {
-  /** Results to claim at most. */
   readonly limit: number;
   /** How long the claims last without a result of one of them. */
   readonly claimSeconds: number;
@@ -148,13 +147,11 @@ export async function endClaims(
   await client.query(EXTEND, [runId, batches]);
 }
 
-/** Ends the claims of a run that has ended. */
 export async function deleteClaims(client: pg.ClientBase, runId: string): Promise<void> {
   await client.query('DELETE FROM run_claims WHERE run_id = $1', [runId]);
   await client.query('DELETE FROM run_claim_batches WHERE run_id = $1', [runId]);
 }
 
-/** A result that a run lacks. */
 interface PendingPosition extends ResultKey {
   /** Until when a client has claimed it; null if none has, or the claim has expired. */
   readonly claimedUntil: Date | null;
@@ -174,7 +171,6 @@ export async function sectionsOf(query: ReadQuery, runId: string): Promise<reado
   );
 }
 
-/** Lookups of one query. */
 const BLOCK = 5_000;
 
 /**
@@ -257,7 +253,6 @@ export interface PendingResult extends PendingPosition {
   readonly item: ResultItem;
 }
 
-/** Items that are read together. */
 const PAGE = 100;
 
 async function* pendingResults(

@@ -34,9 +34,7 @@ export interface LabelConditions {
   readonly verdict?: Verdict | undefined;
   /** Name of the person. */
   readonly by?: string | undefined;
-  /** One of its types. */
   readonly type?: string | undefined;
-  /** Name of the section of the result. */
   readonly section?: string | undefined;
 }
 
@@ -45,7 +43,6 @@ export interface LabelOfResult extends NamedResult, StoredLabel {}
 
 /** What the labels of a run's results are like together. */
 export interface LabelSummary {
-  /** Results with a label. */
   readonly results: number;
   readonly labels: number;
   readonly pass: number;
@@ -314,7 +311,6 @@ export async function compareLabels(
   };
 }
 
-/** What a person says of an output now. */
 export type NewLabel = Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>;
 
 interface Output {

@@ -53,9 +53,7 @@ export async function selectItems(
 /** The same items as ranges, which can be read a part at a time. They pass the conditions on the row `i` of `items`. */
 interface SelectedRanges {
   readonly ranges: readonly SectionRange[];
-  /** SQL for `itemsInRanges`. */
   readonly conditions: string;
-  /** The parameters of the conditions. */
   readonly values: readonly unknown[];
 }
 
@@ -129,7 +127,6 @@ async function rangesOf(
   });
 }
 
-/** Some of the items that a run would have. */
 export interface SampleRequest {
   readonly datasetId: string;
   readonly version: number;
@@ -156,7 +153,6 @@ export async function sampleItems(
   return rows.map((row) => ({ ...toRunItem(row, limits), doneRepetitions: [] }));
 }
 
-/** Which items a run would have. */
 export interface SelectionRequest {
   readonly datasetId: string;
   readonly version: number;
@@ -165,7 +161,6 @@ export interface SelectionRequest {
   readonly signal: AbortSignal;
 }
 
-/** Items that one statement reads. */
 const ITEMS_PER_QUERY = 2_000;
 /** Bytes of the texts of one statement: each item may have an equal share at once; longer ones are read apart. */
 const QUERY_BYTES = 8 * 1024 * 1024;

@@ -85,7 +85,6 @@ export async function readItemOfResult(
   return { run, parts: item.parts, linkedFiles: item.linkedFiles ?? [] };
 }
 
-/** Names a result of a run. */
 export interface ResultName {
   readonly section: string;
   readonly orderIndex: number;

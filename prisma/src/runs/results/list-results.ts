@@ -42,7 +42,6 @@ import {
 export interface ResultsRequest extends PlacedPageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
   readonly scorer?: string | undefined;
-  /** Whether each result comes with its item. */
   readonly includeItems?: boolean | undefined;
   /** Default: `order`. */
   readonly sort?: ResultsSort | undefined;

@@ -20,11 +20,8 @@ export interface ResultsConditions extends ResultBounds {
   readonly passed?: boolean | undefined;
   /** The scorer that `status`, `passed`, `min_score` and `max_score` are about, by its number; the main one without it. */
   readonly scorerNumber?: number | undefined;
-  /** Name of the section. */
   readonly section?: string | undefined;
-  /** Type of the item. */
   readonly type?: string | undefined;
-  /** A tag of the item. */
   readonly tag?: string | undefined;
   readonly finish_reason?: string | undefined;
   /** Outputs without text, or others in which the checker found nothing to compare with the answer. */
@@ -40,7 +37,6 @@ export interface ResultsConditions extends ResultBounds {
   readonly label_type?: string | undefined;
   /** A group of errors, see `groupErrors`. */
   readonly error?: string | undefined;
-  /** Values of the item. */
   readonly values?: readonly StatedValue[] | undefined;
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;

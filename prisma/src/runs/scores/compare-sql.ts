@@ -9,7 +9,6 @@ export type PairBy = 'hash' | 'id' | 'prompt';
 /** What is compared: mean scores, or the shares of passed results, where failed requests have not passed. */
 export type PairMetric = 'mean' | 'pass_rate';
 
-/** Every way to pair items. */
 export const PAIR_BY: readonly PairBy[] = ['hash', 'id', 'prompt'];
 
 const PAYLOAD = readableJson('i.payload');
@@ -44,7 +43,6 @@ const scoredItems = ({ run, scorer, metric }: ScoredRun): string => {
 };
 
 interface ScoredRun {
-  /** Placeholder of its id. */
   readonly run: string;
   /** Number of the scorer; null for the main one. */
   readonly scorer: number | null;
@@ -93,7 +91,6 @@ export interface Pairing {
   readonly clusterValue: string | null;
   /** Number of the scorer in each run; null for the main one. */
   readonly scorers: readonly [number | null, number | null];
-  /** Versions of the items of each run. */
   readonly versions: readonly [JoinedVersion, JoinedVersion];
 }
 

@@ -48,7 +48,6 @@ const CLUSTER_BY: string = `(
     FROM (SELECT ${readableJson('config::json')} -> 'cluster_by' AS value) AS stated
   )`;
 
-/** The columns of a {@link SummedRun}. */
 export const SUMMED_RUN: string = `runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions,
   repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames",
   ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted`;
@@ -113,7 +112,6 @@ export interface RunSummary {
     readonly p90: number | null;
     readonly p99: number | null;
   };
-  /** Results by reason to end. */
   readonly finish_reasons: Readonly<Record<string, number>>;
 }
 
@@ -130,7 +128,6 @@ export interface SummaryState extends SummedRun {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-/** The columns of a {@link SummaryState}. */
 export const SUMMARY_STATE: string = `${SUMMED_RUN},
   finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
   extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"`;

@@ -63,7 +63,6 @@ const singleItems = (results: string): string => `
     coalesce(score IN (0, 1), true) AS is_binary, score AS score_mean
   FROM ${results} AS results`;
 
-/** What to add up. */
 interface SummedResults {
   /** SQL as {@link MAIN_SCORES}. */
   readonly results: string;
@@ -219,7 +218,6 @@ const spreads = (grouped: string): string => `
   )}
   FROM centered GROUP BY kind, key`;
 
-/** A row of {@link clusterSpreads}. */
 export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & ClusteredSpreads;
 
 /** In place of a value that is too long to be one of a few. */

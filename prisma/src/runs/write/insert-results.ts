@@ -47,7 +47,6 @@ export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
 /** A result with a longer text is written by a separate statement, which takes the text as it is. */
 export const MAX_TEXT_CHARS: number = 64 * 1024;
 
-/** The fields that a result states. */
 const STATED: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
 

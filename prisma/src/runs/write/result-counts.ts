@@ -32,7 +32,6 @@ export const COUNTS: string = `count(*) AS all, ${NAMES.map((name) => `${COUNTED
 export const GROWTH = (before: string, after: string): string =>
   NAMES.map((name) => `${after}.${name} - ${before}.${name} AS ${name}`).join(', ');
 
-/** What {@link COUNTS} counts. */
 export const COUNTED_COLUMNS: readonly string[] = [
   ...['status', 'score', 'passed', 'truncated', 'reused', 'input_tokens', 'output_tokens'],
   ...['judge_input_tokens', 'judge_output_tokens', 'judge_cost'],
@@ -47,7 +46,6 @@ const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, r
     ${NAMES.map((name, index) => `${name} = ${name} + $${index + 5}::${FRACTIONS.includes(name) ? 'float8' : 'bigint'}`).join(', ')}
   WHERE id = $1`;
 
-/** Adds to the counts of a run. @param cost of the requests for the results */
 export async function countResults(
   client: pg.ClientBase,
   runId: string,
@@ -61,7 +59,6 @@ export async function countResults(
 /** The numbers in the `scores` of a result, by scorer. */
 export type ScorerNumbers = Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed' | 'error'>>>;
 
-/** Scorers of one run. */
 export const MAX_SCORERS = 16;
 
 /**
