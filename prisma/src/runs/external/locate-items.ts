@@ -83,6 +83,21 @@ type Found = ReadonlyMap<string, FoundItem>;
 
 const UNKNOWN: LocatedItem = { problem: 'names no item of the run' };
 
+/** What items are named by, besides their position. */
+const KEYS = {
+  id: {
+    sql: 'i.item_id',
+    of: ({ itemId }: FoundItem) => itemId,
+    among: (keys: readonly string[], { add }: Parameters) => `i.item_id = ANY (${add(keys)}::text[])`,
+  },
+  hash: {
+    sql: `encode(i.item_hash, 'hex')`,
+    of: ({ itemHash }: FoundItem) => itemHash,
+    among: (keys: readonly string[], { add }: Parameters) =>
+      `i.item_hash = ANY (${add(keys.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`,
+  },
+} as const;
+
 /**
  * Finds the items of a run that results from outside name. Ids and hashes take a pass over the items; if more come after
  * the first ones, one more pass makes an index of them, which lasts as long as the function.
@@ -95,6 +110,8 @@ export async function createLocator(
 ): Promise<(references: readonly ItemReference[]) => Promise<readonly LocatedItem[]>> {
   const ordered = await sectionsOf(query, run.id);
   const sections = new Map(ordered.map((section) => [section.name, section]));
+  const itemCount = ordered.reduce((sum, section) => sum + section.itemCount, 0);
+  let indexed: keyof typeof KEYS | undefined;
   let ranges: ReturnType<typeof readRanges> | undefined;
   const rangesOfRun = (): ReturnType<typeof readRanges> => {
     ranges ??= readRanges(query, versionOf(run));
@@ -104,50 +121,46 @@ export async function createLocator(
     positions.length === 0
       ? NONE
       : new Map((await readAt(query, run, positions)).map((row) => [row.key, row]));
-  /** Reads a column of all items. */
-  const findKeys = async (
-    key: string,
-    condition: (keys: string) => string,
-    keys: readonly unknown[],
-  ): Promise<Found> => {
-    const parameters = new Parameters();
-    const items = `SELECT ${key} AS key, i.section, i.order_index AS item, i.item_id AS id, encode(i.item_hash, 'hex') AS hash
-      FROM ${itemsInRanges(await rangesOfRun(), parameters, `AND ${condition(parameters.add(keys))}`)} i`;
-    const found = itemsOfRun(run, items, parameters.add);
-    return new Map((await query<FoundItem>(byKey(found), parameters.values)).map((row) => [row.key, row]));
-  };
-  const itemCount = ordered.reduce((sum, section) => sum + section.itemCount, 0);
-  let indexedKey: string | undefined;
-  const finderOf = (
-    key: string,
-    keyOf: (item: FoundItem) => string | null,
-    pass: (keys: readonly string[]) => Promise<Found>,
-  ): ((keys: readonly string[]) => Promise<Found>) => {
-    const build = async (): Promise<KeyIndex> =>
-      await buildKeyIndex(query, run, { key, sections: ordered, ranges: await rangesOfRun() });
-    // One index for each request bounds the memory of all.
-    const isIndexed = (): boolean => {
-      indexedKey ??= key;
-      return itemCount <= MAX_INDEXED_ITEMS && indexedKey === key;
+
+  /** Makes what finds items by one kind of key: the first time by a pass, then by an index if it may have one. */
+  const finderOf = (kind: keyof typeof KEYS): ((keys: readonly string[]) => Promise<Found>) => {
+    const { sql, of, among } = KEYS[kind];
+    let isFirst = true;
+    let index: KeyIndex | undefined;
+    const pass = async (keys: readonly string[]): Promise<Found> => {
+      const parameters = new Parameters();
+      const items = `SELECT ${sql} AS key, i.section, i.order_index AS item, i.item_id AS id, encode(i.item_hash, 'hex') AS hash
+        FROM ${itemsInRanges(await rangesOfRun(), parameters, `AND ${among(keys, parameters)}`)} i`;
+      const found = itemsOfRun(run, items, parameters.add);
+      return new Map((await query<FoundItem>(byKey(found), parameters.values)).map((row) => [row.key, row]));
     };
-    return createFinder({ isIndexed, build, keyOf, pass, findAt });
+    return async (keys) => {
+      if (keys.length === 0) return NONE;
+      // One index for each request bounds the memory of all.
+      if (!isFirst && itemCount <= MAX_INDEXED_ITEMS) indexed ??= kind;
+      if (isFirst || indexed !== kind) {
+        isFirst = false;
+        return await pass(keys);
+      }
+      index ??= await buildKeyIndex(query, run, { key: sql, sections: ordered, ranges: await rangesOfRun() });
+      const candidates = await index.positionsOf(keys);
+      const items = await findAt(candidates.flat());
+      const found = new Map<string, FoundItem>();
+      const unsure: string[] = [];
+      let n = 0;
+      for (const [at, key] of keys.entries()) {
+        const here = candidates[at] ?? [];
+        const same = here.flatMap(() => items.get(String(++n)) ?? []);
+        const [first, ...others] = same.filter((item) => of(item) === key);
+        if (others.length === 0 && here.length >= MAX_SAME) unsure.push(key);
+        else if (first !== undefined) found.set(key, { ...first, count: 1 + others.length });
+      }
+      if (unsure.length > 0) for (const [key, item] of await pass(unsure)) found.set(key, item);
+      return found;
+    };
   };
-  const findIds = finderOf(
-    'i.item_id',
-    ({ itemId }) => itemId,
-    (keys) => findKeys('i.item_id', (wanted) => `i.item_id = ANY (${wanted}::text[])`, keys),
-  );
-  const hex = `encode(i.item_hash, 'hex')`;
-  const findHashes = finderOf(
-    hex,
-    ({ itemHash }) => itemHash,
-    (keys) =>
-      findKeys(
-        hex,
-        (wanted) => `i.item_hash = ANY (${wanted}::bytea[])`,
-        keys.map((hash) => Buffer.from(hash, 'hex')),
-      ),
-  );
+  const findIds = finderOf('id');
+  const findHashes = finderOf('hash');
 
   return async (references) => {
     const placed = references.map((reference) => placeOf(reference, sections));
@@ -198,46 +211,6 @@ function otherThan(member: string, stated: string | null, found: string | null):
 }
 
 const NONE: Found = new Map();
-
-/** Finds items by one kind of key: the first time by a pass, then by an index if it may have one. */
-function createFinder({
-  isIndexed,
-  build,
-  keyOf,
-  pass,
-  findAt,
-}: {
-  readonly isIndexed: () => boolean;
-  readonly build: () => Promise<KeyIndex>;
-  readonly keyOf: (item: FoundItem) => string | null;
-  readonly pass: (keys: readonly string[]) => Promise<Found>;
-  readonly findAt: (positions: readonly ItemPosition[]) => Promise<Found>;
-}): (keys: readonly string[]) => Promise<Found> {
-  let isFirst = true;
-  let index: KeyIndex | undefined;
-  return async (keys) => {
-    if (keys.length === 0) return NONE;
-    if (isFirst || !isIndexed()) {
-      isFirst = false;
-      return await pass(keys);
-    }
-    index ??= await build();
-    const candidates = await index.positionsOf(keys);
-    const items = await findAt(candidates.flat());
-    const found = new Map<string, FoundItem>();
-    const unsure: string[] = [];
-    let n = 0;
-    for (const [at, key] of keys.entries()) {
-      const here = candidates[at] ?? [];
-      const same = here.flatMap(() => items.get(String(++n)) ?? []);
-      const [first, ...others] = same.filter((item) => keyOf(item) === key);
-      if (others.length === 0 && here.length >= MAX_SAME) unsure.push(key);
-      else if (first !== undefined) found.set(key, { ...first, count: 1 + others.length });
-    }
-    if (unsure.length > 0) for (const [key, item] of await pass(unsure)) found.set(key, item);
-    return found;
-  };
-}
 
 /** The position that a reference states; null if it states none. */
 function placeOf(
