@@ -19,7 +19,7 @@ import { readResults } from './run-results.ts';
 import { getRun, type Run, SUMMARY_VERSION } from './run-row.ts';
 import { storedSums } from './scores/compare-runs.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
-import { scorerNumber } from './write/result-counts.ts';
+import { findScorer } from './write/result-counts.ts';
 
 /** What the hash and the verdict of a run are made of. */
 interface ProofState extends SummaryState {
@@ -125,16 +125,6 @@ async function hashRun(
   return hasher.digest();
 }
 
-/** Undefined for a scorer that has scored nothing. */
-function knownScorer(names: string | null, scorer: string | undefined): number | null | undefined {
-  try {
-    return scorer === undefined ? null : scorerNumber(names, scorer);
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'scorer_not_found') return undefined;
-    throw error;
-  }
-}
-
 const barOf = ({ bar }: ProofState): Bar | null => (bar === null ? null : JSON.parse(bar));
 
 /** What a bar without a baseline is compared with: scores at its confidence. */
@@ -151,7 +141,7 @@ async function ownScores(
     'SELECT count(*)::int AS before FROM run_results WHERE run_id = $1 AND output IS NOT NULL AND ($2::bool OR reused)',
     [state.id, isOlder],
   );
-  const number = knownScorer(state.scorerNames, bar.scorer);
+  const number = bar.scorer === undefined ? null : findScorer(state.scorerNames, bar.scorer);
   const groups = number === undefined ? [] : await readScores(query, state, number, bar.confidence);
   const scores = groups.find(({ kind }) => kind === 'run')?.scores ?? null;
   return { scores, before: row?.before ?? 0 };

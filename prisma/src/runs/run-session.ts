@@ -28,7 +28,7 @@ import {
   readStoredOutputs,
 } from './read-run-items.ts';
 import { RUN_COLUMNS, type Run, type RunRow, readRunColumns, runFinished, toRun } from './run-row.ts';
-import { insertResults } from './write/insert-results.ts';
+import { type ImportedResult, insertResults, writeResult } from './write/insert-results.ts';
 
 /** Ends run $1 with the status $2 and the error $3; if $4, one that has got further scorers, with those it had before. */
 const END = `UPDATE runs SET finished_at = clock_timestamp(),
@@ -36,6 +36,10 @@ const END = `UPDATE runs SET finished_at = clock_timestamp(),
     error = CASE WHEN $4 AND adding IS NOT NULL THEN adding::json ->> 'error' ELSE $3 END,
     adding = CASE WHEN $4 THEN NULL ELSE adding END
   WHERE id = $1`;
+
+const toWritten = (result: RunResult): ImportedResult => {
+  return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
+};
 
 /** The scores of a result; none where the item cannot be read. */
 const toScored = ({ scores, ...result }: RunResult): ScoredResult[] =>
@@ -110,7 +114,7 @@ function createRunSession(context: StoreContext, run: Run, attempt: number): Run
         if (results.length === 0) return;
         await inTransaction(pool, async (client) => {
           await lock(client);
-          if (adding === null) await insertResults(client, run.id, results, prices);
+          if (adding === null) await insertResults(client, run.id, results.map(toWritten), prices);
           else await addScores(client, run.id, results.flatMap(toScored), adding.main);
         });
       },

@@ -9,7 +9,7 @@ import { createReadQuery, createReads, queryOf } from '../../postgres/read-query
 import { keyOf } from '../read-items-at.ts';
 import { readItemsAt } from '../read-run-items.ts';
 import { readRun, type Run, runFinished, type RunLock, versionOf } from '../run-row.ts';
-import { type ImportedResult, insertWritten, type Written } from '../write/insert-results.ts';
+import { type ImportedResult, insertResults, type Written } from '../write/insert-results.ts';
 import { createLocator } from './locate-items.ts';
 import { endClaims, readExternal, readWaiting } from './pending.ts';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
@@ -68,7 +68,7 @@ export async function openPush(context: StoreContext, id: string, signal: AbortS
               [run.id],
             );
           }
-          const written = await insertWritten(client, run.id, results, prices, 'all');
+          const written = await insertResults(client, run.id, results, prices, 'all');
           await endClaims(client, run.id, results);
           return written;
         }),

@@ -12,7 +12,7 @@ import { proveImported } from '../prove-run.ts';
 import { keyColumns } from '../run-results.ts';
 import { insertedColumns } from '../run-row.ts';
 import { storeSummary } from '../scores/summarize-run.ts';
-import { type ImportedResult, insertWritten } from './insert-results.ts';
+import { type ImportedResult, insertResults } from './insert-results.ts';
 
 /** A finished run from a package, which states what is not null. */
 export interface ImportedRun extends PackagedRun {
@@ -70,7 +70,7 @@ export async function insertImportedRun(
   const prices = pricesOf(run.config);
   let stored = 0;
   for await (const results of batches) {
-    const { written } = await insertWritten(client, id, results, prices);
+    const { written } = await insertResults(client, id, results, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
     await insertLabels(client, { runId: id, datasetId: dataset.id }, results);
     stored += written;

@@ -15,7 +15,7 @@ import {
   type ResultValues,
   type StatedName,
 } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { memberText, readableJson, runNotFound } from '../../database/values.ts';
@@ -190,31 +190,19 @@ interface Insertion {
   readonly replaces: Replaces;
 }
 
-/**
- * Writes results and counts them. An existing result stays unchanged unless a retry replaces it.
- *
- * @param client in a transaction that holds the run's row
- */
-export async function insertResults(
-  client: pg.ClientBase,
-  runId: string,
-  results: readonly RunResult[],
-  prices: RunPrices,
-): Promise<number> {
-  const texts = results.map((result) => {
-    return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
-  });
-  return (await insertWritten(client, runId, texts, prices)).written;
-}
-
 /** How many results were written, and how many of them took the place of another one. */
 export interface Written {
   readonly written: number;
   readonly replaced: number;
 }
 
-/** The same for results whose values have been written. @param replaces which results give way */
-export async function insertWritten(
+/**
+ * Writes results and counts them. An existing result stays unchanged unless a retry replaces it.
+ *
+ * @param client in a transaction that holds the run's row
+ * @param replaces which results give way
+ */
+export async function insertResults(
   client: pg.ClientBase,
   runId: string,
   results: readonly ImportedResult[],

@@ -118,8 +118,13 @@ export function numbersOf(
  * @throws StoreError `scorer_not_found`
  */
 export function scorerNumber(names: string | null, scorer: string): number | null {
-  const found = (JSON.parse(names ?? '[]') as string[]).indexOf(scorer);
-  if (found !== -1) return found + 1;
-  if (scorer === MAIN_SCORER) return null;
+  const number = findScorer(names, scorer);
+  if (number !== undefined) return number;
   throw new StoreError('scorer_not_found', `The run has no scorer ${JSON.stringify(shortened(scorer))}.`);
+}
+
+/** The same; undefined for a scorer that has scored nothing. */
+export function findScorer(names: string | null, scorer: string): number | null | undefined {
+  const found = (JSON.parse(names ?? '[]') as string[]).indexOf(scorer);
+  return found !== -1 ? found + 1 : scorer === MAIN_SCORER ? null : undefined;
 }
