@@ -1,4 +1,5 @@
 import { EAGER_BYTES, Parameters } from '../database/page.ts';
+import { boundedText } from '../database/values.ts';
 import type { ReadQuery } from '../postgres/read-query.ts';
 import type { StoredParts } from './decode-rows.ts';
 import { type ItemPlace, itemsAt } from './item-ranges.ts';
@@ -7,6 +8,7 @@ import { type ItemPlace, itemsAt } from './item-ranges.ts';
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
 /** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
+const MAX_ID_BYTES = 65_536;
 
 interface ItemTexts extends StoredParts {
   readonly linkedFiles: string | null;
@@ -28,6 +30,8 @@ export type AssetForm = 'embed' | 'link';
 
 export type SizedItem = Omit<ItemCandidate, 'section' | 'orderIndex'> & {
   readonly itemHash: Uint8Array;
+  /** JSON text; null without an id, or with a very long one. */
+  readonly itemId: string | null;
 };
 
 const TEXTS = {
@@ -50,23 +54,21 @@ const LINK_BYTES = 'coalesce(octet_length(i.linked_files::text), 0)';
  * Reads the sizes of items, and the texts of short ones: each may have an equal share of {@link EAGER_BYTES}. Those that are
  * gone are null.
  */
-export async function readSizedItems<Others = unknown>(
+export async function readSizedItems(
   query: ReadQuery,
   places: readonly (ItemPlace | null)[],
-  columns: Readonly<Record<string, string>> = {},
-): Promise<((SizedItem & Others) | null)[]> {
-  const items: ((SizedItem & Others) | null)[] = places.map(() => null);
+): Promise<(SizedItem | null)[]> {
+  const items: (SizedItem | null)[] = places.map(() => null);
   if (places.length === 0) return items;
   const parameters = new Parameters();
-  const others = Object.entries(columns).map(([name, sql]) => `, ${sql} AS "${name}"`);
   const isShort = `i.byte_length + ${LINK_BYTES} <= ${parameters.add(Math.floor(EAGER_BYTES / places.length))}::int`;
-  const rows = await query<SizedItem & Others & { readonly n: number }>(
+  const rows = await query<SizedItem & { readonly n: number }>(
     `SELECT place.n::int, i.part_id AS "partId", i.ordinal, i.byte_length AS "byteLength", i.item_hash AS "itemHash",
-       ${LINK_BYTES} AS "linkBytes", i.linked_bytes AS "linkedBytes",
-       ${textColumns((text) => `CASE WHEN ${isShort} THEN ${text} END`)} ${others.join('')}
+       ${boundedText('i.item_id', MAX_ID_BYTES)} AS "itemId", ${LINK_BYTES} AS "linkBytes", i.linked_bytes AS "linkedBytes",
+       ${textColumns((text) => `CASE WHEN ${isShort} THEN ${text} END`)}
      FROM ${itemsAt(places, parameters)}`,
     parameters.values,
-    others.length === 0 ? 'sized_items' : undefined,
+    'sized_items',
   );
   for (const row of rows) items[row.n - 1] = row;
   return items;

@@ -47,15 +47,12 @@ export async function readItemHashes(
 /**
  * Reads what `planItems` needs of the items at positions, each once, in their order; a position that the version does not have
  * is left out.
- *
- * @param columns SQL for further ones about the row `i` of `items`, by name
  */
-export async function readCandidatesAt<Others = unknown>(
+export async function readCandidatesAt(
   query: ReadQuery,
   version: VersionOfRun,
   positions: readonly ItemPosition[],
-  columns: Readonly<Record<string, string>> = {},
-): Promise<readonly (ItemCandidate & ItemPosition & SizedItem & Others)[]> {
+): Promise<readonly (ItemCandidate & ItemPosition & SizedItem)[]> {
   if (positions.length === 0) return [];
   const wanted = [...new Map(positions.map((position) => [keyOf(position), position])).values()].sort(
     (a, b) => a.sectionOrderIndex - b.sectionOrderIndex || a.orderIndex - b.orderIndex,
@@ -63,7 +60,7 @@ export async function readCandidatesAt<Others = unknown>(
   const sections = wanted.map(({ sectionOrderIndex }) => sectionOrderIndex);
   const places = await readPlaces(query, version, wanted);
   const names = await readSectionNames(query, version, sections);
-  const items = await readSizedItems<Others>(query, places, columns);
+  const items = await readSizedItems(query, places);
   return wanted.flatMap(({ sectionOrderIndex, orderIndex }, index) => {
     const stored = items[index];
     if (stored == null) return [];

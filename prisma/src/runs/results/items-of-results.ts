@@ -3,10 +3,10 @@ import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { type HeldPage, holdPage } from '../../database/page.ts';
-import { boundedText, searchableText } from '../../database/values.ts';
+import { searchableText } from '../../database/values.ts';
 import { type ItemPosition, ofRun } from '../../items/item-ranges.ts';
 import { type ListedItem, toListedItem } from '../../items/list-items.ts';
-import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
+import { planItems, readPlannedItems, type SizedItem } from '../../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { keyOf, readCandidatesAt } from '../read-items-at.ts';
 import { readItemsAt } from '../read-run-items.ts';
@@ -16,18 +16,8 @@ interface ResultsWithItems<T> extends HeldPage {
   readonly results: readonly (T & { readonly item: ResultItem | null })[];
 }
 
-interface OfItem {
-  /** JSON text. */
-  readonly itemId: string | null;
-}
-
 /** An item of a result, with its own id. */
-export type ResultItem = ListedItem & OfItem;
-
-/** Longer ids are left out. */
-const MAX_ID_BYTES = 65_536;
-
-const COLUMNS = { itemId: boundedText('i.item_id', MAX_ID_BYTES) } as const;
+export type ResultItem = ListedItem & Pick<SizedItem, 'itemId'>;
 
 /** Reads the items of results: of as many results as fit into a page, and one at least. */
 export async function itemsOfResults<T extends ItemPosition>(
@@ -37,7 +27,7 @@ export async function itemsOfResults<T extends ItemPosition>(
   results: readonly T[],
   signal: AbortSignal | undefined,
 ): Promise<ResultsWithItems<T>> {
-  const candidates = await readCandidatesAt<OfItem>(query, version, results, COLUMNS);
+  const candidates = await readCandidatesAt(query, version, results);
   const plan = planItems(candidates, limits, 'link');
   return await holdPage(largePages, plan.unreadBytes, signal, async () => {
     const read = await readPlannedItems(query, plan);
