@@ -69,7 +69,7 @@ const LAYERS: Record<string, readonly (readonly string[])[]> = {
     ['postgres'],
     ['database'],
     ['audit'],
-    ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
+    ['assets', 'idempotency', 'migrate', 'queue'],
     ['items', 'jobs'],
     ['diff'],
     ['versions'],

@@ -4,6 +4,7 @@ import { createDatabaseAssetStore } from './assets/asset-store.ts';
 import { createAssets } from './assets/assets.ts';
 import { createS3Objects, type S3Location } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
+import { writeAudit } from './audit/actor.ts';
 import { createAuditStore } from './audit/audit-store.ts';
 import { unchecked } from './audit/operations.ts';
 import type { StoreContext } from './context.ts';
@@ -16,11 +17,10 @@ import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore } from './jobs/job-store.ts';
 import { type Listener, type ListenOptions, listen } from './postgres/listen.ts';
-import { createPool } from './postgres/pool.ts';
+import { createPool, inTransaction } from './postgres/pool.ts';
 import { createProbes, type DatabaseChange, measure } from './probes.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
 import { createRunStore } from './runs/run-store.ts';
-import { createSettingsStore, STORED_INTERVAL, toInterval } from './settings/settings-store.ts';
 
 /**
  * Channels of notifications:
@@ -65,7 +65,7 @@ export interface StoreOptions {
   readonly onDatabaseChange?: ((change: DatabaseChange) => void) | undefined;
 }
 
-export interface PoolState {
+interface PoolState {
   readonly used: number;
   readonly idle: number;
   readonly waiting: number;
@@ -130,7 +130,8 @@ export function createStore(options: StoreOptions) {
     assets: createAssets(context),
     runs: createRunStore(context),
     jobs: createJobStore(context),
-    settings: createSettingsStore(context),
+    /** Settings of all processes that share the database. */
+    settings: unchecked(context, { get: getSettings, update: updateSettings }),
     audit: createAuditStore(context),
     idempotency: createIdempotencyStore(context),
     hubFiles: createHubFileStore(context),
@@ -201,4 +202,45 @@ async function cancellationsAmong({ pool }: StoreContext, ids: readonly string[]
   );
   const [row] = rows;
   return { cancelled: row?.cancelled ?? [], checkIntervalMs: toInterval(row?.interval) };
+}
+
+/** What an operator can change while the service runs. */
+interface Settings {
+  /** How often a worker asks whether its work was cancelled: 250 to 60,000. */
+  readonly cancellationCheckIntervalMs: number;
+}
+
+const DEFAULT_INTERVAL_MS = 2_000;
+/** Name of the setting in the table, which is that of the API. */
+const INTERVAL = 'cancellation_check_interval_ms';
+
+/** SQL for the interval as it is stored. */
+const STORED_INTERVAL = `(SELECT value FROM settings WHERE key = '${INTERVAL}' AND octet_length(value) <= 1000)`;
+
+const toInterval = (stored: string | null | undefined): number =>
+  Number(stored ?? DEFAULT_INTERVAL_MS) || DEFAULT_INTERVAL_MS;
+
+async function getSettings({ pool }: StoreContext): Promise<Settings> {
+  const { rows } = await pool.query<{ value: string | null }>(`SELECT ${STORED_INTERVAL} AS value`);
+  return { cancellationCheckIntervalMs: toInterval(rows[0]?.value) };
+}
+
+/** Changes the settings that are given, and returns all. The caller has checked their ranges. */
+async function updateSettings(
+  context: StoreContext,
+  { cancellationCheckIntervalMs }: Partial<Settings>,
+): Promise<Settings> {
+  if (cancellationCheckIntervalMs !== undefined) {
+    await inTransaction(context.pool, async (client) => {
+      const { rowCount } = await client.query(
+        `INSERT INTO settings (key, value) VALUES ($1, $2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = now()
+           WHERE settings.value <> excluded.value`,
+        [INTERVAL, JSON.stringify(cancellationCheckIntervalMs)],
+      );
+      if (rowCount === 0) return;
+      await writeAudit(client, 'settings.update', { kind: 'settings', id: null }, { members: [INTERVAL] });
+    });
+  }
+  return await getSettings(context);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryDatabase } from '../../test/query-database.ts';
-import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
-import { createStore, type Store } from '../create-store.ts';
+import { queryDatabase } from '../test/query-database.ts';
+import { createTestDatabase, type TestDatabase } from '../test/template-db.ts';
+import { createStore, type Store } from './create-store.ts';
 
 let database: TestDatabase;
 let store: Store;
