@@ -65,12 +65,6 @@ export interface StoreOptions {
   readonly onDatabaseChange?: ((change: DatabaseChange) => void) | undefined;
 }
 
-interface PoolState {
-  readonly used: number;
-  readonly idle: number;
-  readonly waiting: number;
-}
-
 /** Everything that is stored. Connects on first use. */
 export type Store = ReturnType<typeof createStore>;
 
@@ -143,7 +137,7 @@ export function createStore(options: StoreOptions) {
     listen: (wanted: Omit<ListenOptions<Channel>, 'url'>): Listener =>
       listen({ ...wanted, url: options.directUrl ?? options.url }),
     /** The connections of the pool, and those who wait for one. */
-    pool: (): PoolState => ({
+    pool: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { readableJson } from '../database/values.ts';
+import { readableJson, storableText } from '../database/values.ts';
 
 export const AUDIT_ACTIONS = [
   'dataset.create',
@@ -73,6 +73,42 @@ export async function writeAudit(
       ...[action, kind, id, version ?? null, canonicalJson(details)],
     ],
   );
+}
+
+/**
+ * Changes texts of a row, and writes which of them differed before.
+ *
+ * @param texts by column; undefined ones stay
+ * @param actions the columns of each action
+ * @param touched SQL for what is assigned besides
+ * @returns false if there is no such row
+ * @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold
+ */
+export async function changeTexts(
+  client: pg.ClientBase,
+  { kind, id }: { readonly kind: 'dataset' | 'run'; readonly id: string },
+  texts: Readonly<Record<string, string | null | undefined>>,
+  actions: Partial<Readonly<Record<AuditAction, readonly string[]>>>,
+  touched = 'id = id',
+): Promise<boolean> {
+  const names = Object.values(actions)
+    .flat()
+    .filter((name) => texts[name] !== undefined);
+  const values = [id, ...names.map((name) => texts[name] && storableText(name, texts[name]))];
+  const differ = names.map((name, index) => `${name} IS DISTINCT FROM $${index + 2}::text AS ${name}`);
+  const { rows } = await client.query<Readonly<Record<string, boolean>>>(
+    `SELECT ${['id', ...differ].join(', ')} FROM ${kind}s WHERE id = $1 FOR NO KEY UPDATE`,
+    values,
+  );
+  const [differs] = rows;
+  if (differs === undefined) return false;
+  for (const [action, columns] of Object.entries(actions)) {
+    const members = columns.filter((name) => differs[name]);
+    if (members.length > 0) await writeAudit(client, action as AuditAction, { kind, id }, { members });
+  }
+  const assignments = names.map((name, index) => `${name} = $${index + 2}`);
+  await client.query(`UPDATE ${kind}s SET ${[touched, ...assignments].join(', ')} WHERE id = $1`, values);
+  return true;
 }
 
 /** Writes that a run has ended, with its counts. What only tries a configuration is no change. */

@@ -1,8 +1,7 @@
-import { checkOwnHandle, writeAudit } from '../audit/actor.ts';
+import { changeTexts, checkOwnHandle, writeAudit } from '../audit/actor.ts';
 import { checked, unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
 import { type DatasetSummary, datasetNotFound } from '../database/dataset-row.ts';
-import { storableText } from '../database/values.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { indexHashes } from '../items/hash-blocks.ts';
 import { listItems } from '../items/list-items.ts';
@@ -52,48 +51,24 @@ export interface DatasetChanges {
   readonly notes?: string | null | undefined;
 }
 
-const MEMBERS = ['name', 'handle', 'description', 'notes'] as const;
-
 /** @throws StoreError `dataset_not_found`; `invalid_request` for a text that PostgreSQL cannot hold */
 async function updateDataset(
   context: StoreContext,
   id: string,
   changes: DatasetChanges,
 ): Promise<DatasetSummary> {
-  if (changes.handle === null) checkOwnHandle(null);
-  else if (changes.handle !== undefined) checkHandle(changes.handle);
-  const stated = MEMBERS.filter((name) => changes[name] !== undefined);
-  for (const name of stated) if (changes[name] != null) storableText(name, changes[name]);
-  await inTransaction(context.pool, async (client) => {
-    const { rows } = await client.query<Readonly<Record<(typeof MEMBERS)[number], boolean>>>(
-      `SELECT ${MEMBERS.map((name, index) => `${name} IS DISTINCT FROM $${index + 2}::text AS ${name}`).join(', ')}
-       FROM datasets WHERE id = $1 FOR NO KEY UPDATE`,
-      [id, ...MEMBERS.map((name) => changes[name] ?? null)],
-    );
-    const [differs] = rows;
-    if (differs === undefined) throw datasetNotFound(id);
-    const changed = stated.filter((name) => differs[name]);
-    for (const [action, names] of [
-      ['dataset.rename', ['name', 'handle']],
-      ['dataset.update', ['description', 'notes']],
-    ] as const) {
-      const members = changed.filter((name) => (names as readonly string[]).includes(name));
-      if (members.length > 0) await writeAudit(client, action, { kind: 'dataset', id }, { members });
-    }
-    // The database's clock, as for `created_at`.
-    const assignments = [
-      'updated_at = clock_timestamp()',
-      ...stated.map((name, index) => `${name} = $${index + 2}`),
-    ];
-    await client
-      .query(`UPDATE datasets SET ${assignments.join(', ')} WHERE id = $1`, [
-        id,
-        ...stated.map((name) => changes[name]),
-      ])
-      .catch((error: unknown) => {
-        throw toHandleTaken(error, changes.handle);
-      });
+  const { handle } = changes;
+  if (handle === null) checkOwnHandle(null);
+  else if (handle !== undefined) checkHandle(handle);
+  const actions = { 'dataset.rename': ['name', 'handle'], 'dataset.update': ['description', 'notes'] };
+  // The database's clock, as for `created_at`.
+  const touched = 'updated_at = clock_timestamp()';
+  const isThere = await inTransaction(context.pool, (client) =>
+    changeTexts(client, { kind: 'dataset', id }, { ...changes }, actions, touched),
+  ).catch((error: unknown) => {
+    throw toHandleTaken(error, handle);
   });
+  if (!isThere) throw datasetNotFound(id);
   return await getDataset(context, id);
 }
 

@@ -1,12 +1,11 @@
 import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { askedText, auditEnd, writeAudit } from '../audit/actor.ts';
+import { askedText, auditEnd, changeTexts, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 import { StoreError } from '../database/errors.ts';
-import { Parameters } from '../database/page.ts';
-import { runNotFound, storableText } from '../database/values.ts';
+import { runNotFound } from '../database/values.ts';
 import { completeFor, type Idempotent } from '../idempotency/idempotency-store.ts';
 import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
@@ -35,30 +34,11 @@ export async function updateRun(
   id: string,
   { name, labels, note }: RunChange,
 ): Promise<Run> {
-  const { add, values } = new Parameters([id]);
-  const stated = Object.entries({
-    name: name == null ? name : storableText('name', name),
-    labels: labels && canonicalJson([...new Set(labels)]),
-    note: note == null ? note : storableText('note', note),
-  }).flatMap(([member, value]) => (value === undefined ? [] : [{ member, parameter: add(value) }]));
+  const texts = { name, note, labels: labels && canonicalJson([...new Set(labels)]) };
+  const actions = { 'run.update': ['name', 'labels', 'note'] };
   return await inTransaction(pool, async (client) => {
-    const changes = stated.map(
-      ({ member, parameter }) => `${member} IS DISTINCT FROM ${parameter}::text AS ${member}`,
-    );
-    const { rows: before } = await client.query<Readonly<Record<string, boolean>>>(
-      `SELECT ${['id', ...changes].join(', ')} FROM runs WHERE id = $1 FOR NO KEY UPDATE`,
-      values,
-    );
-    const [differs] = before;
-    if (differs === undefined) throw runNotFound(id);
-    const members = stated.map(({ member }) => member).filter((member) => differs[member]);
-    if (members.length > 0) await writeAudit(client, 'run.update', { kind: 'run', id }, { members });
-    const assignments = stated.map(({ member, parameter }) => `${member} = ${parameter}`);
-    const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET ${['id = id', ...assignments].join(', ')} WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-      values,
-    );
-    return toRun(rows[0] as RunRow);
+    if (!(await changeTexts(client, { kind: 'run', id }, texts, actions))) throw runNotFound(id);
+    return await readRun(queryOf(client), id);
   });
 }
 
