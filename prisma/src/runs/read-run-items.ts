@@ -5,7 +5,7 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { itemTooLarge } from '../database/values.ts';
-import { type ItemPosition, ofVersion } from '../items/item-ranges.ts';
+import type { ItemPosition } from '../items/item-ranges.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
@@ -14,6 +14,7 @@ import {
 } from '../items/read-item-texts.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
+import { findMissing, MISSING_PER_QUERY } from './missing-results.ts';
 import { keyOf, readCandidatesAt } from './read-items-at.ts';
 import { filterByKeys } from './results/results-filter.ts';
 import {
@@ -27,8 +28,8 @@ import {
 } from './run-results.ts';
 import { isToReplace, type Retry, type Run, readRetry, type VersionOfRun, versionOf } from './run-row.ts';
 
-/** Positions of a section that one query looks at. */
-const POSITIONS_PER_QUERY = 500;
+/** Items that are planned together. */
+const PAGE_ITEMS = 500;
 
 /** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
@@ -37,54 +38,22 @@ export async function* readRunItems(
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
-  const version = versionOf(run);
-  const retry = await readRetry(query, run.id);
-  if (retry === null) return;
-  const sections = await query<{ readonly orderIndex: number; readonly itemCount: number }>(SECTIONS, [
-    version.datasetId,
-    version.version,
-  ]);
-  for (const { orderIndex: section, itemCount } of sections) {
-    for (let from = 0; from < itemCount; ) {
-      signal.throwIfAborted();
-      const to = Math.min(from + POSITIONS_PER_QUERY, itemCount);
-      const { positions, done } = await findItems(query, run, retry, { section, from, to });
-      const candidates = await readCandidatesAt(query, version, positions);
-      const plan = planItems(candidates, limits, 'embed');
-      for (const row of await readPlannedItems(query, plan)) {
+  const all = Array.from({ length: run.repetitions }, (_, index) => index + 1);
+  // So many that all repetitions of an item are found together.
+  const limit = (): number => Math.max(MISSING_PER_QUERY, run.repetitions);
+  for await (const { found } of findMissing(query, run, { limit })) {
+    const missing = [...Map.groupBy(found, keyOf).values()];
+    for (let start = 0; start < missing.length; ) {
+      const positions = missing.slice(start, start + PAGE_ITEMS).map(([first]) => first as ResultKey);
+      const items = await readItemsAt(query, limits, versionOf(run), positions);
+      for (const [index, { item }] of items.entries()) {
         signal.throwIfAborted();
-        yield { ...toRunItem(row, limits), doneRepetitions: done.get(row.orderIndex) ?? [] };
+        const lacking = new Set(missing[start + index]?.map(({ repetition }) => repetition));
+        if (item !== null) yield { ...item, doneRepetitions: all.filter((n) => !lacking.has(n)) };
       }
-      from = candidates[plan.items.length]?.orderIndex ?? to;
+      start += items.length;
     }
   }
-}
-
-/** Finds the positions of a part of a section whose items a run has to do, and which repetitions of them are done. */
-async function findItems(
-  query: ReadQuery,
-  { id, hasSelection, repetitions }: Run,
-  { retries, only }: Retry,
-  { section, from, to }: { readonly section: number; readonly from: number; readonly to: number },
-): Promise<{
-  readonly positions: readonly ItemPosition[];
-  readonly done: ReadonlyMap<number, readonly number[]>;
-}> {
-  const range = [id, section, from, to];
-  const chosen = hasSelection
-    ? (await query<{ readonly orderIndex: number }>(CHOSEN, range)).map(({ orderIndex }) => orderIndex)
-    : Array.from({ length: to - from }, (_, index) => from + index);
-  if (chosen.length === 0) return { positions: [], done: new Map() };
-  const rows = await query<{ readonly orderIndex: number; readonly repetitions: readonly number[] }>(DONE, [
-    ...range,
-    retries,
-    only,
-  ]);
-  const done = new Map(rows.map((row) => [row.orderIndex, row.repetitions]));
-  const positions = chosen
-    .filter((orderIndex) => (done.get(orderIndex)?.length ?? 0) < repetitions)
-    .map((orderIndex) => ({ sectionOrderIndex: section, orderIndex }));
-  return { positions, done };
 }
 
 /** An item that was read for a worker, without its embedded files; with them it must not be too large. */
@@ -102,37 +71,29 @@ export function toRunItem(
   return { ...at, parts: { payload, answer, checker, assets }, linkedFiles };
 }
 
-/** The sections of a version, $1 and $2. */
-const SECTIONS = `SELECT s.order_index AS "orderIndex", s.item_count AS "itemCount"
-  FROM version_sections s WHERE ${ofVersion('$1', '$2')} ORDER BY s.order_index`;
-
-/** The positions of section $2 that run $1 selected, from position $3 up to, not including, position $4. */
-const CHOSEN = `SELECT order_index AS "orderIndex" FROM run_items
-  WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3 AND order_index < $4 ORDER BY order_index`;
-
-/** Its repetitions of these that are done; $5 and $6 the retry. */
-const DONE = `SELECT order_index AS "orderIndex", array_agg(repetition ORDER BY repetition) AS repetitions
-  FROM run_results result WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3 AND order_index < $4
-    AND NOT (${isToReplace('result', { retries: '$5', only: '$6' })}) GROUP BY order_index`;
-
 const PAGE_RESULTS = 100;
 /** Longer outputs stay JSON text: threads read them. */
 export const MAX_INLINE_CHARS: number = 64 * 1024;
 
-/** Reads the items of a run at some positions, for what scores them: of as many as fit into a page, and one at least. */
-export async function readItemsAt(
+/**
+ * Reads the items of a run at some positions, for what asks or scores them: of as many as fit into a page, in their order, and one
+ * at least. An item that is not there is null.
+ */
+export async function readItemsAt<T extends ItemPosition>(
   query: ReadQuery,
   limits: ItemLimits,
   version: VersionOfRun,
-  positions: readonly ItemPosition[],
-): Promise<{ readonly items: ReadonlyMap<string, RunItemTexts>; readonly left: ReadonlySet<string> }> {
+  positions: readonly T[],
+): Promise<readonly { readonly at: T; readonly item: RunItemTexts | null }[]> {
   const candidates = await readCandidatesAt(query, version, positions);
   const plan = planItems(candidates, limits, 'embed');
   const rows = await readPlannedItems(query, plan);
-  return {
-    items: new Map(rows.map((row) => [keyOf(row), toRunItem(row, limits)])),
-    left: new Set(candidates.slice(plan.items.length).map(keyOf)),
-  };
+  const items = new Map(rows.map((row) => [keyOf(row), toRunItem(row, limits)]));
+  const left = new Set(candidates.slice(plan.items.length).map(keyOf));
+  const end = positions.findIndex((position) => left.has(keyOf(position)));
+  return (end === -1 ? positions : positions.slice(0, end)).map((at) => {
+    return { at, item: items.get(keyOf(at)) ?? null };
+  });
 }
 
 type RunItemTexts = ReturnType<typeof toRunItem>;
@@ -173,16 +134,13 @@ export async function* readStoredOutputs(
     });
     const results = await readPlannedResults(query, sourceRunId, plan);
     if (results.length === 0) return;
-    const { items, left } = await readItemsAt(query, limits, versionOf(run), results);
-    for (const result of results) {
+    const items = await readItemsAt(query, limits, versionOf(run), results);
+    for (const { at: result, item } of items) {
       signal.throwIfAborted();
-      if (left.has(keyOf(result))) break;
       after = positionOf(result);
-      const item = items.get(keyOf(result));
-      if (item === undefined) continue;
-      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result, adding)] };
+      if (item !== null) yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result, adding)] };
     }
-    if (adding !== null && !plan.hasMore && left.size === 0) return;
+    if (adding !== null && !plan.hasMore && items.length === results.length) return;
   }
 }
 

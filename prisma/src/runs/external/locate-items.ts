@@ -13,8 +13,8 @@ import {
 } from '../../items/item-ranges.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 import { splitRanges } from '../../versions/ranges.ts';
+import { type RunSection, sectionsOf } from '../missing-results.ts';
 import { type Run, readRunColumns, versionOf } from '../run-row.ts';
-import { type RunSection, sectionsOf } from './pending.ts';
 
 /** What a result from outside says of its item: where it is, or its id or hash, or several of these. */
 export interface ItemReference {

@@ -6,7 +6,6 @@ import { guarded, guardedStream, StoreError } from '../../database/errors.ts';
 import type { ItemPosition } from '../../items/item-ranges.ts';
 import { inTransaction, type Pool } from '../../postgres/pool.ts';
 import { createReadQuery, createReads, queryOf } from '../../postgres/read-query.ts';
-import { keyOf } from '../read-items-at.ts';
 import { readItemsAt } from '../read-run-items.ts';
 import { readRun, type Run, runFinished, type RunLock, versionOf } from '../run-row.ts';
 import { type ImportedResult, insertResults, type Written } from '../write/insert-results.ts';
@@ -47,11 +46,8 @@ export async function openPush(context: StoreContext, id: string, signal: AbortS
       locate: await createLocator(query, run),
       /** Reads items for what scores outputs: of as many of the positions as fit into memory, in their order, and one at least. */
       async readItems(positions: readonly ItemPosition[]) {
-        const { items, left } = await readItemsAt(query, context, versionOf(run), positions);
-        const end = positions.findIndex((position) => left.has(keyOf(position)));
-        return (end === -1 ? positions : positions.slice(0, end)).map(
-          (position) => items.get(keyOf(position)) ?? null,
-        );
+        const items = await readItemsAt(query, context, versionOf(run), positions);
+        return items.map(({ item }) => item);
       },
       /**
        * Stores results, each in place of an earlier one, and ends their claims.

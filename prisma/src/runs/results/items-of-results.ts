@@ -66,9 +66,9 @@ export async function readItemOfResult(
   const run = await readRun(query, id);
   const position = await findResult<ItemPosition>(query, id, name, POSITION);
   if (position === undefined) return null;
-  const { items } = await readItemsAt(query, limits, versionOf(run), [position]);
-  const item = items.get(keyOf(position));
-  if (item === undefined) return null;
+  const [found] = await readItemsAt(query, limits, versionOf(run), [position]);
+  const item = found?.item ?? null;
+  if (item === null) return null;
   if (item.parts === null) {
     throw new StoreError('item_too_large', item.failure?.message ?? 'The item is too large.');
   }
