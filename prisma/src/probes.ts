@@ -164,45 +164,30 @@ async function inTime<T>(query: Promise<T>): Promise<T> {
   }
 }
 
-/** How much is stored, and how the imports of the last day ended. */
-export interface Measurements {
+interface Sizes {
   readonly databaseBytes: number;
-  readonly assets: { readonly count: number; readonly bytes: number };
   readonly datasets: number;
   readonly runs: number;
-  /** Jobs that were created in the last 24 hours or have not ended, by status. */
-  readonly jobs: Readonly<Record<string, number>>;
+  readonly assets: { readonly count: number; readonly bytes: number };
 }
 
 const SIZES = `
-  SELECT pg_database_size(current_database())::float8 AS "databaseBytes",
-    (SELECT count(*) FROM datasets)::int AS datasets,
-    (SELECT count(*) FROM runs WHERE NOT is_trial)::int AS runs, assets.count, assets.bytes
-  FROM (SELECT count(*)::int AS count, coalesce(sum(byte_length), 0)::float8 AS bytes FROM assets a
-    WHERE NOT EXISTS (SELECT FROM hub_contents h WHERE h.sha256 = a.sha256)) AS assets`;
+  SELECT pg_database_size(current_database())::float8 AS "databaseBytes", (SELECT count(*) FROM datasets)::int AS datasets,
+    (SELECT count(*) FROM runs WHERE NOT is_trial)::int AS runs,
+    (SELECT json_build_object('count', count(*), 'bytes', coalesce(sum(byte_length), 0)) FROM assets a
+      WHERE NOT EXISTS (SELECT FROM hub_contents h WHERE h.sha256 = a.sha256)) AS assets`;
 
+/** Jobs that were created in the last 24 hours or have not ended, by status. */
 const JOBS = `
   SELECT status, count(*)::int AS count FROM jobs
   WHERE finished_at IS NULL OR created_at > clock_timestamp() - interval '24 hours' GROUP BY status`;
 
 /** How much is stored, and how imports ended. Counts the rows of three tables: callers keep what it answers for a while. */
-export async function measure({ pool }: StoreContext): Promise<Measurements> {
+export async function measure({ pool }: StoreContext) {
   const query = queryOf(pool);
-  const [sizes] = await query<{
-    databaseBytes: number;
-    datasets: number;
-    runs: number;
-    count: number;
-    bytes: number;
-  }>(SIZES);
+  const [sizes] = await query<Sizes>(SIZES);
   const jobs = await query<{ status: string; count: number }>(JOBS);
-  return {
-    databaseBytes: sizes?.databaseBytes ?? 0,
-    assets: { count: sizes?.count ?? 0, bytes: sizes?.bytes ?? 0 },
-    datasets: sizes?.datasets ?? 0,
-    runs: sizes?.runs ?? 0,
-    jobs: Object.fromEntries(jobs.map(({ status, count }) => [status, count])),
-  };
+  return { ...(sizes as Sizes), jobs: Object.fromEntries(jobs.map(({ status, count }) => [status, count])) };
 }
 
 /** How many tasks wait, wait for another attempt, are worked on, or failed at every attempt in the last seven days. */

@@ -30,11 +30,7 @@ const LINE_BYTES = `i.byte_length + coalesce(i.linked_bytes, 0) + 1
   + CASE WHEN i.answer IS NULL THEN 0 ELSE 10 END + CASE WHEN i.assets IS NULL THEN 0 ELSE 10 END
   + CASE WHEN i.checker IS NULL THEN 0 ELSE 11 END`;
 
-async function readSizes(
-  query: ReadQuery,
-  ranges: readonly SectionRange[],
-  maxItemBytes: number,
-): Promise<Float64Array> {
+async function readSizes(query: ReadQuery, ranges: readonly SectionRange[], maxItemBytes: number) {
   const parameters = new Parameters();
   // One value for all items: a row for each would fill the memory of young objects.
   const [row] = await query<{ readonly sizes: Buffer | null; readonly largest: number | null }>(

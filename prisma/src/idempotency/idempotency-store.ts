@@ -147,12 +147,7 @@ export async function completeFor<T>(
 }
 
 /** Takes a key that is new, expired, or left behind by a process that died with the same request. */
-async function claimKey(
-  pool: pg.Pool,
-  key: string,
-  requestHash: Uint8Array,
-  token: string,
-): Promise<boolean> {
+async function claimKey(pool: pg.Pool, key: string, requestHash: Uint8Array, token: string) {
   const { rowCount } = await pool.query(
     `INSERT INTO idempotency_keys AS held (key, request_hash, claim, claimed_till, expires_at)
      VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond',

@@ -303,11 +303,7 @@ async function requestCancel({ pool }: StoreContext, id: string): Promise<Job> {
 }
 
 /** As `fail` of runs; the error is an error body as JSON text. */
-async function fail(
-  { pool }: StoreContext,
-  id: string,
-  error: string,
-): Promise<'failed' | 'cancelled' | null> {
+async function fail({ pool }: StoreContext, id: string, error: string) {
   return await inTransaction(pool, async (client) => {
     const status = await failTask(client, 'jobs', id, error);
     if (status !== null) await deleteArchive(client, id);

@@ -128,10 +128,7 @@ async function hashRun(
 const barOf = ({ bar }: ProofState): Bar | null => (bar === null ? null : JSON.parse(bar));
 
 /** What a bar without a baseline is compared with: scores at its confidence. */
-async function ownScores(
-  query: ReadQuery,
-  state: ProofState,
-): Promise<{ readonly scores: GroupScores | null; readonly before: number } | null> {
+async function ownScores(query: ReadQuery, state: ProofState) {
   const bar = barOf(state);
   if (bar === null) return null;
   const config = readStoredJson(state.config);

@@ -73,10 +73,7 @@ export async function readCandidatesAt(
 const MAX_PARTS = 64;
 
 /** The parts that have the items of a version; null for more than a statement is to name. */
-async function readParts(
-  query: ReadQuery,
-  { datasetId, version }: VersionOfRun,
-): Promise<readonly string[] | null> {
+async function readParts(query: ReadQuery, { datasetId, version }: VersionOfRun) {
   const rows = await query<{ readonly id: string }>(
     `SELECT DISTINCT part AS id FROM version_sections s CROSS JOIN LATERAL unnest(s.part_ids) AS part
      WHERE ${ofVersion('$1', '$2')} AND part IS NOT NULL LIMIT ${MAX_PARTS + 1}`,

@@ -174,16 +174,9 @@ export async function getRun({ pool }: StoreContext, id: string): Promise<Run> {
   return await readRun(queryOf(pool), id);
 }
 
-/** Results whose requests have cost something, the model's or a judge's. */
-export interface PaidResults {
-  readonly asked: number;
-  /** What they have cost together. */
-  readonly askedCost: number;
-}
-
 /** Counts the results of a run whose requests have cost something, and adds up what they have cost. */
-export async function readPaid({ pool }: StoreContext, id: string): Promise<PaidResults> {
-  const { rows } = await pool.query<PaidResults>(
+export async function readPaid({ pool }: StoreContext, id: string) {
+  const { rows } = await pool.query<{ readonly asked: number; readonly askedCost: number }>(
     `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
      WHERE run_id = $1 AND cost > 0`,
     [id],

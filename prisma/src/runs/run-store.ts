@@ -18,7 +18,6 @@ import { openPush, openScores } from './external/sessions.ts';
 import {
   compareLabels,
   type LabelConditions,
-  type LabelOfResult,
   listLabels,
   readLabels,
   setLabel,
@@ -30,8 +29,8 @@ import { getProvenRun } from './prove-run.ts';
 import { readItemOfResult } from './results/items-of-results.ts';
 import { listResults } from './results/list-results.ts';
 import { groupErrors } from './results/run-errors.ts';
-import { type LabelledResult, readResults } from './run-results.ts';
-import { getRun, type Run, readPaid, readRun } from './run-row.ts';
+import { readResults } from './run-results.ts';
+import { getRun, readPaid, readRun } from './run-row.ts';
 import { takeRun } from './run-session.ts';
 import { compareRuns, compareSlices } from './scores/compare-runs.ts';
 import { sliceRun, summarizeRun } from './scores/summarize-run.ts';
@@ -92,15 +91,7 @@ export function createRunStore(context: StoreContext) {
 }
 
 /** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
-export interface OpenRun extends AsyncDisposable {
-  readonly run: Run;
-  /** Names the state of the labels of its results. */
-  readonly labelsState: string;
-  /** Its results in item order, in batches. */
-  results(): AsyncIterable<readonly LabelledResult[]>;
-  /** Their labels, in item order and by person, in batches. */
-  labels(conditions: LabelConditions): AsyncIterable<readonly LabelOfResult[]>;
-}
+export type OpenRun = Awaited<ReturnType<typeof openRun>>;
 
 /**
  * Opens a run to read all of its results from one snapshot. The caller must dispose of it; `signal` ends it and
@@ -108,18 +99,17 @@ export interface OpenRun extends AsyncDisposable {
  *
  * @throws StoreError `run_not_found`
  */
-async function openRun(
-  context: StoreContext,
-  id: string,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<OpenRun> {
+async function openRun(context: StoreContext, id: string, options: { readonly signal?: AbortSignal } = {}) {
   const { session, query } = await openReadSession(context, options.signal);
   try {
     return {
       run: await readRun(query, id),
+      /** Names the state of the labels of its results. */
       labelsState: await stateOfLabels(query, id),
+      /** Its results in item order, in batches. */
       results: () => readResults(query, id, context.maxItemBytes),
-      labels: (conditions) => readLabels(query, id, conditions),
+      /** Their labels, in item order and by person, in batches. */
+      labels: (conditions: LabelConditions) => readLabels(query, id, conditions),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {

@@ -48,11 +48,7 @@ const CHOSEN = `SELECT wanted.n::int AS n FROM run_items chosen
   WHERE chosen.run_id = $1`;
 
 /** The items at positions; the key is the position's number among them. */
-async function readAt(
-  query: ReadQuery,
-  run: LocatedRun,
-  positions: readonly ItemPosition[],
-): Promise<readonly FoundItem[]> {
+async function readAt(query: ReadQuery, run: LocatedRun, positions: readonly ItemPosition[]) {
   let places = await readPlaces(query, versionOf(run), positions);
   if (run.hasSelection) {
     const rows = await query<{ readonly n: number }>(CHOSEN, [run.id, ...positionColumns(positions)]);

@@ -56,7 +56,7 @@ export async function readPending(
   context: StoreContext,
   id: string,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
-): Promise<PendingResults> {
+) {
   const run = await readWaiting(context.pool, id);
   return { run, results: pendingResults(context, run, limit, signal) };
 }
@@ -71,7 +71,7 @@ export async function claimPending(
   context: StoreContext,
   id: string,
   { limit, claimSeconds, signal }: ClaimRequest & { readonly signal: AbortSignal },
-): Promise<PendingResults> {
+) {
   const claimed = await inTransaction(context.pool, async (client) => {
     const run = await readWaiting(client, id, 'FOR NO KEY UPDATE');
     const expired = await client.query<PendingPosition & { batchId: string }>(EXPIRED, [run.id, limit]);
@@ -104,11 +104,7 @@ export async function claimPending(
 }
 
 /** Finds results that no client has claimed, from where the last search ended: those before have a result or a claim. */
-async function findFresh(
-  client: pg.ClientBase,
-  run: Run,
-  limit: number,
-): Promise<readonly PendingPosition[]> {
+async function findFresh(client: pg.ClientBase, run: Run, limit: number) {
   if (limit <= 0) return [];
   const query = queryOf(client);
   const [row] = await query<{ section: number; index: number }>(
@@ -150,12 +146,8 @@ export async function deleteClaims(client: pg.ClientBase, runId: string): Promis
   await client.query('DELETE FROM run_claim_batches WHERE run_id = $1', [runId]);
 }
 
-/** Results that clients are to send, each with its item. */
-export interface PendingResults {
-  readonly run: Run;
-  /** Reads pages as they are taken; between them, it holds no connection. */
-  readonly results: AsyncIterable<PendingResult>;
-}
+/** Results that clients are to send, each with its item: pages are read as they are taken; between them, no connection is held. */
+export type PendingResults = Awaited<ReturnType<typeof readPending>>;
 
 /** A result that a run lacks, with its item. */
 export interface PendingResult extends PendingPosition {
@@ -165,12 +157,7 @@ export interface PendingResult extends PendingPosition {
 
 const PAGE = 100;
 
-async function* pendingResults(
-  context: StoreContext,
-  run: Run,
-  limit: number,
-  signal: AbortSignal,
-): AsyncGenerator<PendingResult, void, undefined> {
+async function* pendingResults(context: StoreContext, run: Run, limit: number, signal: AbortSignal) {
   const query = createReadQuery(context.pool, signal);
   let left = limit;
   for await (const { found } of findMissing(query, run, { limit: () => Math.min(left, PAGE) })) {

@@ -1,4 +1,4 @@
-import { type Agreement, type AgreementCells, agreementOf, MAIN_SCORER } from '@svc/evaluation';
+import { type AgreementCells, agreementOf, MAIN_SCORER } from '@svc/evaluation';
 import type { ResultLabel, Verdict } from '@svc/jsonl-v23/internal';
 import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
@@ -7,7 +7,6 @@ import {
   cursorAfter,
   decodeCursor,
   MAX_PAGE_BYTES,
-  type Page,
   type PageRequest,
   Parameters,
 } from '../../database/page.ts';
@@ -51,10 +50,6 @@ export interface LabelSummary {
   readonly people: readonly { readonly by: string; readonly labels: number }[];
   /** The 100 with most labels. */
   readonly types: readonly { readonly type: string; readonly labels: number }[];
-}
-
-export interface LabelsPage extends Page<LabelOfResult> {
-  readonly summary: LabelSummary;
 }
 
 const POSITION = 'result.section_order_index, result.order_index, result.repetition';
@@ -110,7 +105,7 @@ export async function listLabels(
   { pool, searches }: StoreContext,
   id: string,
   { limit, cursor, signal, ...conditions }: PageRequest & LabelConditions,
-): Promise<LabelsPage> {
+) {
   const after =
     cursor === undefined ? null : decodeCursor(`labels ${id}`, ['index', 'index', 'index', 'text'], cursor);
   using _permit = await searches.acquire(signal);
@@ -127,11 +122,7 @@ export async function listLabels(
 
 const MAX_LISTED = 100;
 
-async function summarizeLabels(
-  query: ReadQuery,
-  id: string,
-  conditions: LabelConditions,
-): Promise<LabelSummary> {
+async function summarizeLabels(query: ReadQuery, id: string, conditions: LabelConditions) {
   const parameters = new Parameters([id]);
   const from = fromLabels(conditions, parameters);
   const [row] = await query<LabelSummary>(
@@ -228,12 +219,6 @@ export interface JudgedResult extends NamedResult {
   readonly cell: AgreementCell;
 }
 
-/** How a scorer of a run agrees with people, and a page of its results. */
-export interface LabelAgreement extends Page<JudgedResult> {
-  readonly agreement: Agreement;
-  readonly mainScorer: string;
-}
-
 const DISAGREEMENTS: readonly AgreementCell[] = ['false_pass', 'false_fail'];
 
 /**
@@ -245,7 +230,7 @@ export async function compareLabels(
   { pool, searches }: StoreContext,
   id: string,
   { limit, cursor, signal, scorer, by, other, cell }: AgreementRequest,
-): Promise<LabelAgreement> {
+) {
   const cells = cell === undefined ? DISAGREEMENTS : [cell];
   const list = `agreement ${id} ${JSON.stringify([scorer, by, other, cell])}`;
   const after = cursor === undefined ? [-1, -1, -1] : decodeCursor(list, ['index', 'index', 'index'], cursor);
@@ -341,7 +326,7 @@ export async function setLabel(
   id: string,
   result: ResultName,
   { by, verdict, note, types }: NewLabel,
-): Promise<StoredLabel | null> {
+) {
   const query = queryOf(pool);
   const output = await findResult<Output>(query, id, result, OUTPUT);
   if (output === undefined) {

@@ -50,19 +50,15 @@ export async function selectItems(
     ) SELECT section, item FROM sampled`;
 }
 
-/** The same items as ranges, which can be read a part at a time. They pass the conditions on the row `i` of `items`. */
-interface SelectedRanges {
-  readonly ranges: readonly SectionRange[];
-  readonly conditions: string;
-  readonly values: readonly unknown[];
-}
-
-/** See {@link selectItems}. What is sampled is what has no larger rank than the last of the sample. */
+/**
+ * The items of {@link selectItems} as ranges, which can be read a part at a time. They pass the conditions on the row `i` of
+ * `items`: what is sampled is what has no larger rank than the last of the sample.
+ */
 async function selectRanges(
   query: ReadQuery,
   version: { readonly datasetId: string; readonly version: number | null },
   selection: RunSelection,
-): Promise<SelectedRanges> {
+) {
   const ranges = await rangesOf(query, version, selection);
   const conditions = new Parameters();
   const { add, values } = conditions;

@@ -1,8 +1,7 @@
-import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
-import { type HeldPage, holdPage } from '../../database/page.ts';
+import { holdPage } from '../../database/page.ts';
 import { searchableText } from '../../database/values.ts';
 import { type ItemPosition, ofRun } from '../../items/item-ranges.ts';
 import { type ListedItem, toListedItem } from '../../items/list-items.ts';
@@ -10,11 +9,7 @@ import { planItems, readPlannedItems, type SizedItem } from '../../items/read-it
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
 import { keyOf, readCandidatesAt } from '../read-items-at.ts';
 import { readItemsAt } from '../read-run-items.ts';
-import { type Run, readRun, type VersionOfRun, versionOf } from '../run-row.ts';
-
-interface ResultsWithItems<T> extends HeldPage {
-  readonly results: readonly (T & { readonly item: ResultItem | null })[];
-}
+import { readRun, type VersionOfRun, versionOf } from '../run-row.ts';
 
 /** An item of a result, with its own id. */
 export type ResultItem = ListedItem & Pick<SizedItem, 'itemId'>;
@@ -26,7 +21,7 @@ export async function itemsOfResults<T extends ItemPosition>(
   version: VersionOfRun,
   results: readonly T[],
   signal: AbortSignal | undefined,
-): Promise<ResultsWithItems<T>> {
+) {
   const candidates = await readCandidatesAt(query, version, results);
   const plan = planItems(candidates, limits, 'link');
   return await holdPage(largePages, plan.unreadBytes, signal, async () => {
@@ -41,17 +36,10 @@ export async function itemsOfResults<T extends ItemPosition>(
   });
 }
 
-/** The item of a result, without the content of its files. */
-export interface ItemOfResult {
-  readonly run: Run;
-  readonly parts: ItemParts;
-  readonly linkedFiles: readonly LinkedFile[];
-}
-
 const POSITION = `result.section_order_index AS "sectionOrderIndex", result.order_index AS "orderIndex"`;
 
 /**
- * The item of a result, as a worker reads it.
+ * The item of a result, as a worker reads it: without the content of its files.
  *
  * @returns null if the run has no such result
  * @throws StoreError `run_not_found`, `item_too_large`
@@ -61,7 +49,7 @@ export async function readItemOfResult(
   id: string,
   name: ResultName,
   signal?: AbortSignal,
-): Promise<ItemOfResult | null> {
+) {
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
   const position = await findResult<ItemPosition>(query, id, name, POSITION);

@@ -176,13 +176,6 @@ async function withNames(
   });
 }
 
-/** How two runs differ in the pairs whose items have the same value. */
-export interface ComparedSlice {
-  /** JSON text; `null` for items without the value. */
-  readonly value: string;
-  readonly scores: ComparedScores;
-}
-
 export interface CompareSlicesRequest
   extends Pick<CompareRequest, 'pairBy' | 'clusterBy' | 'scorer' | 'signal'> {
   /** `tag`, or a JSON Pointer into the items of the first run. */
@@ -190,7 +183,8 @@ export interface CompareSlicesRequest
 }
 
 /**
- * How two runs differ in the slices of their pairs, those with most pairs first: of tags the first 50.
+ * How two runs differ in the slices of their pairs, those with most pairs first: of tags the first 50. A `value` is JSON text;
+ * `null` for items without it.
  *
  * @throws StoreError `run_not_found`; `invalid_request` for more than 50 values of a pointer, or if the runs are clustered
  *   by different values and the request names none
@@ -200,7 +194,7 @@ export async function compareSlices(
   id: string,
   otherId: string,
   { by, pairBy = 'hash', signal, ...request }: CompareSlicesRequest,
-): Promise<readonly ComparedSlice[]> {
+) {
   using _permit = await searches.acquire(signal);
   const state = await stateOf(pool, id, otherId, request);
   const parameters = new Parameters([id, otherId]);
