@@ -58,7 +58,6 @@ export {
   RUN_FIELDS,
   type RunColumns,
   type RunField,
-  type RunRow,
   type RunTexts,
 } from './fields/run-fields.ts';
 export {

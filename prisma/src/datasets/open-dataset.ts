@@ -27,7 +27,7 @@ import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
 import { stateOfLabels } from '../runs/labels/run-labels.ts';
 import { readResults } from '../runs/run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, readRun, toRun } from '../runs/run-row.ts';
+import { RUN_COLUMNS, type Run, readRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export type OpenDataset = Awaited<ReturnType<typeof openDataset>>;
@@ -106,19 +106,19 @@ export async function openDataset(
       /** @throws StoreError `run_not_found` when there is none, or it is of another dataset, or of other items of this one */
       async run(runId: string): Promise<ExportedRun> {
         const [run] = isUuid(runId)
-          ? await query<RunRow>(
+          ? await query<Run>(
               `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2 AND dataset_version_hash = $3`,
               [runId, id, dataset.versionHash],
             )
           : [];
         if (run === undefined) throw runNotFound(runId);
         // Results are added up as they arrive, and rounding depends on the order; an export adds them up in item order.
-        const [sum] = await query<Pick<RunRow, 'mean'>>(
+        const [sum] = await query<Pick<Run['scores'], 'mean'>>(
           `SELECT sum(score ORDER BY section_order_index, order_index, repetition) / nullif(count(score), 0) AS mean
            FROM run_results WHERE run_id = $1`,
           [runId],
         );
-        const { config, error, ...facts } = toRun({ ...run, ...sum });
+        const { config, error, ...facts } = { ...run, scores: { ...run.scores, ...sum } };
         return {
           ...facts,
           config: readStoredJson(config),

@@ -77,19 +77,13 @@ const SUBJECT_SQL = `CASE WHEN octet_length(request) <= ${MAX_SUBJECT_BYTES} THE
     FROM (SELECT ${readableJson('request::json')} AS r) AS asked
   ) END`;
 
-/** The columns of a job under the names of {@link JobRow}. */
-const JOB_COLUMNS: string = `id, kind, status, rows_done::float8 AS "rowsDone", rows_total::float8 AS "rowsTotal",
-  bytes_done::float8 AS "bytesDone", bytes_total::float8 AS "bytesTotal", dataset_id AS "datasetId",
+/** The columns of a {@link Job}. */
+const JOB_COLUMNS = `id, kind, status, dataset_id AS "datasetId", json_build_object('rowsDone', rows_done,
+    'rowsTotal', rows_total, 'bytesDone', bytes_done, 'bytesTotal', bytes_total) AS progress,
   ${SUBJECT_SQL} AS subject,
   ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error, notes,
   ${boundedText('request_id', 16_384)} AS "requestId",
   created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
-
-interface JobRow extends Omit<Job, 'progress'>, JobProgress {}
-
-function toJob({ rowsDone, rowsTotal, bytesDone, bytesTotal, ...job }: JobRow): Job {
-  return { ...job, progress: { rowsDone, rowsTotal, bytesDone, bytesTotal } };
-}
 
 function jobNotFound(id: string): StoreError {
   return new StoreError('job_not_found', `Job "${shortened(id)}" not found.`);
@@ -195,7 +189,7 @@ async function create(
 ): Promise<Job> {
   using _permit = job.archive === undefined ? undefined : await imports.acquire(signal);
   return await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<JobRow>(
+    const { rows } = await client.query<Job>(
       `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, asked, created_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
       [
@@ -209,7 +203,7 @@ async function create(
         askedText('jobs'),
       ],
     );
-    const created = toJob(rows[0] as JobRow);
+    const created = rows[0] as Job;
     if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, signal);
     await client.query(NOTIFY_WORKERS, [job.kind]);
     await completeFor(client, idempotent, created);
@@ -219,28 +213,28 @@ async function create(
 
 /** @throws StoreError `job_not_found` */
 async function get({ pool }: StoreContext, id: string) {
-  return toJob(await readJob(pool, id));
+  return await readJob(pool, id);
 }
 
 /** Those of these jobs that exist, in any order: one query. */
 async function getMany({ pool }: StoreContext, ids: readonly string[]) {
-  const { rows } = await pool.query<JobRow>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`, [
+  const { rows } = await pool.query<Job>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`, [
     ids.filter(isUuid),
   ]);
-  return rows.map(toJob);
+  return rows;
 }
 
 /** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
 async function take({ pool }: StoreContext, claim: TaskClaim) {
-  const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
+  const { rows } = await pool.query<Job & { request: string; sealed: Uint8Array | null }>(
     `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
          ${boundedText('sealed_token', 65_536)} AS sealed
        FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
     [claim.id, claim.attempt],
   );
   if (rows[0] === undefined) return null;
-  const { request, sealed: sealedToken, ...row } = rows[0];
-  return { job: toJob(row), claim, request, sealedToken };
+  const { request, sealed: sealedToken, ...job } = rows[0];
+  return { job, claim, request, sealedToken };
 }
 
 /**
@@ -275,14 +269,14 @@ async function finish(
   end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
 ): Promise<Job> {
   return await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<JobRow>(
+    const { rows } = await client.query<Job>(
       `UPDATE jobs SET status = $3, error = $4, finished_at = clock_timestamp(), sealed_token = NULL
          WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${JOB_COLUMNS}`,
       [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
     );
     if (rows[0] === undefined) throw await lostClaim(client, claim);
     await deleteArchive(client, claim.id);
-    return toJob(rows[0]);
+    return rows[0];
   });
 }
 
@@ -295,10 +289,10 @@ async function finish(
 async function requestCancel({ pool }: StoreContext, id: string): Promise<Job> {
   return await inTransaction(pool, async (client) => {
     await readJob(client, id);
-    const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
+    const changed = await cancelTask<Job>(client, 'jobs', JOB_COLUMNS, id);
     if (changed?.isFirst === true) await writeAudit(client, 'job.cancel', { kind: 'job', id });
     if (changed?.row.finishedAt != null) await deleteArchive(client, id);
-    return toJob(changed?.row ?? (await readJob(client, id)));
+    return changed?.row ?? (await readJob(client, id));
   });
 }
 
@@ -311,9 +305,9 @@ async function fail({ pool }: StoreContext, id: string, error: string) {
   });
 }
 
-async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<JobRow> {
+async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<Job> {
   const { rows } = isUuid(id)
-    ? await client.query<JobRow>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1 AND ${seesJob() ?? 'true'}`, [
+    ? await client.query<Job>(`SELECT ${JOB_COLUMNS} FROM jobs WHERE id = $1 AND ${seesJob() ?? 'true'}`, [
         id,
       ])
     : { rows: [] };
@@ -328,11 +322,10 @@ export interface JobsRequest extends PageRequest {
 
 /** Newest first. @throws StoreError `invalid_cursor` */
 async function list({ pool }: StoreContext, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
-  const found = await listTasks<JobRow>(pool, {
+  return await listTasks<Job>(pool, {
     ...{ ...page, table: 'jobs', columns: JOB_COLUMNS },
     ...{ equal: { status, kind }, texts: ['error'] },
   });
-  return { ...found, data: found.data.map(toJob) };
 }
 
 /** Archives are stored in chunks of about a megabyte. */

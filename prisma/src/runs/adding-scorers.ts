@@ -5,7 +5,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { readableJson } from '../database/values.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import type { ResultsFilter } from './run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
+import { RUN_COLUMNS, type Run } from './run-row.ts';
 
 /** The main scorer of a run, whose scores decide what a result is. */
 export interface MainScorer {
@@ -86,7 +86,7 @@ export async function queueScorers(
   },
 ): Promise<Run> {
   const { names, due, status, config = null } = scorers;
-  const { rows } = await client.query<RunRow>(
+  const { rows } = await client.query<Run>(
     `UPDATE runs SET asked = $6, config = coalesce($2, config), proof_of = NULL, results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
        adding = json_build_object('names', $3::json, 'status', coalesce(adding::json ->> 'status', $5),
          'error', CASE WHEN adding IS NULL THEN error ELSE adding::json ->> 'error' END)::text,
@@ -95,5 +95,5 @@ export async function queueScorers(
     [id, config, JSON.stringify(names), due, status, askedText('runs')],
   );
   await client.query(NOTIFY_WORKERS, ['run']);
-  return toRun(rows[0] as RunRow);
+  return rows[0] as Run;
 }

@@ -15,7 +15,7 @@ import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-
 import { countEnded } from './create-run.ts';
 import { deleteClaims } from './external/pending.ts';
 import { concludeRun } from './prove-run.ts';
-import { RUN_COLUMNS, type Run, type RunRow, readRun, runFinished, toRun } from './run-row.ts';
+import { RUN_COLUMNS, type Run, readRun, runFinished } from './run-row.ts';
 import { addScorers } from './write/result-counts.ts';
 
 /** Which results a run does again. */
@@ -103,7 +103,7 @@ export async function retryRun(
     if (due === 0) {
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
-    const { rows } = await client.query<RunRow>(
+    const { rows } = await client.query<Run>(
       `UPDATE runs SET asked = $6, retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, proof_of = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
@@ -113,7 +113,7 @@ export async function retryRun(
     );
     await writeAudit(client, 'run.retry', { kind: 'run', id }, { only, results: due });
     await client.query(NOTIFY_WORKERS, ['run']);
-    return toRun(rows[0] as RunRow);
+    return rows[0] as Run;
   });
 }
 
@@ -209,8 +209,8 @@ async function lockFinished(client: pg.ClientBase, id: string, verb: string): Pr
 export async function cancelRun(context: StoreContext, id: string): Promise<Run> {
   const { pool } = context;
   const cancelled = await inTransaction(pool, async (client) => {
-    const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
-    const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed.row);
+    const changed = await cancelTask<Run>(client, 'runs', RUN_COLUMNS, id);
+    const run = changed === undefined ? await readRun(queryOf(client), id) : changed.row;
     if (changed?.isFirst === true) await writeAudit(client, 'run.cancel', { kind: 'run', id });
     if (changed === undefined && run.status !== 'cancelled') throw runFinished(run);
     if (run.isExternal) await deleteClaims(client, id);

@@ -13,7 +13,7 @@ import { inTransaction } from '../postgres/pool.ts';
 import { queryOf } from '../postgres/read-query.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/plan-items.ts';
-import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
+import { insertedColumns, RUN_COLUMNS, type Run } from './run-row.ts';
 
 /** The largest number of an `integer` column. */
 export const MAX_INTEGER = 2_147_483_647;
@@ -61,14 +61,14 @@ export async function createRun(
       run.sourceRunId == null
         ? await selectRunItems(client, run, created.version)
         : await countSource(client, run);
-    const { rows } = await client.query<RunRow>(
+    const { rows } = await client.query<Run>(
       `UPDATE runs SET asked = $3, total = coalesce($2, total), results_due = coalesce($2, total),
          status = CASE WHEN is_external THEN 'waiting' ELSE status END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE available_at END WHERE id = $1
        RETURNING ${RUN_COLUMNS}`,
       [run.id, total, askedText('runs')],
     );
-    const stored = toRun(rows[0] as RunRow);
+    const stored = rows[0] as Run;
     if (run.isTrial !== true) {
       const source = run.sourceRunId == null ? {} : { scores_outputs_of: run.sourceRunId };
       await writeAudit(

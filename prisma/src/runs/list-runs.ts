@@ -3,7 +3,7 @@ import type { StoreContext } from '../context.ts';
 import type { ListOrder, Page, PageRequest } from '../database/page.ts';
 import { isUuid, readableJson, readableText } from '../database/values.ts';
 import { listTasks } from '../queue/task-queue.ts';
-import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
+import { RUN_COLUMNS, type Run, type RunStatus } from './run-row.ts';
 
 /** Characters of a name that order runs. */
 const SORTED_CHARS = 200;
@@ -46,7 +46,7 @@ export async function listRuns(
   { datasetId, status, label, version, name, model, sort = '-created_at', ...page }: RunsRequest,
 ): Promise<Page<Run>> {
   if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
-  const found = await listTasks<RunRow>(pool, {
+  return await listTasks<Run>(pool, {
     ...{ ...page, table: 'runs', columns: RUN_COLUMNS, order: ORDERS[sort] },
     equal: { dataset_id: datasetId, status, is_trial: 'false', dataset_version: version?.toString() },
     conditions: [
@@ -59,15 +59,14 @@ export async function listRuns(
     ],
     texts: ['config', 'error', 'name', 'note', 'labels'],
   });
-  return { ...found, data: found.data.map(toRun) };
 }
 
 /** The runs among these that exist, in any order: one query. */
 export async function getRuns({ pool }: StoreContext, ids: readonly string[]): Promise<Run[]> {
-  const { rows } = await pool.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`, [
+  const { rows } = await pool.query<Run>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ANY($1::uuid[])`, [
     ids.filter(isUuid),
   ]);
-  return rows.map(toRun);
+  return rows;
 }
 
 /** A model that a run has named. */

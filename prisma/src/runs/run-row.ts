@@ -4,7 +4,6 @@ import {
   RUN_FIELD_LIST,
   type RunColumns,
   type RunField,
-  type RunRow,
   type RunTexts,
 } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
@@ -68,27 +67,22 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   resultsLeft: 'greatest(0, coalesce(results_due - results_version, total - ok - failed - unscored))',
 };
 
-/** The columns of a run under the names of its fields. */
-export const RUN_COLUMNS: string = RUN_FIELD_LIST.map(
-  (field) => `${selected(field, DERIVED[field.name as DerivedRunName] ?? field.wire)} AS "${field.name}"`,
-).join(', ');
+const columnOf = (field: (typeof RUN_FIELD_LIST)[number]): string =>
+  selected(field, DERIVED[field.name as DerivedRunName] ?? field.wire);
+
+/** The columns of a {@link Run}: its fields under their names, and objects of those that are a group. */
+export const RUN_COLUMNS: string = [...Map.groupBy(RUN_FIELD_LIST, ({ group }) => group)]
+  .map(([group, fields]) =>
+    group === undefined
+      ? fields.map((field) => `${columnOf(field)} AS "${field.name}"`).join(', ')
+      : `json_build_object(${fields.map((field) => `'${field.name}', ${columnOf(field)}`).join(', ')}) AS ${group}`,
+  )
+  .join(', ');
 
 function selected({ kind, maxBytes, isRequired = false }: RunField, sql: string): string {
   if (kind === 'title') return boundedName(sql);
   if (kind === 'count') return `(${sql})::float8`;
   return maxBytes === undefined ? sql : boundedText(sql, maxBytes, isRequired ? `'{}'` : 'NULL');
-}
-
-export type { RunRow };
-
-/** The run of a row of {@link RUN_COLUMNS}. */
-export function toRun(row: RunRow): Run {
-  const run: Record<string, unknown> = {};
-  for (const { name, group } of RUN_FIELD_LIST) {
-    if (group === undefined) run[name] = row[name];
-    else run[group] = { ...(run[group] as object | undefined), [name]: row[name] };
-  }
-  return run as unknown as Run;
 }
 
 /**
@@ -166,7 +160,7 @@ export async function readRunColumns<Row extends pg.QueryResultRow>(
 
 /** Reads a run. @throws StoreError as {@link readRunColumns} */
 export async function readRun(query: ReadQuery, id: string, lock: RunLock | '' = ''): Promise<Run> {
-  return toRun(await readRunColumns<RunRow>(query, id, RUN_COLUMNS, lock));
+  return await readRunColumns<Run>(query, id, RUN_COLUMNS, lock);
 }
 
 /** @throws StoreError `run_not_found` */

@@ -27,7 +27,7 @@ import {
   readRunItems,
   readStoredOutputs,
 } from './read-run-items.ts';
-import { RUN_COLUMNS, type Run, type RunRow, readRunColumns, runFinished, toRun } from './run-row.ts';
+import { RUN_COLUMNS, type Run, readRunColumns, runFinished } from './run-row.ts';
 import { type ImportedResult, insertResults, writeResult } from './write/insert-results.ts';
 
 /** Ends run $1 with the status $2 and the error $3; if $4, one that has got further scorers, with those it had before. */
@@ -58,13 +58,12 @@ export interface TakenRun {
  * claimed it, or its dataset was deleted.
  */
 export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim): Promise<TakenRun | null> {
-  const { rows } = await context.pool.query<RunRow>(
+  const { rows } = await context.pool.query<Run>(
     `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
     [id, attempt],
   );
-  if (rows[0] === undefined) return null;
-  const run = toRun(rows[0]);
-  return { run, session: createRunSession(context, run, attempt) };
+  const [run] = rows;
+  return run === undefined ? null : { run, session: createRunSession(context, run, attempt) };
 }
 
 /**
@@ -80,13 +79,13 @@ function createRunSession(context: StoreContext, run: Run, attempt: number): Run
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
     const columns = `${RUN_COLUMNS}, attempt`;
-    const row = await readRunColumns<RunRow & { readonly attempt: number }>(
+    const row = await readRunColumns<Run & { readonly attempt: number }>(
       queryOf(client),
       run.id,
       columns,
       'FOR NO KEY UPDATE',
     );
-    if (row.finishedAt !== null) throw runFinished(toRun(row));
+    if (row.finishedAt !== null) throw runFinished(row);
     if (row.attempt !== attempt) throw new StoreError('superseded', 'Another worker has claimed the run.');
   };
 

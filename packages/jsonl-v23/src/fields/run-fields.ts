@@ -221,10 +221,7 @@ type Texts<Names extends RunName> = { readonly [Name in Names]: FieldText<Fields
 /** The fields that the store computes. */
 export type DerivedRunName = NamesOf<{ readonly isDerived: true }>;
 
-/** A run as it is stored: JSON values are texts. */
-export type RunRow = Texts<RunName>;
-
-/** A {@link RunRow} with its groups. */
+/** A run as it is stored, with its groups: JSON values are texts. */
 export type RunTexts = Texts<Exclude<RunName, NamesOf<{ readonly group: RunGroup }>>> & {
   readonly [Group in RunGroup]: Texts<NamesOf<{ readonly group: Group }>>;
 };

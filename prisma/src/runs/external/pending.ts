@@ -10,16 +10,7 @@ import { findMissing, type PendingPosition } from '../missing-results.ts';
 import { concludeRun } from '../prove-run.ts';
 import { itemsOfResults, type ResultItem } from '../results/items-of-results.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
-import {
-  RUN_COLUMNS,
-  type Run,
-  type RunLock,
-  type RunRow,
-  readRun,
-  runFinished,
-  toRun,
-  versionOf,
-} from '../run-row.ts';
+import { RUN_COLUMNS, type Run, type RunLock, readRun, runFinished, versionOf } from '../run-row.ts';
 
 export interface ClaimRequest {
   readonly limit: number;
@@ -217,12 +208,12 @@ export async function finishRun(
     await deleteClaims(client, id);
     const due = judges.length === 0 ? 0 : await countLacking(client, id, toAdding(run.config, judges));
     if (due > 0) return await queueScorers(client, run, { names: judges, due, status: 'completed' });
-    const { rows } = await client.query<RunRow>(
+    const { rows } = await client.query<Run>(
       `UPDATE runs SET status = 'completed', finished_at = clock_timestamp() WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
       [id],
     );
     await auditEnd(client, id);
-    return toRun(rows[0] as RunRow);
+    return rows[0] as Run;
   });
 }
 
