@@ -99,8 +99,12 @@ export type { OpenRun } from './runs/run-store.ts';
 export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
 export type { RunSlice, RunSummary } from './runs/scores/summarize-run.ts';
-export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/insert-results.ts';
-export { MAX_SCORERS } from './runs/write/result-counts.ts';
+export {
+  type ImportedResult,
+  MAX_SCORERS,
+  MAX_TEXT_CHARS,
+  writeResult,
+} from './runs/write/insert-results.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';
 export type { ListedVersion } from './versions/list-versions.ts';

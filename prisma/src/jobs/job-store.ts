@@ -146,13 +146,7 @@ export interface NewJob {
 }
 
 /** A job in the hands of a worker. */
-export interface TakenJob {
-  /** As it was when it was opened; `status` is `cancelling` when a cancellation was requested before. */
-  readonly job: Job;
-  readonly claim: TaskClaim;
-  readonly request: string;
-  readonly sealedToken: Uint8Array | null;
-}
+export type TakenJob = NonNullable<Awaited<ReturnType<typeof take>>>;
 
 /** Asynchronous imports. Every method throws StoreError `unavailable` when the database cannot be reached. */
 export type JobStore = ReturnType<typeof createJobStore>;
@@ -224,7 +218,10 @@ async function getMany({ pool }: StoreContext, ids: readonly string[]) {
   return rows;
 }
 
-/** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
+/**
+ * Opens a job that a worker has claimed; its `status` is `cancelling` when a cancellation was requested before. Null when it has
+ * ended, or another worker has claimed it.
+ */
 async function take({ pool }: StoreContext, claim: TaskClaim) {
   const { rows } = await pool.query<Job & { request: string; sealed: Uint8Array | null }>(
     `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,

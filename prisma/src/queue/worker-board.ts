@@ -23,13 +23,6 @@ interface MinuteCounts {
   readonly errors: readonly number[];
 }
 
-interface ProviderMinute {
-  /** Since the epoch. */
-  readonly minute: number;
-  readonly requests: number;
-  readonly errors: number;
-}
-
 /** Six hours. */
 export const HISTORY_MINUTES = 360;
 export const REPORT_MS = 5_000;
@@ -105,9 +98,9 @@ export class WorkerBoard {
   }
 
   /** The requests to model providers of the last six hours, also of workers that have ended; minutes without any are left out. */
-  providerMinutes(nowMs: number): readonly ProviderMinute[] {
+  providerMinutes(nowMs: number) {
     const last = Math.floor(nowMs / MINUTE_MS);
-    const sums = new Map<number, ProviderMinute>();
+    const sums = new Map<number, { minute: number; requests: number; errors: number }>();
     for (const { report } of this.#workers.values()) {
       const { firstMinute, requests, errors } = report.provider;
       for (const [at, count] of requests.entries()) {

@@ -16,7 +16,7 @@ import { countEnded } from './create-run.ts';
 import { deleteClaims } from './external/pending.ts';
 import { concludeRun } from './prove-run.ts';
 import { RUN_COLUMNS, type Run, readRun, runFinished } from './run-row.ts';
-import { addScorers } from './write/result-counts.ts';
+import { addScorers } from './write/insert-results.ts';
 
 /** Which results a run does again. */
 export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';

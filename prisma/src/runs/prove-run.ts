@@ -19,7 +19,7 @@ import { readResults } from './run-results.ts';
 import { getRun, type Run, SUMMARY_VERSION } from './run-row.ts';
 import { storedSums } from './scores/compare-runs.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
-import { findScorer } from './write/result-counts.ts';
+import { findScorer } from './write/insert-results.ts';
 
 /** What the hash and the verdict of a run are made of. */
 interface ProofState extends SummaryState {

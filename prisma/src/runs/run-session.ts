@@ -45,19 +45,14 @@ const toWritten = (result: RunResult): ImportedResult => {
 const toScored = ({ scores, ...result }: RunResult): ScoredResult[] =>
   scores === null ? [] : [{ ...result, scores: scores as Scores }];
 
-/** A run that a worker has claimed. */
-export interface TakenRun {
-  /** As it was when it was opened; `status` is `cancelling` when a cancellation was requested before. */
-  readonly run: Run;
-  /** What the flow reads and writes. */
-  readonly session: RunSession;
-}
+/** A run that a worker has claimed, and what its flow reads and writes. */
+export type TakenRun = NonNullable<Awaited<ReturnType<typeof takeRun>>>;
 
 /**
- * Opens a run that a worker has claimed. Null when there is nothing left to do: the run has ended, another worker has
- * claimed it, or its dataset was deleted.
+ * Opens a run that a worker has claimed; its `status` is `cancelling` when a cancellation was requested before. Null when there
+ * is nothing left to do: the run has ended, another worker has claimed it, or its dataset was deleted.
  */
-export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim): Promise<TakenRun | null> {
+export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim) {
   const { rows } = await context.pool.query<Run>(
     `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
     [id, attempt],

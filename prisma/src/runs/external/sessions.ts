@@ -1,23 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { addUsage, errorGroup, readPrices, type RunResult, tokenCounts } from '@svc/evaluation';
-import { writeAudit } from '../../audit/actor.ts';
-import type { StoreContext } from '../../context.ts';
-import { guarded, guardedStream, StoreError } from '../../database/errors.ts';
-import type { ItemPosition } from '../../items/item-ranges.ts';
-import { inTransaction, type Pool } from '../../postgres/pool.ts';
-import { createReadQuery, createReads, queryOf } from '../../postgres/read-query.ts';
-import { readItemsAt } from '../read-run-items.ts';
-import { readRun, type Run, runFinished, type RunLock, versionOf } from '../run-row.ts';
-import { type ImportedResult, insertResults, type Written } from '../write/insert-results.ts';
-import { createLocator } from './locate-items.ts';
-import { endClaims, readExternal, readWaiting } from './pending.ts';
+import { addUsage, errorGroup, type RunResult, readPrices, tokenCounts } from '@svc/evaluation';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import { writeAudit } from '../../audit/actor.ts';
+import type { StoreContext } from '../../context.ts';
+import { guarded, guardedStream, StoreError } from '../../database/errors.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
+import type { ItemPosition } from '../../items/item-ranges.ts';
+import { inTransaction, type Pool } from '../../postgres/pool.ts';
+import { createReadQuery, createReads, queryOf } from '../../postgres/read-query.ts';
 import type { MainScorer } from '../adding-scorers.ts';
+import { readItemsAt } from '../read-run-items.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
-import { addScorers, COUNTED_COLUMNS, countResults, COUNTS, GROWTH, type Growth, numbersOf } from '../write/result-counts.ts';
+import { type Run, type RunLock, readRun, runFinished, versionOf } from '../run-row.ts';
+import {
+  addScorers,
+  COUNTED_COLUMNS,
+  COUNTS,
+  countResults,
+  GROWTH,
+  type Growth,
+  type ImportedResult,
+  insertResults,
+  numbersOf,
+  type Written,
+} from '../write/insert-results.ts';
+import { createLocator } from './locate-items.ts';
+import { endClaims, readExternal, readWaiting } from './pending.ts';
 
 /** A run that takes results from outside, for one request. */
 export type PushSession = Awaited<ReturnType<typeof openPush>>;
@@ -40,7 +50,8 @@ export async function openPush(context: StoreContext, id: string, signal: AbortS
     readAsset: (
       { sha256, byteLength }: { readonly sha256: string; readonly byteLength: number },
       reading: AbortSignal,
-    ) => guardedStream(assets.read(createReads(pool, reading), sha256, { start: 0, end: byteLength }, reading)),
+    ) =>
+      guardedStream(assets.read(createReads(pool, reading), sha256, { start: 0, end: byteLength }, reading)),
     ...guarded({
       /** Finds the items that references name, each in its place: the position, or what is wrong. */
       locate: await createLocator(query, run),

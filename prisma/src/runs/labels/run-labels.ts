@@ -17,7 +17,7 @@ import { findResult, type ResultName } from '../results/items-of-results.ts';
 import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { readRunColumns } from '../run-row.ts';
 import { passedBy } from '../scores/summary-sql.ts';
-import { scorerNumber } from '../write/result-counts.ts';
+import { scorerNumber } from '../write/insert-results.ts';
 import {
   andSeesLabel,
   byName,

@@ -20,7 +20,7 @@ import {
   readPlannedResults,
 } from '../run-results.ts';
 import { readRunColumns, SUMMARY_VERSION, versionOf } from '../run-row.ts';
-import { scorerNumber } from '../write/result-counts.ts';
+import { scorerNumber } from '../write/insert-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
 import {

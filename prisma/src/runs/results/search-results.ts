@@ -15,7 +15,7 @@ import {
   type ResultsFilter,
   type ResultsOrder,
 } from '../run-results.ts';
-import { scorerNumber } from '../write/result-counts.ts';
+import { scorerNumber } from '../write/insert-results.ts';
 import {
   filterByKeys,
   GOT,

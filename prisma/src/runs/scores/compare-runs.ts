@@ -1,21 +1,8 @@
-import {
-  type ComparedScores,
-  type ConfigDifference,
-  compareScores,
-  configDifferences,
-  type PairSums,
-  readPrices,
-} from '@svc/evaluation';
+import { compareScores, configDifferences, type PairSums, readPrices } from '@svc/evaluation';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
-import {
-  cursorAfter,
-  decodeCursor,
-  type Page,
-  Parameters,
-  type PlacedPageRequest,
-} from '../../database/page.ts';
+import { cursorAfter, decodeCursor, Parameters, type PlacedPageRequest } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { boundedText, readableJson, runNotFound } from '../../database/values.ts';
 import { itemValue } from '../../items/find-items-sql.ts';
@@ -31,7 +18,7 @@ import {
 } from '../../postgres/read-query.ts';
 import { readItemHashes, readJoinedVersion, readSectionNames } from '../read-items-at.ts';
 import { JUDGE_PRICE, type VersionOfRun, versionOf } from '../run-row.ts';
-import { scorerNumber } from '../write/result-counts.ts';
+import { scorerNumber } from '../write/insert-results.ts';
 import {
   countPairs,
   type DifferenceKind,
@@ -74,19 +61,7 @@ export interface RunDifference {
 }
 
 /** How two runs compare, with a page of the items in which they differ. */
-export interface RunComparison
-  extends Page<RunDifference>,
-    Pick<StoredSums, 'reason' | 'changedOutputs' | 'latencyMs' | 'inputTokens' | 'outputTokens'> {
-  readonly scores: ComparedScores;
-  /** By the name of this run's section, in their order: at most the 1,000 with most pairs. */
-  readonly bySection: Readonly<Record<string, ComparedScores>>;
-  readonly pairBy: PairBy;
-  readonly clusterBy: string | null;
-  /** Null unless both runs have prices in one currency. */
-  readonly cost: (ComparedMeans & { readonly currency: string }) | null;
-  /** Null for configurations that are too large. */
-  readonly configDifferences: readonly ConfigDifference[] | null;
-}
+export type RunComparison = Awaited<ReturnType<typeof compareRuns>>;
 
 /**
  * Compares two runs by the items that have a score in both, and lists those in which they differ, in item order.
@@ -99,7 +74,7 @@ export async function compareRuns(
   id: string,
   otherId: string,
   request: CompareRequest,
-): Promise<RunComparison> {
+) {
   const { limit, cursor, offset = 0, only, pairBy = 'hash', scorer = '', signal } = request;
   const list = `compare ${id} ${otherId} ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
   const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
@@ -115,12 +90,15 @@ export async function compareRuns(
   const totals = { improvements, regressions, changed_output: changedOutputs };
   const [currency, otherCurrency] = state.runs.map(currencyOf);
   return {
+    /** By the name of this run's section, in their order: at most the 1,000 with most pairs. */
     bySection: Object.fromEntries(
       sums.bySection.map(({ section, ...ofSection }) => [section, compareScores(ofSection)]),
     ),
     ...{ scores: compareScores(sums), pairBy, clusterBy: state.clusterBy, reason: sums.reason },
     ...{ changedOutputs, latencyMs, inputTokens, outputTokens },
+    /** Null unless both runs have prices in one currency. */
     cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
+    /** Null for configurations that are too large. */
     configDifferences: configDifferencesOf(state.runs),
     data: await withNames(query, id, state, shown),
     nextCursor: cursorAfter(list, shown, rows.length > limit, (last) => [
@@ -135,10 +113,7 @@ const currencyOf = ({ price, judgePrice }: ComparedRun): string | undefined => {
   return model?.currency ?? judge?.currency;
 };
 
-function configDifferencesOf([run, other]: readonly [
-  ComparedRun,
-  ComparedRun,
-]): RunComparison['configDifferences'] {
+function configDifferencesOf([run, other]: ComparisonState['runs']) {
   if (run.config === null || other.config === null) return null;
   return configDifferences(readStoredJson(run.config), readStoredJson(other.config));
 }

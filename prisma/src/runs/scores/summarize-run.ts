@@ -8,7 +8,7 @@ import { itemValue } from '../../items/find-items-sql.ts';
 import { LARGE_JOINS, queryOf, type ReadQuery, readFrom, SNAPSHOT } from '../../postgres/read-query.ts';
 import { readJoinedVersion } from '../read-items-at.ts';
 import { readRunColumns, SUMMARY_VERSION, versionOf } from '../run-row.ts';
-import { scorerNumber } from '../write/result-counts.ts';
+import { scorerNumber } from '../write/insert-results.ts';
 import {
   type ClusterRow,
   clusterSpreads,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { numbersOf } from './result-counts.ts';
+import { numbersOf } from './insert-results.ts';
 
 it.each(['constructor', 'toString', 'valueOf', '__proto__', 'hasOwnProperty'])(
   'knows only the scores that a result has, also by the name %s',
