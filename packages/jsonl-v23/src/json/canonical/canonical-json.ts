@@ -1,9 +1,9 @@
 import { JsonlError } from '../../errors.ts';
 import { jsonPointer } from '../../source-location.ts';
-import { ASCII } from '../ascii.ts';
+import { ASCII, BYTE_CLASS, BYTE_CLASSES } from '../ascii.ts';
+import { transferBuffer } from '../bytes.ts';
 import { canonicalNumber } from '../canonical-number.ts';
 import { ExactNumber, type JsonInput, type JsonObject, type JsonValue } from '../json-value.ts';
-import { Utf8Buffer } from './utf8-buffer.ts';
 
 let spareWriter: CanonicalWriter | null = null;
 
@@ -41,6 +41,15 @@ export function withWriter<T>(use: (writer: CanonicalWriter) => T): T {
 }
 
 const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+const { PLAIN } = BYTE_CLASS;
+const classes = BYTE_CLASSES;
+const encoder = new TextEncoder();
+
+/** Initial size of a buffer. */
+const INITIAL_BYTES = 64 * 1024;
+/** A buffer that grew beyond this, for a large value, is not kept. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CHARACTER_BYTES = 4;
 
 /** The writer recurses and the stack is finite, so deeper values are refused. */
 const MAX_WRITE_DEPTH = 1024;
@@ -55,19 +64,23 @@ const FEW_KEYS = 16;
 /** Is called for each member of an object, in canonical order, with the positions of its key, its value and its end. */
 export type MemberListener = (key: string, start: number, valueStart: number, end: number) => void;
 
-/** Writes canonical JSON (see `canonicalJson`) as UTF-8, one value after another. */
-export class CanonicalWriter extends Utf8Buffer {
+/** Writes canonical JSON (see `canonicalJson`) as UTF-8, one value after another, into a growing buffer. */
+export class CanonicalWriter {
+  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
+  #length = 0;
+  /** Growing beyond this ends with `line_too_long`. What is written may be longer by one range or text. */
+  maxBytes: number = Number.POSITIVE_INFINITY;
+
+  /** The index or key that is being written in each open array or object. */
+  readonly #path: (string | number)[] = [];
+
   /**
    * Writes a value.
    *
    * @throws JsonlError `invalid_json` and `nesting_too_deep` as `canonicalJson` does
    */
   write(value: JsonInput): void {
-    try {
-      this.#writeValue(value as JsonValue, MAX_WRITE_DEPTH);
-    } catch (error) {
-      throw error === UNWRITABLE ? unwritableError(value) : error;
-    }
+    this.#writeValue(value as JsonValue, 0);
   }
 
   /**
@@ -76,37 +89,37 @@ export class CanonicalWriter extends Utf8Buffer {
    * @throws JsonlError as `write` does
    */
   writeObject(object: JsonObject, onMember: MemberListener): void {
-    try {
-      this.#writeObject(object, MAX_WRITE_DEPTH, onMember);
-    } catch (error) {
-      throw error === UNWRITABLE ? unwritableError(object) : error;
-    }
+    this.#writeObject(object, 0, onMember);
   }
 
-  #writeValue(value: JsonValue | bigint, depthLeft: number): void {
+  #writeValue(value: JsonValue | bigint, depth: number): void {
     if (typeof value === 'string') this.#writeString(value);
-    else if (typeof value === 'number') this.#writeNumber(value);
-    else if (value === null) this.writeAscii('null');
+    else if (typeof value === 'number') {
+      if (!Number.isFinite(value)) throw this.#unwritable(value, depth);
+      // RFC 8785 section 3.2.2.3: the ECMAScript form.
+      this.writeAscii(String(value));
+    } else if (value === null) this.writeAscii('null');
     else if (typeof value === 'boolean') this.writeAscii(value ? 'true' : 'false');
     else if (typeof value === 'bigint') this.writeAscii(canonicalNumber(value.toString()));
-    else if (Array.isArray(value)) this.#writeArray(value, depthLeft);
-    else if (isPlainObject(value)) this.#writeObject(value, depthLeft, null);
+    else if (Array.isArray(value)) this.#writeArray(value, depth);
+    else if (isPlainObject(value)) this.#writeObject(value, depth, null);
     else if (value instanceof ExactNumber) this.writeAscii(value.text);
-    else throw UNWRITABLE;
+    else throw this.#unwritable(value, depth);
   }
 
-  #writeArray(values: readonly JsonValue[], depthLeft: number): void {
-    if (depthLeft === 0) throw tooDeep();
+  #writeArray(values: readonly JsonValue[], depth: number): void {
+    if (depth === MAX_WRITE_DEPTH) throw tooDeep();
     this.writeByte(OPEN_BRACKET);
     for (let index = 0; index < values.length; index++) {
       if (index > 0) this.writeByte(COMMA);
-      this.#writeValue(values[index] as JsonValue, depthLeft - 1);
+      this.#path[depth] = index;
+      this.#writeValue(values[index] as JsonValue, depth + 1);
     }
     this.writeByte(CLOSE_BRACKET);
   }
 
-  #writeObject(object: JsonObject, depthLeft: number, onMember: MemberListener | null): void {
-    if (depthLeft === 0) throw tooDeep();
+  #writeObject(object: JsonObject, depth: number, onMember: MemberListener | null): void {
+    if (depth === MAX_WRITE_DEPTH) throw tooDeep();
     const keys = sortedKeys(object);
     this.writeByte(OPEN_BRACE);
     for (let index = 0; index < keys.length; index++) {
@@ -116,17 +129,17 @@ export class CanonicalWriter extends Utf8Buffer {
       this.#writeString(key);
       this.writeByte(COLON);
       const valueStart = this.length;
-      this.#writeValue(object[key] as JsonValue, depthLeft - 1);
+      this.#path[depth] = key;
+      this.#writeValue(object[key] as JsonValue, depth + 1);
       onMember?.(key, start, valueStart, this.length);
     }
     this.writeByte(CLOSE_BRACE);
   }
 
-  /** RFC 8785 section 3.2.2.3: the ECMAScript form. */
-  #writeNumber(value: number): void {
-    if (this.writeDecimal(value)) return;
-    if (!Number.isFinite(value)) throw UNWRITABLE;
-    this.writeAscii(String(value));
+  /** The error of a value that JSON cannot hold, with its JSON Pointer. */
+  #unwritable(value: unknown, depth: number): JsonlError {
+    const location = depth === 0 ? {} : { path: jsonPointer(this.#path.slice(0, depth)) };
+    return new JsonlError('invalid_json', `Cannot write ${describe(value)} as JSON`, location);
   }
 
   /** RFC 8785 section 3.2.2.2: the ECMAScript form, which also has one for lone surrogates. */
@@ -144,6 +157,97 @@ export class CanonicalWriter extends Utf8Buffer {
       from = to;
     }
     this.writeByte(QUOTE);
+  }
+
+  /** Bytes written since the last `clear`. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Removes all bytes. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length <= MAX_KEPT_BYTES) return;
+    transferBuffer(this.#bytes.buffer, 0);
+    this.#bytes = new Uint8Array(INITIAL_BYTES);
+  }
+
+  /** Removes the bytes from `length` on. */
+  truncate(length: number): void {
+    this.#length = length;
+  }
+
+  /** The bytes of a range: a view that is valid until the next write or clear. */
+  bytes(start: number, end: number): Uint8Array {
+    return this.#bytes.subarray(start, end);
+  }
+
+  text(start: number, end: number): string {
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.#bytes.subarray(start, end));
+  }
+
+  /** Writes one ASCII character. */
+  writeByte(byte: number): void {
+    this.reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  /** Writes a range of this buffer once more. */
+  writeRange(start: number, end: number): void {
+    this.reserve(end - start);
+    this.#bytes.copyWithin(this.#length, start, end);
+    this.#length += end - start;
+  }
+
+  /** Writes ASCII characters. */
+  writeAscii(text: string): void {
+    this.reserve(text.length);
+    const bytes = this.#bytes;
+    let length = this.#length;
+    for (let index = 0; index < text.length; index++) bytes[length++] = text.charCodeAt(index);
+    this.#length = length;
+  }
+
+  /** Writes a string of ASCII characters without escapes. Returns false, and writes nothing, if it has any others. */
+  writePlain(text: string): boolean {
+    this.reserve(text.length + 2);
+    const bytes = this.#bytes;
+    let length = this.#length;
+    bytes[length++] = QUOTE;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80 || classes[unit] !== PLAIN) return false;
+      bytes[length++] = unit;
+    }
+    bytes[length++] = QUOTE;
+    this.#length = length;
+    return true;
+  }
+
+  /** Writes a text without lone surrogates. */
+  writeJson(text: string): void {
+    let rest = text;
+    for (;;) {
+      // Enough for a text of ASCII, and for a character of any other, so that each turn writes some of it.
+      this.reserve(rest.length + MAX_CHARACTER_BYTES);
+      const { read, written } = encoder.encodeInto(rest, this.#bytes.subarray(this.#length));
+      this.#length += written;
+      if (read === rest.length) return;
+      rest = rest.slice(read);
+    }
+  }
+
+  /** Grows the buffer for this many more bytes. */
+  reserve(byteCount: number): void {
+    if (this.#length + byteCount <= this.#bytes.length) return;
+    if (this.#length > this.maxBytes) {
+      throw new JsonlError(
+        'line_too_long',
+        `The value must have at most ${this.maxBytes} bytes as canonical JSON`,
+      );
+    }
+    const size = Math.max(this.#bytes.length * 2, this.#length + byteCount);
+    this.#bytes = new Uint8Array(transferBuffer(this.#bytes.buffer, size));
   }
 }
 
@@ -168,9 +272,6 @@ function tooDeep(): JsonlError {
   return new JsonlError('nesting_too_deep', `The value is nested more than ${MAX_WRITE_DEPTH} levels deep`);
 }
 
-/** What the writer throws at a value that JSON cannot hold; {@link unwritableError} finds out where and what it is. */
-const UNWRITABLE = Symbol('a value that JSON cannot hold');
-
 /**
  * Whether a value is an object of plain members. A `Date`, a `Map` or an instance of another class is not: its members
  * are not what it means, so writing them would lose data.
@@ -181,39 +282,6 @@ function isPlainObject(value: unknown): value is JsonObject {
   if (prototype === Object.prototype || prototype === null) return true;
   // `Object.prototype` of another realm
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty');
-}
-
-/** The error about the first value, in canonical order, that JSON cannot hold, with its JSON Pointer. */
-function unwritableError(root: unknown): JsonlError {
-  const path: (string | number)[] = [];
-  const found = findUnwritable(root, path);
-  return new JsonlError(
-    'invalid_json',
-    `Cannot write ${describe(found)} as JSON`,
-    path.length === 0 ? {} : { path: jsonPointer(path) },
-  );
-}
-
-/** Leaves the way to the value in `path`; undefined if there is none but undefined itself. */
-function findUnwritable(value: unknown, path: (string | number)[]): unknown {
-  const isArray = Array.isArray(value);
-  if (!isArray && !isPlainObject(value)) return isWritable(value) ? NOTHING : value;
-  const keys = isArray ? value.keys() : Object.keys(value).sort();
-  for (const key of keys) {
-    path.push(key);
-    const found = findUnwritable((value as Record<string | number, unknown>)[key], path);
-    if (found !== NOTHING) return found;
-    path.pop();
-  }
-  return NOTHING;
-}
-
-const NOTHING: unique symbol = Symbol('nothing');
-
-function isWritable(value: unknown): boolean {
-  if (value === null || value instanceof ExactNumber) return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint';
 }
 
 function describe(value: unknown): string {
