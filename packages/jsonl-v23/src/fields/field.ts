@@ -43,7 +43,6 @@ interface KindValues<Text> {
   readonly string: string;
   /** Any text that may be large. */
   readonly long_string: string | Text;
-  /** Any value. */
   readonly json: JsonValue | Text;
   readonly object: JsonObject | Text;
   readonly names: readonly string[];
@@ -60,7 +59,6 @@ export type FieldKind = keyof KindValues<never>;
 const JSON_KINDS = ['id', 'string', 'long_string', 'json', 'object', 'names', 'scores', 'failure'] as const;
 type JsonKind = (typeof JSON_KINDS)[number];
 
-/** A field of a record. */
 export interface Field {
   /** In packages, tables, the API and the database. */
   readonly wire: string;
@@ -73,7 +71,27 @@ export interface Field {
   readonly description?: string;
 }
 
-/** The value of a field. */
+/** What packages, tables, the API and the database call a field: `item_id` for `itemId`. */
+type Wire<Name> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${Wire<Rest>}`
+  : '';
+
+/** Fields with their names. */
+export type NamedFields<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] & { readonly name: Name; readonly wire: Wire<Name> };
+};
+
+/** Gives fields their names in code and on the wire. */
+export function nameFields<Fields extends Readonly<Record<string, Omit<Field, 'wire'>>>>(
+  fields: Fields,
+): NamedFields<Fields> {
+  const named = Object.entries(fields).map(([name, field]) => {
+    const wire = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return [name, { ...field, name, wire }];
+  });
+  return Object.fromEntries(named) as NamedFields<Fields>;
+}
+
 export type FieldValue<F extends Field, Text = never> =
   | (F extends { readonly values: readonly (infer Word)[] } ? Word : KindValues<Text>[F['kind']])
   | (F extends { readonly isRequired: true } ? never : null);

@@ -1,6 +1,5 @@
-import type { Field, FieldText, FieldValue } from './field.ts';
+import { type Field, type FieldText, type FieldValue, type NamedFields, nameFields } from './field.ts';
 
-/** A field of a result. */
 export interface ResultField extends Field {
   /** The meaning of a package's line without the field; null without one. */
   readonly default?: number | boolean;
@@ -10,120 +9,67 @@ export interface ResultField extends Field {
   readonly isDerived?: boolean;
 }
 
-/**
- * The fields of a result, in the order of the columns of a table. Insert, select, tables, packages and the API follow
- * from this list: for another field, add it here and to `run_results`, and compute it.
- */
-export const RESULT_FIELDS = {
-  section: { wire: 'section', kind: 'text', isRequired: true },
+const FIELDS = {
+  section: { kind: 'text', isRequired: true },
   /** Order of the section in the dataset, from 0. */
-  sectionOrderIndex: {
-    wire: 'section_order_index',
-    kind: 'integer',
-    isRequired: true,
-    minimum: 0,
-    isInternal: true,
-  },
+  sectionOrderIndex: { kind: 'integer', isRequired: true, minimum: 0, isInternal: true },
   /** Order of the item in its section, from 0. */
-  orderIndex: { wire: 'order_index', kind: 'integer', isRequired: true, minimum: 0 },
+  orderIndex: { kind: 'integer', isRequired: true, minimum: 0 },
   /** The item's own id: a string, an integer, or null if it has none. */
-  itemId: { wire: 'item_id', kind: 'id' },
-  /** From 1. */
-  repetition: { wire: 'repetition', kind: 'integer', isRequired: true, minimum: 1, default: 1 },
-  status: { wire: 'status', kind: 'word', isRequired: true, values: ['ok', 'failed', 'unscored'] },
-  /** The provider's output; null without one. */
-  output: { wire: 'output', kind: 'json', description: 'the output of the provider' },
-  /** Reasoning that the provider sent with the output; it is never scored. Null without any. */
+  itemId: { kind: 'id' },
+  repetition: { kind: 'integer', isRequired: true, minimum: 1, default: 1 },
+  status: { kind: 'word', isRequired: true, values: ['ok', 'failed', 'unscored'] },
+  output: { kind: 'json', description: 'the output of the provider' },
   reasoning: {
-    wire: 'reasoning',
     kind: 'long_string',
     description: 'reasoning that the provider sent with the output; never scored',
   },
   /** 0 to 1; null unless the status is ok. */
-  score: { wire: 'score', kind: 'number', minimum: 0, maximum: 1 },
-  passed: { wire: 'passed', kind: 'boolean' },
-  explanation: { wire: 'explanation', kind: 'string' },
-  error: { wire: 'error', kind: 'failure' },
+  score: { kind: 'number', minimum: 0, maximum: 1 },
+  passed: { kind: 'boolean' },
+  explanation: { kind: 'string' },
+  error: { kind: 'failure' },
   /** Milliseconds until the provider's output, retries included; rounded to 0.1. */
-  latencyMs: {
-    wire: 'latency_ms',
-    kind: 'number',
-    minimum: 0,
-    description: 'milliseconds, rounded to 0.1',
-  },
-  /** Token counts as the provider reported them. */
-  usage: { wire: 'usage', kind: 'object', description: 'as the provider reported it' },
-  /** The judge's token counts. */
-  judgeUsage: { wire: 'judge_usage', kind: 'object', description: 'the same of the judge' },
-  /** What judges with a price charged for it; null without one. */
-  judgeCost: {
-    wire: 'judge_cost',
-    kind: 'number',
-    minimum: 0,
-    description: 'what its judges charged, a part of `cost`',
-  },
-  /** Whether an earlier run, which asked the same, gave the output. */
+  latencyMs: { kind: 'number', minimum: 0, description: 'milliseconds, rounded to 0.1' },
+  usage: { kind: 'object', description: 'as the provider reported it' },
+  judgeUsage: { kind: 'object', description: 'the same of the judge' },
+  judgeCost: { kind: 'number', minimum: 0, description: 'what its judges charged, a part of `cost`' },
   reused: {
-    wire: 'reused',
     kind: 'boolean',
     isRequired: true,
     default: false,
     description: 'whether an earlier run asked the same, so that its output was taken',
   },
-  /** Token counts of the earlier request, which cost nothing now. */
-  usageReused: {
-    wire: 'usage_reused',
-    kind: 'object',
-    description: 'what the reused output took when it was made',
-  },
+  usageReused: { kind: 'object', description: 'what the reused output took when it was made' },
   /** 32 bytes; null if the item is gone. */
-  itemHash: { wire: 'item_hash', kind: 'hash', isDerived: true },
+  itemHash: { kind: 'hash', isDerived: true },
   /** Why the output ended; `length` if it was cut at the token limit. Null if unknown. */
-  finishReason: { wire: 'finish_reason', kind: 'name' },
-  /** Whether the output was cut at the token limit. */
+  finishReason: { kind: 'name' },
   truncated: {
-    wire: 'truncated',
     kind: 'boolean',
     isRequired: true,
     isDerived: true,
     description: 'whether the output was cut at the token limit',
   },
   /** Requests to the provider; null if it took none, or if unknown. */
-  attempts: {
-    wire: 'attempts',
-    kind: 'integer',
-    minimum: 0,
-    maximum: 1_000_000,
-    description: 'requests to the provider',
-  },
+  attempts: { kind: 'integer', minimum: 0, maximum: 1_000_000, description: 'requests to the provider' },
   /** What its tokens cost at the prices of the run; null without a price, or unknown. */
   cost: {
-    wire: 'cost',
     kind: 'number',
     minimum: 0,
     isDerived: true,
     description: 'of its tokens, in the currency of the run’s `cost`',
   },
-  /** Names of the item's assets that the provider or the judge did not get; null if unknown. */
-  omittedAssets: {
-    wire: 'omitted_assets',
-    kind: 'names',
-    description: 'names of assets that the provider was not sent',
-  },
-  /** What gave the score; null without one, and in results of older versions. */
+  omittedAssets: { kind: 'names', description: 'names of assets that the provider was not sent' },
   scoredBy: {
-    wire: 'scored_by',
     kind: 'word',
     values: ['checker', 'judge', 'client', 'label'],
     description: 'what gave the score',
   },
   /** What each scorer says, if the run names scorers; else null. The first one gives `score`. */
-  scores: { wire: 'scores', kind: 'scores', description: 'what each scorer says, by its name' },
-  /** Trace of the client that sent the result; null without one. */
-  traceId: { wire: 'trace_id', kind: 'title', description: 'of the client that sent the result' },
-  /** Keys of the service that were replaced in its texts, after it was scored. */
+  scores: { kind: 'scores', description: 'what each scorer says, by its name' },
+  traceId: { kind: 'title', description: 'of the client that sent the result' },
   redacted: {
-    wire: 'redacted',
     kind: 'integer',
     isRequired: true,
     minimum: 0,
@@ -132,9 +78,14 @@ export const RESULT_FIELDS = {
   },
 } as const;
 
+/**
+ * The fields of a result, in the order of the columns of a table. Insert, select, tables, packages and the API follow
+ * from this list: for another field, add it here and to `run_results`, and compute it.
+ */
+export const RESULT_FIELDS: NamedFields<typeof FIELDS> = nameFields(FIELDS);
+
 type Fields = typeof RESULT_FIELDS;
 
-/** The names of the fields. */
 export type ResultName = keyof Fields;
 
 /** The fields that the store does not find out itself. */
@@ -152,10 +103,9 @@ export type ResultTexts<Names extends ResultName = ResultName, Bytes = never> = 
   readonly [Name in Names]: FieldText<Fields[Name], Bytes>;
 };
 
-/** The fields, each with its name. */
-export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultName })[] = Object.entries(
-  RESULT_FIELDS,
-).map(([name, field]) => ({ ...field, name: name as ResultName }));
+/** The fields in order. */
+export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultName })[] =
+  Object.values(RESULT_FIELDS);
 
 /** The fields that packages, tables and the API have. */
 export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(

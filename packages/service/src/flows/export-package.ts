@@ -79,7 +79,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions): 
       exported,
       generator,
       facts,
-      stored === null ? [] : [stored.resultsWritten, stored.labelsState, baseline?.run ?? null],
+      stored === null ? [] : [stored.resultsVersion, stored.labelsState, baseline?.run ?? null],
     ),
     bytes: () =>
       writePackageStream(exported, { run, generator, secrets, ...(signal === undefined ? {} : { signal }) }),

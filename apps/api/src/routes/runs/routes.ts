@@ -157,7 +157,7 @@ function createProgressMeter(nowMs: () => number) {
     const of = samples.get(run.id) ?? [];
     samples.set(run.id, of);
     while (of.length > 1 && atMs - (of[1]?.atMs ?? 0) > WINDOW_MS) of.shift();
-    if (of.at(-1)?.written !== run.resultsWritten) of.push({ atMs, written: run.resultsWritten });
+    if (of.at(-1)?.written !== run.resultsVersion) of.push({ atMs, written: run.resultsVersion });
     const [first] = of;
     const last = of.at(-1);
     if (first === undefined || last === undefined || last.atMs === first.atMs) {

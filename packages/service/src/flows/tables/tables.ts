@@ -199,8 +199,8 @@ export function itemsTable(open: OpenDataset, options: ItemsTableOptions): FileE
  * batch and what the format needs. The caller closes the run when the bytes have been taken, or are not needed.
  */
 export function resultsTable(open: OpenRun, options: TableOptions<LabelledResult>): FileExport {
-  const { id, name, finishedAt, counts, retries, resultsWritten } = open.run;
-  const source = [id, finishedAt, counts, retries, resultsWritten, open.labelsState];
+  const { id, name, finishedAt, counts, retries, resultsVersion } = open.run;
+  const source = [id, finishedAt, counts, retries, resultsVersion, open.labelsState];
   const table = {
     baseName: `${fileBaseName(name ?? '', `run-${id}`)}.results`,
     // A run that continues has other results with the next request.
@@ -228,10 +228,10 @@ export interface LabelsTableOptions extends TableOptions<LabelOfResult> {
 
 /** The labels of an open run's results in item order and by person, as a table. The rest is as for `resultsTable`. */
 export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTableOptions): FileExport {
-  const { id, name, resultsWritten } = open.run;
+  const { id, name, resultsVersion } = open.run;
   const table = {
     baseName: `${fileBaseName(name ?? '', `run-${id}`)}.labels`,
-    source: [id, resultsWritten, open.labelsState, conditions],
+    source: [id, resultsVersion, open.labelsState, conditions],
     read: () => open.labels(conditions),
   };
   return tableExport(table, options);
