@@ -24,7 +24,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
     'constant words between constant separators, without repeats',
   'packages/jsonl-v23/src/item/dataset-name.ts':
     'the pattern of the schema in the same file, which is tried as such',
-  'packages/jsonl-v23/src/json/json-text.ts':
+  'packages/jsonl-v23/src/json/json-value.ts':
     'a random mark before and after a run of characters that the mark does not begin with',
   'packages/jsonl-v23/src/known-secrets.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',

@@ -124,10 +124,11 @@ export {
   type OwnBytes,
   ownText,
   transferBuffer,
+  validUtf8Length,
 } from './json/bytes.ts';
 export { CanonicalWriter } from './json/canonical/canonical-json.ts';
 export { schemaPredicate } from './json/describe.ts';
-export { jsonText } from './json/json-text.ts';
+export { isDeeper, jsonText } from './json/json-value.ts';
 export { DEFAULT_MAX_DEPTH, tryParseJson } from './json/parse-json.ts';
 export { replacePythonLiterals } from './json/python-literals.ts';
 export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './json/value-counter.ts';

@@ -51,7 +51,6 @@ export const BYTE_CLASS = {
   CONTROL: 3,
 } as const;
 
-/** The class of each byte. */
 export const BYTE_CLASSES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === ASCII.QUOTE) return BYTE_CLASS.END;
   if (byte === ASCII.BACKSLASH) return BYTE_CLASS.ESCAPE;

@@ -7,19 +7,11 @@ export function describeText(text: string): string {
     : `${JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))}... (${text.length} characters)`;
 }
 
-const PHRASES: Readonly<Record<string, string>> = {
-  array: 'an array',
-  boolean: 'a boolean',
-  integer: 'an integer',
-  null: 'null',
-  number: 'a number',
-  object: 'an object',
-  string: 'a string',
-};
-
 /** Types of JSON Schema in words: `an object, a string or null`. */
 export function typePhrase(types: readonly string[]): string {
-  const phrases = types.map((type) => PHRASES[type] ?? type);
+  const phrases = types.map((type) =>
+    type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`,
+  );
   const last = phrases.pop() ?? '';
   return phrases.length === 0 ? last : `${phrases.join(', ')} or ${last}`;
 }

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { jsonText } from './json-text.ts';
-import { ExactNumber } from './json-value.ts';
+import { ExactNumber, jsonText } from './json-value.ts';
 
 const { rawJSON } = JSON as { rawJSON?: unknown };
 afterEach(() => {

@@ -11,7 +11,6 @@ const SHORT_LENGTH = 256;
 /** Longer strings are read by the loop alone: it cuts them out of the text without a copy. */
 const MAX_COPIED_LENGTH = 1024 * 1024;
 
-/** Turns the literal of a number into a value. */
 export type NumberReader = (literal: string) => JsonValue;
 
 /**

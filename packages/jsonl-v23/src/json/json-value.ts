@@ -100,6 +100,16 @@ export function getMember(object: JsonObject, key: string): JsonValue | undefine
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** Whether a value has more levels of arrays and objects than this. */
+export function isDeeper(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((member) => isDeeper(member, levels - 1));
+  // Each row of a table comes here: no list of its values is made.
+  for (const key in value) if (isDeeper(value[key] as JsonValue, levels - 1)) return true;
+  return false;
+}
+
 /** What a value is, for a message: `null`, `the number 5`, `the string "abc"`, `an array`, `an object`. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
@@ -109,4 +119,24 @@ export function describeValue(value: unknown): string {
   if (value instanceof ExactNumber) return `the number ${value.text.slice(0, 100)}`;
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : typeof value;
+}
+
+/**
+ * Writes JSON as `JSON.stringify` does, and numbers with all their digits in every engine: `JSON.rawJSON`, which
+ * `ExactNumber` uses, is missing in Node 20.
+ */
+export function jsonText(value: unknown, indent: number = 0): string {
+  if ('rawJSON' in JSON) return JSON.stringify(value, null, indent);
+  // No other text has the mark.
+  const mark = Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join('');
+  const text = JSON.stringify(withMarks(value, mark), null, indent);
+  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([-+.0-9Ee]+)${mark}"`, 'g'), '$1') : text;
+}
+
+/** A value with marked texts in place of long numbers. */
+function withMarks(value: unknown, mark: string): unknown {
+  if (value instanceof ExactNumber) return `${mark}${value.text}${mark}`;
+  if (Array.isArray(value)) return value.map((member) => withMarks(member, mark));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withMarks(member, mark)]));
 }

@@ -77,11 +77,7 @@ export class JsonReader extends JsonTokenizer {
     this.text = text;
   }
 
-  /**
-   * Reads the one value between `start` and `end`, which is the end of the string or the index of a line feed.
-   *
-   * @throws JsonlError as `parseJson` does
-   */
+  /** Reads the one value between `start` and `end`, which is the end of the string or the index of a line feed. */
   read(start: number, end: number, location: SourceLocation): JsonValue {
     const value = this.readFirst(start, end, location);
     const rest = this.skipWhitespace(this.position);
@@ -130,7 +126,9 @@ export class JsonReader extends JsonTokenizer {
       }
       cached = this.#readKey(position, cached, depth);
       const { key } = cached;
-      if (Object.hasOwn(object, key)) throw this.#duplicateKey(key, position, depth);
+      if (Object.hasOwn(object, key)) {
+        throw this.error('duplicate_key', `Duplicate key ${describeText(key)}`, position, depth);
+      }
       this.path[depth] = key;
 
       position = this.skipWhitespace(this.position);
@@ -203,10 +201,6 @@ export class JsonReader extends JsonTokenizer {
     previous.other = next;
     previous.next = cached;
     return cached;
-  }
-
-  #duplicateKey(key: string, position: number, depth: number): JsonlError {
-    return this.error('duplicate_key', `Duplicate key ${describeText(key)}`, position, depth);
   }
 }
 

@@ -1,5 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
+import { ASCII } from './ascii.ts';
 
 /**
  * JSON values that one line may hold, arrays and objects included. A value takes two bytes of a line and up to a few
@@ -7,11 +8,7 @@ import type { SourceLocation } from '../source-location.ts';
  */
 export const MAX_LINE_VALUES = 250_000;
 
-const QUOTE = 34;
-const COMMA = 44;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const OPEN_BRACE = 123;
+const { QUOTE, COMMA, OPEN_BRACKET, BACKSLASH, OPEN_BRACE } = ASCII;
 
 /**
  * Counts the values of a JSON text from its bytes, as they arrive and before they are parsed: one for the text itself,
