@@ -3,7 +3,7 @@
  * change in any minor release.
  */
 
-export { createSha256, isBase64, sha256Hex, toHex } from '#native';
+export { createSha256, decodeBase64, encodeBase64, isBase64, sha256Hex, toHex } from '#native';
 export { checkNumber, withDefaults } from './arguments/check-arguments.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export {
@@ -169,7 +169,6 @@ export { ANSWER_KINDS, type ColumnUse, columnUses, mappedColumns, withUnmapped }
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { isConversation } from './mapping/row-to-item.ts';
 export { suggestFromNames } from './mapping/suggest-from-names.ts';
-export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';
 export {
   DEFAULT_MIME_TYPE,

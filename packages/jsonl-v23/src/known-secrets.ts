@@ -1,5 +1,5 @@
+import { encodeBase64 } from '#native';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from './json/json-value.ts';
-import { encodeBase64 } from './media/base64.ts';
 
 /** What replaces a secret. */
 export const REDACTED = '[redacted]';

@@ -1,13 +1,7 @@
 /** Functions that Node does faster than portable code, which `native-portable.ts` has under the same names. */
 import { Buffer, isUtf8 as isUtf8Buffer } from 'node:buffer';
-import { createHash, type Hash, hash } from 'node:crypto';
-
-/** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
-export interface Sha256 {
-  update(data: string | Uint8Array): void;
-  /** The 32 bytes; the value must not be used afterwards. */
-  digest(): Uint8Array;
-}
+import { createHash, hash } from 'node:crypto';
+import type { Sha256 } from './native-portable.ts';
 
 /** SHA-256 of the bytes, or of a string's UTF-8 bytes. */
 export function sha256(data: string | Uint8Array): Uint8Array {
@@ -30,33 +24,10 @@ export function sha256Hex(bytes: Uint8Array): string {
 
 const DIGEST_BYTES = 32;
 
-/** Up to this size, bytes are hashed in one call: creating a state takes longer than hashing them. */
-const SHORT_BYTES = 1024;
-
 /** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
-  const short = Buffer.allocUnsafe(SHORT_BYTES);
-  let length = 0;
-  let state: Hash | undefined;
-  return {
-    update(data) {
-      if (state === undefined) {
-        if (length + Buffer.byteLength(data) <= SHORT_BYTES) {
-          if (typeof data === 'string') length += short.write(data, length);
-          else {
-            short.set(data, length);
-            length += data.byteLength;
-          }
-          return;
-        }
-        state = createHash('sha256').update(short.subarray(0, length));
-      }
-      state.update(data);
-    },
-    digest() {
-      return state === undefined ? sha256(short.subarray(0, length)) : new Uint8Array(state.digest());
-    },
-  };
+  const state = createHash('sha256');
+  return { update: (data) => void state.update(data), digest: () => new Uint8Array(state.digest()) };
 }
 
 /** Bytes as lower-case hex digits. */
@@ -67,6 +38,23 @@ export function toHex(bytes: Uint8Array): string {
 /** Whether all of the bytes are UTF-8. */
 export function isUtf8(bytes: Uint8Array): boolean {
   return isUtf8Buffer(bytes);
+}
+
+/** Writes bytes as base64 (RFC 4648 section 4, padded). */
+export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+}
+
+/**
+ * The bytes of a base64 text, or null when it is none. White space and missing padding are forgiven here (WHATWG
+ * Infra, "forgiving-base64 decode"), as data: URIs are read; `isBase64` is the strict test.
+ */
+export function decodeBase64(text: string): Uint8Array | null {
+  const compact = text.replace(/[\t\n\f\r ]+/g, '');
+  const letters = compact.length % 4 === 0 ? compact.replace(/={1,2}$/, '') : compact;
+  // Node ignores what is no letter, and takes those of other alphabets.
+  if (letters.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(letters)) return null;
+  return new Uint8Array(Buffer.from(letters, 'base64'));
 }
 
 /** Characters that are compared at a time: a multiple of 4. */

@@ -1,7 +1,6 @@
 /** The functions of `native-node.ts`, for browsers. */
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { validUtf8Length } from './json/bytes.ts';
-import { ALPHABET, countPadding } from './media/base64.ts';
 
 /** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
 export interface Sha256 {
@@ -58,18 +57,33 @@ export function isUtf8(bytes: Uint8Array): boolean {
   return validUtf8Length(bytes) === bytes.length;
 }
 
-/**
- * Whether a text is base64 as RFC 4648 section 4 writes it: the standard alphabet, padded, without line
- * breaks, unused bits zero (section 3.5). Exactly these texts come out of `encodeBase64` again, so a file and
- * its embedded form stand for one another.
- */
+/** Writes bytes as base64. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES)));
+  }
+  return btoa(pieces.join(''));
+}
+
+/** Arguments of one call. */
+const PIECE_BYTES = 8 * 1024;
+
+/** The bytes of a base64 text that may have white space and lack its padding; null when it is none. */
+export function decodeBase64(text: string): Uint8Array | null {
+  try {
+    const binary = atob(text);
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a text is base64 as `encodeBase64` writes it. */
 export function isBase64(text: string): boolean {
-  if (text.length % 4 !== 0) return false;
-  if (text.length === 0) return true;
-  const padding = countPadding(text);
-  const end = text.length - padding;
-  const foreign = text.search(/[^A-Za-z0-9+/]/);
-  if (foreign !== -1 && foreign !== end) return false;
-  const unusedBits = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
-  return (ALPHABET.indexOf(text.charAt(end - 1)) & unusedBits) === 0;
+  try {
+    return btoa(atob(text)) === text;
+  } catch {
+    return false;
+  }
 }

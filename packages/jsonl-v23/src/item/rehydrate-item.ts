@@ -1,5 +1,5 @@
+import { encodeBase64 } from '#native';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { encodeBase64 } from '../media/base64.ts';
 import {
   assetEntries,
   type FileReference,

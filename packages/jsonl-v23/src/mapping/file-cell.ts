@@ -1,3 +1,4 @@
+import { decodeBase64 } from '#native';
 import { JsonlError } from '../errors.ts';
 import {
   describeValue,
@@ -7,7 +8,6 @@ import {
   setMember,
 } from '../json/json-value.ts';
 import { tryParseJson } from '../json/parse-json.ts';
-import { decodeBase64 } from '../media/base64.ts';
 import { mimeTypeForPath, sniffMimeType } from '../media/mime-type.ts';
 
 /** Whether an object has the form of image and audio cells: `{bytes: base64 or null, path: string or null}`. */
@@ -36,8 +36,6 @@ export function embeddedEntry(base64: string, path: JsonValue): JsonObject {
  * The `assets` of an item from a dataset cell. It returns an object, or a string that is one in JSON, as it is. A file
  * cell, `{bytes, path}`, becomes an embedded entry under the column's name, its type detected from its first bytes or
  * else from its path. Null for a null cell, and for a file cell without bytes and path.
- *
- * @throws JsonlError `assets_not_object`, with the row, for anything else
  */
 export function toAssets(column: string, cell: JsonValue, row: number): JsonObject | null {
   if (cell === null) return null;

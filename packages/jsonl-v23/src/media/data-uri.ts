@@ -1,4 +1,5 @@
-import { decodeBase64, encodeBase64 } from './base64.ts';
+import { decodeBase64, encodeBase64 } from '#native';
+import { asciiText } from '../json/ascii.ts';
 
 /** What a data: URI holds. */
 export interface DataUri {
@@ -47,21 +48,12 @@ function percentDecode(text: string): Uint8Array {
   if (!text.includes('%')) return bytes;
   let to = 0;
   for (let from = 0; from < bytes.length; from++) {
-    const high = bytes[from] === 37 ? hexValue(bytes[from + 1]) : -1;
-    const low = high === -1 ? -1 : hexValue(bytes[from + 2]);
-    if (low === -1) {
-      bytes[to++] = bytes[from] as number;
-    } else {
-      bytes[to++] = high * 16 + low;
-      from += 2;
-    }
+    const digits = bytes[from] === PERCENT ? asciiText(bytes, from + 1, from + 3) : '';
+    const isEscape = /^[0-9a-f]{2}$/i.test(digits);
+    bytes[to++] = isEscape ? Number.parseInt(digits, 16) : (bytes[from] as number);
+    if (isEscape) from += 2;
   }
   return bytes.subarray(0, to);
 }
 
-function hexValue(code: number | undefined): number {
-  if (code === undefined) return -1;
-  if (code >= 48 && code <= 57) return code - 48;
-  const letter = code | 32;
-  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
-}
+const PERCENT = 37;

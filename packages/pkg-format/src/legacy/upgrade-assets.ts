@@ -1,7 +1,8 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
   DEFAULT_MIME_TYPE,
-  decodeBase64 as decodeAnyBase64,
+  decodeBase64,
+  encodeBase64,
   isDataUri,
   mapEntries,
   mimeTypeForPath,
@@ -17,7 +18,6 @@ import {
   jsonPointer,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { decodeBase64, encodeBase64 } from '#byte-tools';
 import { ErrorList, PackageError, quote, toPackageError } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 
@@ -48,8 +48,6 @@ const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename']
  *
  * @param resolveFile finds the file of the archive that a reference means; null if there is none
  * @param location with the file of the item
- * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded; `errors` has the
- *   errors of all entries
  */
 export function upgradeAssets(
   assets: JsonValue,
@@ -190,7 +188,7 @@ function dataUriContent(entry: JsonObject, key: string, uri: string, location: E
  * without `encoding`), other text is the content, and so is text of a textual media type that does not decode to text.
  */
 function decodeContent(entry: JsonObject, key: string, text: string, location: EntryLocation): Uint8Array {
-  const bytes = decodeBase64(text) ?? decodeAnyBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
   const encoding = getMember(entry, 'encoding');
   if (encoding === 'base64' || key === 'base64') {
     if (bytes === null) throw invalidAsset(location, key, `is not valid base64: ${quote(text)}`);
@@ -204,8 +202,6 @@ function decodeContent(entry: JsonObject, key: string, text: string, location: E
 /**
  * The file of the archive that an entry without content refers to; null for an entry with a link, or without any
  * reference.
- *
- * @throws PackageError `package_missing_file` for a name that no file has, unless the entry also has a link
  */
 function referencedFile(
   entry: JsonObject,

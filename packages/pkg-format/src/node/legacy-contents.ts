@@ -4,13 +4,13 @@ import {
   compareUtf8,
   DEFAULT_MIME_TYPE,
   EmbeddedSize,
+  encodeBase64,
   type ItemParts,
   mapEntries,
   sha256Hex,
   sniffMimeType,
 } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
-import { encodeBase64 } from '#byte-tools';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
@@ -56,11 +56,7 @@ export class LegacyContents {
     return bytes;
   }
 
-  /**
-   * Embeds files of the archive in the entries at these JSON Pointers.
-   *
-   * @throws JsonlError `line_too_long` for an item that is longer than a line with its files
-   */
+  /** Embeds files of the archive in the entries at these JSON Pointers. */
   async embed(
     item: JsonObject,
     files: ReadonlyMap<string, string>,

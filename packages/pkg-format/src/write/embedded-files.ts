@@ -1,7 +1,9 @@
 import {
+  decodeBase64,
   extensionForMimeType,
   filesOfPart,
   type ItemParts,
+  isBase64,
   isCheckerFile,
   isEmbeddedChecker,
   type LinkedFile,
@@ -18,7 +20,6 @@ import {
   jsonPointer,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import { decodeBase64 } from '#byte-tools';
 import type { ExportItem } from './export-dataset.ts';
 
 /** Content that an item embeds and a package keeps as a file. */
@@ -85,41 +86,23 @@ function moveLinkedOut(
 ): ItemParts {
   const moved = (file: LinkedFile): string => {
     // The content is left out of the text, so the entry has none.
-    const { encoding: _, data: __, ...rest } = parseStored(file.before + file.after) as JsonObject;
-    const mimeType = getMember(rest, 'mime_type');
+    const entry = parseStored(file.before + file.after) as JsonObject;
     const { pointer, sha256, byteLength } = file;
-    const path = pathFor({
-      folder: isCheckerFile(file) ? 'checkers' : 'assets',
-      pointer,
-      ownPath: ownPathOf(rest),
-      extension: typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '',
-      sha256,
-      byteLength,
-      bytes: null,
-    });
-    return canonicalJson({ ...rest, path });
+    const folder = isCheckerFile(file) ? 'checkers' : 'assets';
+    return canonicalJson(moveOut(entry, folder, pointer, { sha256, byteLength, bytes: null }, pathFor));
   };
-  const { payload, answer, assets, checker } = parts;
+  const { assets, checker } = parts;
   return {
-    payload,
-    answer,
-    assets: assets === null ? null : replaceLinked(assets, filesOfPart(linkedFiles, 'assets'), moved),
-    checker: checker === null ? null : replaceLinked(checker, filesOfPart(linkedFiles, 'checker'), moved),
+    ...parts,
+    assets: assets && replaceLinked(assets, filesOfPart(linkedFiles, 'assets'), moved),
+    checker: checker && replaceLinked(checker, filesOfPart(linkedFiles, 'checker'), moved),
   };
 }
 
 function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
   const moved = (entry: JsonValue, name: string | number): JsonValue => {
-    if (!isJsonObject(entry)) return entry;
-    const mimeType = getMember(entry, 'mime_type');
-    if (typeof mimeType !== 'string') return entry;
-    return externalize(
-      entry,
-      'assets',
-      jsonPointer(['assets', name]),
-      extensionForMimeType(mimeType),
-      pathFor,
-    );
+    if (!isJsonObject(entry) || typeof getMember(entry, 'mime_type') !== 'string') return entry;
+    return externalize(entry, 'assets', jsonPointer(['assets', name]), pathFor);
   };
   return canonicalJson(mapEntries(parseStored(text), moved));
 }
@@ -127,38 +110,41 @@ function moveAssetsOut(text: string, pathFor: (file: EmbeddedFile) => string): s
 function moveCheckerOut(text: string, pathFor: (file: EmbeddedFile) => string): string {
   const checker = parseStored(text);
   if (!isEmbeddedChecker(checker)) return text;
-  const mimeType = getMember(checker, 'mime_type');
-  const extension = typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '';
-  return canonicalJson(externalize(checker, 'checkers', '/checker', extension, pathFor));
+  return canonicalJson(externalize(checker, 'checkers', '/checker', pathFor));
 }
 
 function externalize(
   entry: JsonObject,
   folder: EmbeddedFile['folder'],
   pointer: string,
-  extension: string,
   pathFor: (file: EmbeddedFile) => string,
 ): JsonObject {
   const bytes = contentOf(entry);
   if (bytes === null) return entry;
-  const { encoding: _, data: __, ...rest } = entry;
-  const path = pathFor({
-    ...{ folder, pointer, ownPath: ownPathOf(entry), extension, bytes },
-    sha256: sha256Hex(bytes),
-    byteLength: bytes.byteLength,
-  });
-  return { ...rest, path };
+  const { byteLength } = bytes;
+  return moveOut(entry, folder, pointer, { sha256: sha256Hex(bytes), byteLength, bytes }, pathFor);
 }
 
-function ownPathOf(entry: JsonObject): string | null {
-  const path = getMember(entry, 'path');
-  return typeof path === 'string' ? path : null;
+/** An entry with the path of its content in place of the content. */
+function moveOut(
+  entry: JsonObject,
+  folder: EmbeddedFile['folder'],
+  pointer: string,
+  content: Pick<EmbeddedFile, 'sha256' | 'byteLength' | 'bytes'>,
+  pathFor: (file: EmbeddedFile) => string,
+): JsonObject {
+  const { encoding: _, data: __, ...rest } = entry;
+  const [mimeType, path] = [getMember(rest, 'mime_type'), getMember(rest, 'path')];
+  const extension = typeof mimeType === 'string' ? extensionForMimeType(mimeType) : '';
+  const ownPath = typeof path === 'string' ? path : null;
+  return { ...rest, path: pathFor({ folder, pointer, ownPath, extension, ...content }) };
 }
 
 function contentOf(entry: JsonObject): Uint8Array | null {
   const data = getMember(entry, 'data');
-  if (typeof data !== 'string' || getMember(entry, 'encoding') !== 'base64') return null;
-  return decodeBase64(data);
+  // In another spelling, the file would not become this text again.
+  const isExact = typeof data === 'string' && getMember(entry, 'encoding') === 'base64' && isBase64(data);
+  return isExact ? decodeBase64(data) : null;
 }
 
 function parseStored(text: string): JsonValue {

@@ -17,24 +17,12 @@ export function crc32(bytes: Uint8Array, value: number): number {
   return zlibCrc32(bytes, value);
 }
 
-/** The bytes of a base64 text; null unless encoding them gives exactly this text (RFC 4648 section 4). */
-export function decodeBase64(text: string): Uint8Array | null {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : null;
-}
-
-/** The base64 text of bytes (RFC 4648 section 4). */
-export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
-}
-
 /**
  * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
  * frees the inflater. (`DecompressionStream` of Node 22.19 ignores bytes after the end.)
  *
  * @param isTransient whether the memory of a chunk is freed when the next one is asked for: left to the garbage
  *   collector, it would make it mark the whole heap for every 50 MB
- * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
  */
 export async function* inflateRaw(
   packed: AsyncIterable<Uint8Array>,

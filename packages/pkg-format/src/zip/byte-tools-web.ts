@@ -1,23 +1,14 @@
-import { decodeBase64 as decodeAnyBase64, isBase64 } from '@svc/jsonl-v23/internal';
 import { entryError } from '../errors.ts';
 import type { ZipEntry } from './entry-name.ts';
 
-export { encodeBase64 } from '@svc/jsonl-v23/internal';
-
 /** A decompressor may emit the whole output of one piece as one chunk, up to 1032 times as large. */
 const PIECE_BYTES = 8 * 1024;
-
-/** The bytes of a base64 text; null unless encoding them gives exactly this text (RFC 4648 section 4). */
-export function decodeBase64(text: string): Uint8Array | null {
-  return isBase64(text) ? decodeAnyBase64(text) : null;
-}
 
 /**
  * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
  * frees the inflater.
  *
  * @param _isTransient makes no difference here
- * @throws PackageError `package_corrupt` if the data is broken or cut off, or if bytes follow its end; errors of `packed`
  */
 export async function* inflateRaw(
   packed: AsyncIterable<Uint8Array>,
@@ -69,46 +60,20 @@ export function inflateSmall(): null {
 }
 
 /**
- * The CRC-32 of ZIP (ISO 3309, polynomial 0xEDB88320), four bytes at a time.
+ * The CRC-32 of ZIP (ISO 3309, polynomial 0xEDB88320).
  *
  * @param value the checksum of the bytes before; 0 at the start
  */
 export function crc32(bytes: Uint8Array, value: number): number {
-  table ??= createTable();
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  table ??= Int32Array.from({ length: 256 }, (_, byte) => {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+    return crc;
+  });
   let crc = ~value;
-  let at = 0;
-  for (const end = bytes.byteLength - 3; at < end; at += 4) {
-    crc ^= view.getInt32(at, true);
-    crc =
-      lookUp(table, 3, crc) ^
-      lookUp(table, 2, crc >>> 8) ^
-      lookUp(table, 1, crc >>> 16) ^
-      lookUp(table, 0, crc >>> 24);
-  }
-  for (; at < bytes.byteLength; at += 1) crc = (crc >>> 8) ^ lookUp(table, 0, crc ^ view.getUint8(at));
+  for (const byte of bytes) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 0xff] as number);
   return ~crc >>> 0;
 }
 
-/** The checksum of each byte followed by 0 to 3 zero bytes; 256 numbers each. */
+/** The checksum of each byte. */
 let table: Int32Array | undefined;
-
-function lookUp(numbers: Int32Array, zeroBytes: number, byte: number): number {
-  return numbers[zeroBytes * 256 + (byte & 0xff)] as number;
-}
-
-function createTable(): Int32Array {
-  const numbers = new Int32Array(4 * 256);
-  for (let byte = 0; byte < 256; byte += 1) {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-    numbers[byte] = crc;
-  }
-  for (let zeroBytes = 1; zeroBytes < 4; zeroBytes += 1) {
-    for (let byte = 0; byte < 256; byte += 1) {
-      const before = lookUp(numbers, zeroBytes - 1, byte);
-      numbers[zeroBytes * 256 + byte] = (before >>> 8) ^ lookUp(numbers, 0, before);
-    }
-  }
-  return numbers;
-}

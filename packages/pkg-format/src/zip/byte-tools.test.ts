@@ -67,23 +67,6 @@ describe.each([
     );
   });
 
-  it('read base64 back', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const text = Buffer.from(bytes).toString('base64');
-        expect(tools.encodeBase64(bytes)).toBe(text);
-        expect(Buffer.from(tools.decodeBase64(text) ?? '')).toEqual(Buffer.from(bytes));
-      }),
-    );
-  });
-
-  it.each(['A', 'AA', 'AAA', 'QR==', 'AAA\n', ' AAAA', 'AA=A', '-_-_', 'AAAA=', '='])(
-    'refuse %j, which is not canonical base64',
-    (text) => {
-      expect(tools.decodeBase64(text)).toBeNull();
-    },
-  );
-
   it('inflate what zlib deflates', async () => {
     await fc.assert(
       fc.asyncProperty(content, packing, chunkSize, async (bytes, options, size) => {
