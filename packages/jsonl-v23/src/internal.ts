@@ -166,7 +166,7 @@ export {
 } from './mapping/choices.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { ANSWER_KINDS, type ColumnUse, columnUses, mappedColumns, withUnmapped } from './mapping/mapping.ts';
-export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
+export { MAPPING_SCHEMA } from './mapping/read-mapping.ts';
 export { isConversation } from './mapping/row-to-item.ts';
 export { suggestFromNames } from './mapping/suggest-from-names.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { JsonlError } from '../errors.ts';
-import { MAX_PATTERN_LENGTH } from './mapping-schema.ts';
+import { MAX_PATTERN_LENGTH } from './mapping.ts';
 
 /** Instructions of a pattern, in which repetitions such as `{1000}` are written out. */
 const MAX_PROGRAM_SIZE = 2_000;
@@ -18,7 +18,6 @@ export interface AnswerPattern {
  * syntax without look-around and back-references.
  *
  * @param maxSteps instructions times characters that a text may take
- * @throws JsonlError `invalid_mapping` for a pattern that cannot be used
  *
  * @example compileAnswerPattern('####\\s*(\\S+)').extract('6 * 12 = 72\n#### 72', 0) // '72'
  */

@@ -14,8 +14,6 @@ const MAX_INT64 = 2n ** 63n - 1n;
 /**
  * The value of a cell in a type that the mapping gives to its column. Null stays null, and a word for a missing value is
  * null in any type but `string`.
- *
- * @throws JsonlError `invalid_row` if the value does not fit
  */
 export function castCell(column: string, type: ColumnType, cell: JsonValue, row: number): JsonValue {
   const value = cast(type, cell);

@@ -288,14 +288,14 @@ describe('compileMapping', () => {
   it.each<[object, string]>([
     [{ prompt_column: 'q' }, 'A mapping must not have the member "prompt_column"'],
     [{ promptColumn: 'q', answercolumn: 'a' }, 'A mapping must not have the member "answercolumn"'],
-    [{}, 'A mapping must have a promptColumn or a promptTemplate'],
+    [{}, 'A mapping must have promptColumn or promptTemplate'],
     [
       { promptColumn: 'q', promptTemplate: '{q}' },
       'A mapping must not have both promptColumn and promptTemplate',
     ],
     [
       { promptColumn: 'q', answerColumn: 'q', answerIs: 'index' },
-      'A mapping with answers by index must have choices',
+      'A mapping with answerIs index must have choicesColumn or choicesColumns',
     ],
   ])('refuses the mapping %j', (mapping, message) => {
     expect(

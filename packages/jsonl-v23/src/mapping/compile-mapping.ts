@@ -2,19 +2,12 @@ import { checkNumber } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { ExactNumber, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import { isDeeper, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { compileAnswerPattern } from './answer-pattern.ts';
 import { castCell } from './cast-cell.ts';
-import {
-  type ColumnType,
-  checkMappingBounds,
-  type Mapping,
-  mappedColumns,
-  metaEntries,
-  withUnmapped,
-} from './mapping.ts';
-import { unknownMembers } from './read-mapping.ts';
+import { type ColumnType, type Mapping, mappedColumns, metaEntries, withUnmapped } from './mapping.ts';
+import { checkMapping } from './read-mapping.ts';
 import { type CompiledMapping, rowToItem } from './row-to-item.ts';
 import { parseTemplate } from './template.ts';
 
@@ -69,8 +62,7 @@ export function compileMapping(
     throw new TypeError(`split must be a string, got ${typeof defaultSplit}.`);
   if (features && !Array.isArray(features))
     throw new TypeError(`features must be an array, got ${typeof features}.`);
-  checkMembers(given);
-  checkMappingBounds(given);
+  checkMapping(given);
   if (given.keepUnmapped === true && !features) {
     throw new JsonlError('invalid_mapping', 'A mapping with keepUnmapped needs the features of the table');
   }
@@ -103,35 +95,6 @@ export function compileMapping(
     }
   };
 }
-
-function checkMembers(mapping: Mapping): void {
-  const [unknown] = unknownMembers(mapping);
-  if (unknown !== undefined) {
-    throw new JsonlError('invalid_mapping', `A mapping must not have the member ${JSON.stringify(unknown)}`);
-  }
-  const { promptColumn, promptTemplate } = mapping;
-  if (typeof promptColumn !== 'string' && typeof promptTemplate !== 'string') {
-    throw new JsonlError('invalid_mapping', 'A mapping must have a promptColumn or a promptTemplate');
-  }
-  for (const [one, other] of EXCLUSIVE) {
-    if (mapping[one] !== undefined && mapping[other] !== undefined) {
-      throw new JsonlError('invalid_mapping', `A mapping must not have both ${one} and ${other}`);
-    }
-  }
-  const { answerIs = 'text', answerColumn, answerPattern, choicesColumn, choicesColumns = [] } = mapping;
-  if (answerIs !== 'text' && choicesColumn === undefined && choicesColumns.length === 0) {
-    throw new JsonlError('invalid_mapping', `A mapping with answers by ${answerIs} must have choices`);
-  }
-  if (answerColumn === undefined && (answerIs !== 'text' || answerPattern !== undefined)) {
-    throw new JsonlError('invalid_mapping', 'A mapping with a rule for answers must have an answerColumn');
-  }
-}
-
-const EXCLUSIVE = [
-  ['promptColumn', 'promptTemplate'],
-  ['systemPromptColumn', 'systemPromptTemplate'],
-  ['choicesColumn', 'choicesColumns'],
-] as const;
 
 function compile(mapping: Mapping, maxPatternSteps: number | undefined): CompiledMapping {
   const { promptTemplate, systemPromptTemplate, answerPattern } = mapping;
@@ -166,15 +129,6 @@ function checkDepth(item: JsonObject, row: number): void {
   if (!isDeeper(item, DEFAULT_MAX_DEPTH)) return;
   const message = `Row ${row} is nested more than ${DEFAULT_MAX_DEPTH} levels deep`;
   throw new JsonlError('invalid_row', message, { row });
-}
-
-function isDeeper(value: JsonValue, depthLeft: number): boolean {
-  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
-  if (depthLeft === 0) return true;
-  if (Array.isArray(value)) return value.some((member) => isDeeper(member, depthLeft - 1));
-  // Each row comes here: no list of its values is made.
-  for (const key in value) if (isDeeper(value[key] as JsonValue, depthLeft - 1)) return true;
-  return false;
 }
 
 function columnNotFound(column: string, row?: number): JsonlError {

@@ -4,6 +4,9 @@ import type { JsonValue } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
 import { parseTemplate, templateColumns } from './template.ts';
 
+/** Characters of an answer pattern: a longer one is probably a mistake or an attack. */
+export const MAX_PATTERN_LENGTH = 500;
+
 /** A type that a mapping may give to a column, in place of the inferred one. */
 export type ColumnType = 'string' | 'int64' | 'float64' | 'bool' | 'json';
 
@@ -58,7 +61,20 @@ export interface Mapping {
   readonly invalidRows?: 'fail' | 'skip';
 }
 
-/** The keys of `meta`, each with its column. */
+/** A suggested mapping, and why each of its members was chosen. */
+export interface Suggestion {
+  readonly mapping: Mapping;
+  /** Member of the mapping, as requests name it → one sentence. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** What a person must decide or know before an import, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** A part of a suggestion, and the columns that it uses. */
+export interface SuggestedPart extends Suggestion {
+  readonly columns: readonly string[];
+}
+
 export function metaEntries({ metaColumns = [] }: Mapping): [key: string, column: string][] {
   if (!Array.isArray(metaColumns)) return Object.entries(metaColumns);
   return [...new Set<string>(metaColumns)].map((column) => [column, column]);
@@ -136,11 +152,7 @@ const MAX_CONSTANT_BYTES: number = 64 * 1024;
 /** Every place repeats the cell. No prompt repeats one value as often; different columns are not limited by it. */
 const MAX_COLUMN_PLACES = 20;
 
-/**
- * Checks what a mapping adds to every item and how often it repeats a column.
- *
- * @throws JsonlError `invalid_mapping` with the path of the largest constant, or of the column; as `parseTemplate`
- */
+/** Checks what a mapping adds to every item and how often it repeats a column. */
 export function checkMappingBounds(mapping: Mapping): void {
   const constants = constantBytes(mapping);
   const total = Object.values(constants).reduce((sum, bytes) => sum + bytes, 0);

@@ -1,4 +1,5 @@
 import { JsonlError } from '../errors.ts';
+import type { JsonSchema } from '../item/item.ts';
 import {
   describeValue,
   getMember,
@@ -8,41 +9,146 @@ import {
   setMember,
 } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
-import { ANSWER_KINDS, type ColumnType, checkMappingBounds, type Mapping } from './mapping.ts';
+import { ANSWER_KINDS, checkMappingBounds, MAX_PATTERN_LENGTH, type Mapping } from './mapping.ts';
+import { MAX_TEMPLATE_LENGTH } from './template.ts';
 
-type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | 'flag' | readonly string[];
+/** What a key of a mapping holds, as requests and files have it. */
+interface MappingKey {
+  readonly wanted: string;
+  readonly isValid: (value: JsonValue) => boolean;
+  readonly schema: JsonSchema;
+}
 
-/** The keys of a mapping as requests and files have it, each with its member and what it holds. */
-const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]>> = {
-  prompt_column: ['promptColumn', 'text'],
-  prompt_template: ['promptTemplate', 'text'],
-  answer_column: ['answerColumn', 'text'],
-  answer_pattern: ['answerPattern', 'text'],
-  answer_is: ['answerIs', Object.keys(ANSWER_KINDS)],
-  default_type: ['defaultType', 'text'],
-  type_column: ['typeColumn', 'text'],
-  meta_columns: ['metaColumns', 'columns by key'],
-  criteria_columns: ['criteriaColumns', 'texts'],
-  choices_column: ['choicesColumn', 'text'],
-  choices_columns: ['choicesColumns', 'texts'],
-  assets_column: ['assetsColumn', 'text'],
-  system_prompt_column: ['systemPromptColumn', 'text'],
-  system_prompt_template: ['systemPromptTemplate', 'text'],
-  id_column: ['idColumn', 'text'],
-  tags_columns: ['tagsColumns', 'texts'],
-  checker: ['checker', 'checker'],
-  checker_column: ['checkerColumn', 'text'],
-  keep_unmapped: ['keepUnmapped', 'flag'],
-  tags: ['tags', 'texts'],
-  types: ['types', 'types'],
-  invalid_rows: ['invalidRows', ['fail', 'skip']],
+const MAX_COLUMNS = 1000;
+const COLUMN_TYPES: readonly JsonValue[] = ['string', 'int64', 'float64', 'bool', 'json'];
+
+const isText = (value: JsonValue): boolean => typeof value === 'string' && value !== '';
+
+const isTexts = (value: JsonValue): boolean =>
+  Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
+
+const hasOnly = (value: JsonValue, isValid: (member: JsonValue) => boolean): boolean =>
+  isJsonObject(value) && Object.keys(value).every((key) => isValid(getMember(value, key) ?? null));
+
+const text = (maxLength: number, description: string): MappingKey => ({
+  wanted: 'a text that is not empty',
+  isValid: isText,
+  schema: { type: ['string', 'null'], minLength: 1, maxLength, description },
+});
+
+const column = (description: string): MappingKey => text(1024, description);
+
+const texts = (description: string): MappingKey => ({
+  wanted: 'an array of different texts',
+  isValid: isTexts,
+  schema: {
+    type: ['array', 'null'],
+    items: { type: 'string', minLength: 1 },
+    maxItems: MAX_COLUMNS,
+    uniqueItems: true,
+    description,
+  },
+});
+
+const oneOf = (words: readonly JsonValue[], description: string): MappingKey => ({
+  wanted: `one of ${words.join(', ')}`,
+  isValid: (value) => words.includes(value),
+  schema: { type: ['string', 'null'], enum: [...words, null], description },
+});
+
+const KEYS: Readonly<Record<string, MappingKey>> = {
+  prompt_column: column('becomes the prompt; a list of {role, content} becomes the messages'),
+  prompt_template: text(MAX_TEMPLATE_LENGTH, 'text with {column} placeholders; {{ is a brace'),
+  answer_column: column('becomes the answer'),
+  answer_pattern: text(
+    MAX_PATTERN_LENGTH,
+    'its first group is taken from the answer’s text; a row that does not match is invalid',
+  ),
+  answer_is: oneOf(
+    Object.keys(ANSWER_KINDS),
+    `what the answer is; all but \`text\` must name a choice, whose text becomes the answer: ${Object.entries(
+      ANSWER_KINDS,
+    )
+      .map(([kind, meaning]) => `\`${kind}\`, ${meaning}`)
+      .join('; ')}`,
+  ),
+  default_type: text(1024, 'the type of every item; `freeform` where it is absent'),
+  type_column: column('has the items’ types'),
+  meta_columns: {
+    wanted: 'an object of columns or an array of them',
+    isValid: (value) => isTexts(value) || hasOnly(value, isText),
+    schema: {
+      description: 'key in `meta` → column; an array of columns means keys of the same names',
+      anyOf: [
+        {
+          type: 'object',
+          additionalProperties: { type: 'string', minLength: 1 },
+          maxProperties: MAX_COLUMNS,
+        },
+        texts('columns').schema,
+      ],
+    },
+  },
+  criteria_columns: texts('become the criteria, in this order'),
+  choices_column: column(
+    'becomes the choices: an array, an object of labels and texts or of parallel arrays, or a text that is one of them',
+  ),
+  choices_columns: texts('become one choice each'),
+  assets_column: column('becomes the assets'),
+  system_prompt_column: column('becomes the system prompt'),
+  system_prompt_template: text(MAX_TEMPLATE_LENGTH, 'as prompt_template'),
+  id_column: column('becomes the id; without it the id is <split or section>-<row index>'),
+  tags_columns: texts('their values become tags'),
+  checker: {
+    wanted: 'an object or a text',
+    isValid: (value) => typeof value === 'string' || isJsonObject(value),
+    schema: { type: ['object', 'string', 'null'], description: 'how the output of every item is scored' },
+  },
+  checker_column: column('has the items’ checkers: objects, also as JSON, or names of checkers'),
+  keep_unmapped: {
+    wanted: 'true or false',
+    isValid: (value) => typeof value === 'boolean',
+    schema: {
+      type: ['boolean', 'null'],
+      description: 'whether the columns that no other key names are kept in `meta`, under their names',
+    },
+  },
+  tags: texts('tags of every item'),
+  types: {
+    wanted: `an object from columns to ${COLUMN_TYPES.join(', ')}`,
+    isValid: (value) => hasOnly(value, (type) => COLUMN_TYPES.includes(type)),
+    schema: {
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string', enum: COLUMN_TYPES },
+      maxProperties: MAX_COLUMNS,
+      description: 'column → type, which overrides inference; a value that does not fit is an invalid row',
+    },
+  },
+  invalid_rows: oneOf(
+    ['fail', 'skip'],
+    '`skip` leaves out the rows that do not become items, and counts them',
+  ),
 };
 
-/** The members that a mapping cannot have: a misspelt one, or `prompt_column` for `promptColumn`. */
-export function unknownMembers(mapping: object): string[] {
-  const members = new Set<string>(Object.values(KEYS).map(([member]) => member));
-  return Object.keys(mapping).filter((name) => !members.has(name));
-}
+const hasText = (key: string): JsonSchema => ({
+  type: 'object',
+  properties: { [key]: { type: 'string' } },
+  required: [key],
+});
+
+/** The JSON Schema (2020-12) of a mapping as requests and files have it; null means absent. */
+export const MAPPING_SCHEMA: JsonSchema = {
+  type: 'object',
+  description:
+    'which column becomes which part of an item; one of prompt_column and prompt_template is required; a column is in at most 20 places, and what every item gets alike (checker, tags, default_type, the texts of templates, keys of meta) has at most 64 KiB together',
+  properties: Object.fromEntries(Object.entries(KEYS).map(([key, { schema }]) => [key, schema])),
+  anyOf: [hasText('prompt_column'), hasText('prompt_template')],
+  additionalProperties: false,
+};
+
+/** The member of a {@link Mapping} for a key: `promptColumn` for `prompt_column`. */
+const memberOf = (key: string): keyof Mapping =>
+  key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof Mapping;
 
 /** A mapping has at most one of these keys. */
 const EXCLUSIVE_KEYS = [
@@ -51,7 +157,45 @@ const EXCLUSIVE_KEYS = [
   ['choices_column', 'choices_columns'],
 ] as const;
 
-const TYPES: readonly ColumnType[] = ['string', 'int64', 'float64', 'bool', 'json'];
+/**
+ * Checks which members a mapping has together.
+ *
+ * @param nameOf what the author of the mapping calls the member of a key
+ */
+export function checkMembers(mapping: Mapping, nameOf: (key: string) => string): void {
+  const isGiven = (key: string): boolean => mapping[memberOf(key)] !== undefined;
+  const check = (isValid: boolean, key: string, needs: string, ...others: string[]): void => {
+    if (!isValid) throw invalid([key], `A mapping ${needs} ${others.map(nameOf).join(' or ')}`);
+  };
+  check(
+    isGiven('prompt_column') || isGiven('prompt_template'),
+    'prompt_column',
+    'must have',
+    ...EXCLUSIVE_KEYS[0],
+  );
+  for (const [one, other] of EXCLUSIVE_KEYS) {
+    const needs = `must not have both ${nameOf(one)} and`;
+    check(!isGiven(one) || !isGiven(other), other, needs, other);
+  }
+  const { answerIs = 'text', choicesColumns = [] } = mapping;
+  const hasChoices = isGiven('choices_column') || choicesColumns.length > 0;
+  const needs = `with ${nameOf('answer_is')} ${answerIs} must have`;
+  check(answerIs === 'text' || hasChoices, 'answer_is', needs, 'choices_column', 'choices_columns');
+  const rule = answerIs === 'text' ? 'answer_pattern' : 'answer_is';
+  const hasRule = rule === 'answer_is' || isGiven(rule);
+  check(!hasRule || isGiven('answer_column'), rule, `with ${nameOf(rule)} must have`, 'answer_column');
+}
+
+/** Checks a mapping as programs write it, with camelCase members. */
+export function checkMapping(mapping: Mapping): void {
+  const members = new Set<string>(Object.keys(KEYS).map(memberOf));
+  const unknown = Object.keys(mapping).find((name) => !members.has(name));
+  if (unknown !== undefined) {
+    throw new JsonlError('invalid_mapping', `A mapping must not have the member ${JSON.stringify(unknown)}`);
+  }
+  checkMembers(mapping, memberOf);
+  checkMappingBounds(mapping);
+}
 
 /**
  * Reads a mapping as requests and files have it, with snake_case keys; null means absent. What it adds to every item
@@ -64,82 +208,32 @@ const TYPES: readonly ColumnType[] = ['string', 'int64', 'float64', 'bool', 'jso
  */
 export function readMapping(value: JsonValue): Mapping {
   if (!isJsonObject(value)) throw invalid([], `A mapping must be an object, got ${describeValue(value)}`);
-  const mapping: Record<string, unknown> = {};
+  const members: Record<string, JsonValue> = {};
   for (const [key, member] of Object.entries(value)) {
     const known = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (known === undefined) {
       throw invalid([key], `A mapping must not have the key ${JSON.stringify(key.slice(0, 100))}`);
     }
     if (member === null) continue;
-    const [name, kind] = known;
-    checkMember(key, kind, member);
-    mapping[name] = member;
+    if (!known.isValid(member)) {
+      throw invalid([key], `${key} must be ${known.wanted}, got ${describeValue(member)}`);
+    }
+    members[memberOf(key)] = member;
   }
-  if (mapping['promptColumn'] === undefined && mapping['promptTemplate'] === undefined) {
-    throw invalid(['prompt_column'], 'A mapping must have prompt_column or prompt_template');
-  }
-  const isGiven = (key: string): boolean => (getMember(value, key) ?? null) !== null;
-  for (const [one, other] of EXCLUSIVE_KEYS) {
-    if (isGiven(one) && isGiven(other))
-      throw invalid([other], `A mapping must not have both ${one} and ${other}`);
-  }
-  checkAnswerRules(mapping as Mapping);
-  checkMappingBounds(mapping as Mapping);
-  return mapping as Mapping;
-}
-
-/** What rules for answers need. */
-function checkAnswerRules(mapping: Mapping): void {
-  const { answerIs = 'text', answerColumn, answerPattern, choicesColumn, choicesColumns = [] } = mapping;
-  if (answerIs !== 'text' && choicesColumn === undefined && choicesColumns.length === 0) {
-    const needed = 'choices_column or choices_columns';
-    throw invalid(['answer_is'], `A mapping with answer_is ${answerIs} must have ${needed}`);
-  }
-  const rule = answerIs === 'text' ? 'answer_pattern' : 'answer_is';
-  if (answerColumn === undefined && (rule === 'answer_is' || answerPattern !== undefined)) {
-    throw invalid([rule], `A mapping with ${rule} must have answer_column`);
-  }
+  const mapping = members as Mapping;
+  checkMembers(mapping, (key) => key);
+  checkMappingBounds(mapping);
+  return mapping;
 }
 
 /** Writes a mapping as requests and files have it. */
 export function writeMapping(mapping: Mapping): JsonObject {
   const written: JsonObject = {};
-  for (const [key, [name]] of Object.entries(KEYS)) {
-    const member = mapping[name];
+  for (const key of Object.keys(KEYS)) {
+    const member = mapping[memberOf(key)];
     if (member !== undefined) setMember(written, key, member as JsonValue);
   }
   return written;
-}
-
-function checkMember(key: string, kind: Kind, value: JsonValue): void {
-  const expect = (isValid: boolean, what: string): void => {
-    if (!isValid) throw invalid([key], `${key} must be ${what}, got ${describeValue(value)}`);
-  };
-  if (Array.isArray(kind)) {
-    expect(typeof value === 'string' && kind.includes(value), `one of ${kind.join(', ')}`);
-  } else if (kind === 'text') expect(isText(value), 'a text that is not empty');
-  else if (kind === 'texts') expect(isTexts(value), 'an array of different texts');
-  else if (kind === 'flag') expect(typeof value === 'boolean', 'true or false');
-  else if (kind === 'checker')
-    expect(typeof value === 'string' || isJsonObject(value), 'an object or a text');
-  else if (kind === 'columns by key') {
-    expect(isTexts(value) || hasOnly(value, isText), 'an object of columns or an array of them');
-  } else {
-    expect(
-      hasOnly(value, (type) => TYPES.some((known) => known === type)),
-      `an object from columns to ${TYPES.join(', ')}`,
-    );
-  }
-}
-
-const isText = (value: JsonValue): boolean => typeof value === 'string' && value !== '';
-
-const isTexts = (value: JsonValue): boolean =>
-  Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
-
-function hasOnly(value: JsonValue, isValid: (member: JsonValue) => boolean): boolean {
-  if (!isJsonObject(value)) return false;
-  return Object.keys(value).every((key) => isValid(getMember(value, key) ?? null));
 }
 
 function invalid(path: readonly string[], message: string): JsonlError {

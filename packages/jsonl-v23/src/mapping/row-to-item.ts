@@ -20,7 +20,6 @@ import { fillTemplate, type Template } from './template.ts';
 /** A mapping whose templates and pattern are compiled. */
 export interface CompiledMapping {
   readonly mapping: Mapping;
-  /** The keys of `meta`, each with its column. */
   readonly meta: readonly (readonly [key: string, column: string])[];
   readonly promptTemplate: Template | null;
   readonly systemPromptTemplate: Template | null;
@@ -31,7 +30,6 @@ export interface CompiledMapping {
  * The item of a row that has all mapped columns, before it is checked.
  *
  * @param madeId its id without an id column
- * @throws JsonlError `invalid_row`, `assets_not_object`
  */
 export function rowToItem(
   compiled: CompiledMapping,

@@ -2,7 +2,7 @@ import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value
 import { choiceLabel, choicesMeant } from './choices.ts';
 import { COLUMN_NAMES, isAnswerName, isNumberName, plainName } from './column-names.ts';
 import type { MappableFeature } from './compile-mapping.ts';
-import type { AnswerKind, Mapping } from './mapping.ts';
+import type { AnswerKind, Suggestion } from './mapping.ts';
 
 /** The answer after `####`, on the last line. */
 const MARKED_PATTERN = '####\\s*(\\S+)';
@@ -13,20 +13,13 @@ const NUMBER =
 /** A longer text is not a number. */
 const MAX_NUMBER_LENGTH = 64;
 
-/** The column of the answer and what its values say: a pattern, a type, what the answer is. */
-export interface SuggestedAnswer {
-  readonly mapping: Pick<Mapping, 'answerColumn' | 'answerPattern' | 'answerIs' | 'defaultType'>;
-  readonly reasons: Readonly<Record<string, string>>;
-  readonly warnings: readonly string[];
-}
-
 /** A row with the choices that its mapping gives it; null without a rule for choices. */
 export interface AnsweredRow {
   readonly row: JsonObject;
   readonly choices: readonly JsonValue[] | null;
 }
 
-const NOTHING: SuggestedAnswer = { mapping: {}, reasons: {}, warnings: [] };
+const NOTHING: Suggestion = { mapping: {}, reasons: {}, warnings: [] };
 const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
 
 /**
@@ -39,7 +32,7 @@ export function suggestAnswer(
   features: readonly MappableFeature[],
   rows: readonly AnsweredRow[],
   hasChoices: boolean,
-): SuggestedAnswer {
+): Suggestion {
   const usable = features.filter(({ dtype }) => !MEDIA.test(dtype));
   const named = COLUMN_NAMES.target.flatMap((wanted) =>
     usable.filter(({ name }) => plainName(name) === wanted),
@@ -60,7 +53,7 @@ export function suggestAnswer(
 }
 
 /** Lower is better. */
-function rankOf(name: string, { mapping, warnings }: SuggestedAnswer, hasChoices: boolean): number {
+function rankOf(name: string, { mapping, warnings }: Suggestion, hasChoices: boolean): number {
   if (hasChoices) return warnings.length;
   return mapping.defaultType === 'numeric' && (mapping.answerPattern !== undefined || isNumberName(name))
     ? 0
@@ -72,7 +65,7 @@ export function suggestAnswerRule(
   name: string,
   rows: readonly AnsweredRow[],
   hasChoices: boolean,
-): SuggestedAnswer {
+): Suggestion {
   const answered = rows.filter(({ row }) => (row[name] ?? '') !== '');
   if (answered.length === 0) return NOTHING;
   const answers = answered.map(({ row }) => row[name] as JsonValue);
@@ -109,7 +102,7 @@ function byChoices(
   name: string,
   answers: readonly JsonValue[],
   choices: readonly (readonly JsonValue[])[],
-): SuggestedAnswer {
+): Suggestion {
   const isRead = (kind: AnswerKind): boolean => readingOf(kind, answers, choices) !== null;
   const haveLabels = choices.every((each) => each.some((choice) => choiceLabel(choice) !== null));
   const areCounted = isRead('index') || isRead('number');
@@ -143,7 +136,7 @@ const MEANINGS: Readonly<Partial<Record<AnswerKind, string>>> = {
   number: 'the number of a choice, counted from 1',
 };
 
-function answerIs(kind: Exclude<AnswerKind, 'text'>): SuggestedAnswer {
+function answerIs(kind: Exclude<AnswerKind, 'text'>): Suggestion {
   return { mapping: { answerIs: kind }, reasons: { answer_is: REASONS[kind] }, warnings: [] };
 }
 

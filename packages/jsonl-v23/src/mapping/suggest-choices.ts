@@ -2,16 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { readChoices } from './choices.ts';
 import { COLUMN_NAMES, isRightName, isSeriesStem, isWrongName, plainName } from './column-names.ts';
 import type { MappableFeature } from './compile-mapping.ts';
-import type { Mapping } from './mapping.ts';
-
-/** Columns with the choices of each row, and why. */
-export interface SuggestedChoices {
-  readonly mapping: Pick<Mapping, 'choicesColumn' | 'choicesColumns'>;
-  readonly columns: readonly string[];
-  readonly reason: string;
-  /** The column with the text of the right choice, if a column has it. */
-  readonly right?: string;
-}
+import type { Mapping, SuggestedPart } from './mapping.ts';
 
 const LISTS = /^(?:(?:large_)?list<|struct<|map<|json$|string$|large_string$|string_view$)/;
 const SCALAR = /^(?:string|large_string|string_view|u?int\d+|float\d*|double|bool)$/;
@@ -25,32 +16,51 @@ const SCALAR = /^(?:string|large_string|string_view|u?int\d+|float\d*|double|boo
 export function suggestChoices(
   features: readonly MappableFeature[],
   rows: readonly JsonObject[],
-): SuggestedChoices | null {
+): SuggestedPart | null {
   const named = COLUMN_NAMES.choices.flatMap((wanted) =>
     features.filter(({ name, dtype }) => plainName(name) === wanted && LISTS.test(dtype)),
   );
   const whole = named.find(({ name }) => rows.every((row) => isChoice(row[name] ?? null)));
   if (whole !== undefined) {
     const { name } = whole;
-    return {
-      mapping: { choicesColumn: name },
-      columns: [name],
-      reason: `Column ${JSON.stringify(name)} has the name of choices.`,
-    };
+    const reason = `Column ${JSON.stringify(name)} has the name of choices.`;
+    return choicesPart({ choicesColumn: name }, [name], { choices_column: reason });
   }
   const scalars = features.filter(({ dtype }) => SCALAR.test(dtype)).map(({ name }) => name);
   const series = countingUp(scalars);
   if (series.length > 0) {
     const reason = `Columns ${listed(series)} count up.`;
-    return { mapping: { choicesColumns: series }, columns: series, reason };
+    return choicesPart({ choicesColumns: series }, series, { choices_columns: reason });
   }
   const right = scalars.find(isRightName);
   const wrong = scalars.filter(isWrongName);
   if (right === undefined || wrong.length === 0) return null;
   const columns = [right, ...wrong];
   const reason = `Columns ${listed(columns)} have the names of the right choice and of wrong ones.`;
-  return { mapping: { choicesColumns: columns }, columns, reason, right };
+  const part = choicesPart({ choicesColumns: columns }, columns, { choices_columns: reason });
+  return {
+    ...part,
+    mapping: { ...part.mapping, answerColumn: right },
+    reasons: {
+      ...part.reasons,
+      answer_column: `Column ${JSON.stringify(right)} has the name of the right choice.`,
+    },
+    warnings: [
+      'The right choice is the first one of every item: a model that always picks the first is always right. Mix the columns of choices before you import them.',
+    ],
+  };
 }
+
+const choicesPart = (
+  mapping: Mapping,
+  columns: readonly string[],
+  reasons: SuggestedPart['reasons'],
+): SuggestedPart => ({
+  mapping: { ...mapping, defaultType: 'multiple_choice' },
+  columns,
+  reasons: { ...reasons, default_type: 'The rows have choices.' },
+  warnings: [],
+});
 
 const listed = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(', ');
 

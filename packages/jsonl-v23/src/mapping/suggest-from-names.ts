@@ -3,22 +3,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-valu
 import { COLUMN_NAMES, plainName } from './column-names.ts';
 import type { MappableFeature } from './compile-mapping.ts';
 import { isFileCell } from './file-cell.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping, Suggestion } from './mapping.ts';
 import { toItemChoices } from './row-to-item.ts';
 import { type AnsweredRow, suggestAnswer } from './suggest-answer-rule.ts';
 import { suggestChoices } from './suggest-choices.ts';
 import { suggestPrompt, TEXT } from './suggest-prompt.ts';
 
 const SCALAR = /^(?:string|large_string|string_view|u?int\d+|bool)$/;
-
-/** A suggested mapping, and why each of its members was chosen. */
-export interface Suggestion {
-  readonly mapping: Mapping;
-  /** Member of the mapping, as requests name it → one sentence. */
-  readonly reasons: Readonly<Record<string, string>>;
-  /** What a person must decide or know before an import, one sentence each. */
-  readonly warnings: readonly string[];
-}
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
@@ -41,23 +32,14 @@ export function suggestFromNames(
   const reasons: Record<string, string> = { ...prompt.reasons };
   const mapping: MutableMapping = { ...prompt.mapping };
   const warnings: string[] = [...prompt.warnings];
-  if (choices !== null) {
-    Object.assign(mapping, choices.mapping, { defaultType: 'multiple_choice' });
-    reasons[choices.mapping.choicesColumn === undefined ? 'choices_columns' : 'choices_column'] =
-      choices.reason;
-    reasons['default_type'] = 'The rows have choices.';
-  }
-  if (choices?.right !== undefined) {
-    mapping.answerColumn = choices.right;
-    reasons['answer_column'] = `Column ${JSON.stringify(choices.right)} has the name of the right choice.`;
-    warnings.push(
-      'The right choice is the first one of every item: a model that always picks the first is always right. Mix the columns of choices before you import them.',
-    );
-  } else {
-    const answer = suggestAnswer(free(), withChoices(mapping, rows), choices !== null);
-    Object.assign(mapping, answer.mapping);
-    Object.assign(reasons, answer.reasons);
-    warnings.push(...answer.warnings);
+  const add = (part: Suggestion): void => {
+    Object.assign(mapping, part.mapping);
+    Object.assign(reasons, part.reasons);
+    warnings.push(...part.warnings);
+  };
+  if (choices !== null) add(choices);
+  if (mapping.answerColumn === undefined) {
+    add(suggestAnswer(free(), withChoices(mapping, rows), choices !== null));
     if (mapping.answerColumn !== undefined) taken.add(mapping.answerColumn);
   }
   const take = (
@@ -105,7 +87,6 @@ function isPathOnly(cell: JsonValue | undefined): boolean {
   return cell['bytes'] === null && (cell['path'] ?? null) !== null;
 }
 
-/** The rows with the choices that a mapping gives them. */
 export function withChoices(mapping: Mapping, rows: readonly JsonObject[]): AnsweredRow[] {
   return rows.map((row, index) => {
     try {

@@ -1,10 +1,10 @@
 import { JsonlError } from '../errors.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { compileMapping, type MappableFeature } from './compile-mapping.ts';
-import { type Mapping, mappedColumns } from './mapping.ts';
+import { type Mapping, mappedColumns, type Suggestion } from './mapping.ts';
 import { writeMapping } from './read-mapping.ts';
 import { suggestAnswerRule } from './suggest-answer-rule.ts';
-import { type Suggestion, suggestFromNames, withChoices } from './suggest-from-names.ts';
+import { suggestFromNames, withChoices } from './suggest-from-names.ts';
 import { templateColumns } from './template.ts';
 
 /**

@@ -8,16 +8,8 @@ import {
   plainName,
 } from './column-names.ts';
 import type { MappableFeature } from './compile-mapping.ts';
-import type { Mapping } from './mapping.ts';
+import type { SuggestedPart } from './mapping.ts';
 import { isConversation } from './row-to-item.ts';
-
-/** The columns that become the prompt, and why. */
-export interface SuggestedPrompt {
-  readonly mapping: Pick<Mapping, 'promptColumn' | 'promptTemplate'>;
-  readonly columns: readonly string[];
-  readonly reasons: Readonly<Record<string, string>>;
-  readonly warnings: readonly string[];
-}
 
 export const TEXT: RegExp = /^(?:string|large_string|string_view)$/;
 const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
@@ -33,7 +25,7 @@ const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
 export function suggestPrompt(
   features: readonly MappableFeature[],
   rows: readonly JsonObject[],
-): SuggestedPrompt | null {
+): SuggestedPart | null {
   const question = namedPrompt(features, rows) ?? onlyText(features, rows);
   if (question === null) return null;
   const { name, reason } = question;

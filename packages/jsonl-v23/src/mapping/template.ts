@@ -17,7 +17,6 @@ export interface Template {
  * Parses a text with `{column}` placeholders. `{{` and `}}` are braces, and so is a closing brace that nothing opens.
  *
  * @param key of the mapping, for the error
- * @throws JsonlError `invalid_mapping` for a placeholder without an end or a name, or a template that is too long
  *
  * @example parseTemplate('{a} and {{b}}', 'prompt_template') // { texts: ['', ' and {b}'], columns: ['a'] }
  */
@@ -64,7 +63,6 @@ export function templateColumns(template: string | undefined, key: string): read
  * Fills in the texts of the columns; null if one of them is null.
  *
  * @param row for the error
- * @throws JsonlError `invalid_row` if the text becomes too long
  */
 export function fillTemplate(
   { texts, columns }: Template,
