@@ -1,4 +1,4 @@
-import { createLineEncoder } from '@svc/jsonl-v23/internal';
+import { LineEncoder } from '@svc/jsonl-v23/internal';
 import { spread } from '../measure.ts';
 import { randomMaps } from './random-maps.ts';
 import type { Shape } from './shape.ts';
@@ -25,7 +25,7 @@ export function* growthTable(shapes: readonly Shape[]): Generator<string> {
     const rounds = Array.from({ length: ROUNDS + 1 }, () =>
       data.map(({ items, batches }) => {
         // A new one learns what an import learns.
-        const encoder = createLineEncoder({ keepsItems: true });
+        const encoder = new LineEncoder({ keepsItems: true });
         const before = process.threadCpuUsage();
         for (const batch of batches) for (const _ of encoder.encode(batch));
         const { user, system } = process.threadCpuUsage(before);

@@ -24,7 +24,12 @@ export { joinItem } from './item/join-item.ts';
 export { parseItem } from './item/parse-item.ts';
 export { rehydrateItem } from './item/rehydrate-item.ts';
 export type { ItemSource } from './lines/byte-chunks.ts';
-export { type CheckedItem, checkItems } from './lines/check-items.ts';
-export { type CheckItemsOptions, type LocatedItem, readItems } from './lines/read-items.ts';
+export {
+  type CheckedItem,
+  type CheckItemsOptions,
+  checkItems,
+  type LocatedItem,
+  readItems,
+} from './lines/read-items.ts';
 export { writeItems } from './lines/write-items.ts';
 export { formatLocation, type SourceLocation } from './source-location.ts';

@@ -5,7 +5,6 @@
 
 export { createSha256, decodeBase64, encodeBase64, isBase64, sha256Hex, toHex } from '#native';
 export { checkNumber, withDefaults } from './arguments/check-arguments.ts';
-export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export {
   ImportErrors,
   type LocatedError,
@@ -91,9 +90,9 @@ export {
 export {
   canonicalByteLength,
   countAssets,
-  createItemEncoder,
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,
+  ItemEncoder,
 } from './item/encode-item.ts';
 export {
   DEFAULT_IMPORT_LIMITS,
@@ -142,18 +141,16 @@ export {
   replaceSecrets,
   spellingsOf,
 } from './known-secrets.ts';
-export { checkLine } from './lines/check-items.ts';
-export { createLineEncoder, type EncodedLine } from './lines/encode-lines.ts';
+export { type EncodedLine, LineEncoder } from './lines/encode-lines.ts';
 export {
   type CutLine,
-  cutLines,
   type LineBatch,
   LineCutter,
   linesOf,
   splitLines,
 } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
-export { parseLines } from './lines/read-items.ts';
+export { checkLine, parseLines } from './lines/read-items.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {
   choiceContent,
@@ -177,3 +174,4 @@ export {
   sniffMimeType,
 } from './media/mime-type.ts';
 export { splitReasoning } from './output/split-reasoning.ts';
+export { abortable, type ChunkSource, chunksOf, isWebStream, typeName, untilAborted } from './streams.ts';

@@ -2,8 +2,16 @@ import type { ItemRanges } from '../item/encode-item.ts';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';
-import { type FastRule, ITEM_RULE, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
-import { copyRange, type KeyOrder, MemberRanges, NO_KEY } from './member-ranges.ts';
+import {
+  type FastRule,
+  ITEM_RULE,
+  isAt,
+  type KeyOrder,
+  type KnownKey,
+  MAX_OBJECT_KEYS,
+  ShapeNode,
+} from './known-keys.ts';
+import { copyRange, MemberRanges, NO_KEY } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, BACKSLASH, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =
   ASCII;
@@ -23,23 +31,13 @@ const MAX_KEY_BYTES = 4 * 1024 * 1024;
 const KEY_OVERHEAD = 512;
 
 /**
- * Encodes items straight from the bytes of their lines to canonical bytes, without making values of them.
+ * Encodes items straight from the bytes of their lines to canonical bytes, without making values of them: a second
+ * parser, validator and canonicaliser next to the reference path of `parseJson`, `parseItem` and `ItemEncoder`. A text that
+ * is canonical as written is a range of the line, and keys are compared with earlier ones at the same node of their shape
+ * (see `ShapeNode`), so that objects with the keys of the object before are neither decoded nor sorted.
  *
- * **What it is.** A second parser, validator and canonicaliser of items next to the reference path: `parseJson`,
- * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes them to the same bytes. It does
- * not copy a text that is canonical as written: that is a range of the line. It compares keys with earlier ones at the
- * same node of their shape (see `ShapeNode`). So it neither decodes nor sorts objects with the keys of the object
- * before, and sorts others by numbers.
- *
- * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
- * that have to be normalised, or whose content is embedded or a file; keys that need an escape in canonical text; objects
- * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 4 MB of different keys in one line; a
- * line that begins with anything but an object, blank lines included.
- *
- * **What it gains, and what falling back costs:** docs/decisions/second-item-parser.md.
- *
- * **What keeps it right.** `fast-path.test.ts` compares it with the reference path, byte for byte and error for error,
- * with one generator of items for lines and cells.
+ * It leaves all else to the reference path, every error included. docs/decisions/second-item-parser.md says what that is,
+ * and what both cost. `fast-path.test.ts` compares the two, byte for byte and error for error.
  */
 export class FastItemEncoder extends ByteTokenizer {
   readonly #members: MemberRanges = new MemberRanges();

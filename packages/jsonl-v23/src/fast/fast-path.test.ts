@@ -10,10 +10,10 @@ import {
   spellDifferently,
 } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
-import { createItemEncoder, ItemRanges } from '../item/encode-item.ts';
+import { ItemEncoder, ItemRanges } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
-import { createLineEncoder } from '../lines/encode-lines.ts';
+import { LineEncoder } from '../lines/encode-lines.ts';
 import type { LineBatch } from '../lines/line-cutter.ts';
 import { parseLines } from '../lines/read-items.ts';
 import { compileMapping } from '../mapping/compile-mapping.ts';
@@ -147,11 +147,11 @@ function shuffled(value: JsonValue, seed: number): string {
   return `{${keys.map((key) => `${canonicalJson(key)}:${blank}${shuffled(value[key] as JsonValue, seed * 7 + 1)}`).join(',')}}`;
 }
 
-const lineEncoder = createLineEncoder();
+const lineEncoder = new LineEncoder();
 
 function expectSameLines(lines: readonly string[]): void {
   const batch = lineBatch(lines);
-  const reference = createItemEncoder();
+  const reference = new ItemEncoder();
   const expected = outcomeOf(() =>
     parseLines(batch, { file: 'f' }).map(({ item }) => showEncoded(reference.encode(item))),
   );

@@ -153,19 +153,6 @@ export function isEmbeddedChecker(checker: JsonValue | undefined): checker is Js
   return path === undefined || (typeof path === 'string' && isInFolder(path, 'checkers'));
 }
 
-/**
- * Normalises the `assets` of an item: short forms become entries, `content_type` becomes `mime_type`, data:
- * URIs become embedded content. Returns the same value if nothing changes; never changes the value
- * itself.
- *
- * @throws JsonlError `invalid_asset`, `missing_file` with the JSON Pointer of the entry's member in error
- */
-export function normaliseAssets(assets: JsonValue, location: SourceLocation): JsonValue {
-  return mapEntries(assets, (entry, name) =>
-    normaliseEntry(entry, new AssetLocation(location, ['assets', name])),
-  );
-}
-
 /** Assets with other entries, in the same order; the same value if all entries stay the same. */
 export function mapEntries(
   assets: JsonValue,
@@ -187,30 +174,9 @@ export function mapEntries(
   return result;
 }
 
-/** The first error of each entry that `normaliseAssets` refuses, at most `max`. */
-export function assetErrors(assets: JsonValue, location: SourceLocation, max: number): JsonlError[] {
-  const names = Array.isArray(assets) ? assets.keys() : isJsonObject(assets) ? Object.keys(assets) : [];
-  const errors: JsonlError[] = [];
-  for (const name of names) {
-    if (errors.length >= max) break;
-    try {
-      normaliseEntry(
-        (assets as JsonObject)[name] as JsonValue,
-        new AssetLocation(location, ['assets', name]),
-      );
-    } catch (error) {
-      if (!(error instanceof JsonlError)) throw error;
-      errors.push(error);
-    }
-  }
-  return errors;
-}
-
 /**
  * Normalises a checker that is, or refers to, a file: its `data` must be base64, its `path` must be under `checkers/`.
  * Returns any other checker as it is.
- *
- * @throws JsonlError `invalid_asset`
  */
 export function normaliseChecker(checker: JsonValue, location: SourceLocation): JsonValue {
   if (!isJsonObject(checker)) return checker;
@@ -244,7 +210,16 @@ class AssetLocation {
   }
 }
 
-function normaliseEntry(value: JsonValue, at: AssetLocation): JsonObject {
+/**
+ * Normalises an entry of the `assets` of an item: a short form becomes an entry, `content_type` becomes `mime_type`, a
+ * data: URI becomes embedded content. Returns the same value if nothing changes; never changes the value itself.
+ */
+export function normaliseAsset(
+  value: JsonValue,
+  name: string | number,
+  location: SourceLocation,
+): JsonObject {
+  const at = new AssetLocation(location, ['assets', name]);
   let entry = expandShortForm(value, at);
   entry = withMimeType(entry, at);
   entry = withoutDataUri(entry, at);

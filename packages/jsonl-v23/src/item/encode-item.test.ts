@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hex, item, jsonObject, jsonValue, thrownBy } from '../../test/arbitrary-json.ts';
 import { itemHash } from '../hash/version-hash.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { createItemEncoder, DEFAULT_ITEM_TYPE, type EncodedItemBytes, encodeItem } from './encode-item.ts';
+import { DEFAULT_ITEM_TYPE, type EncodedItemBytes, encodeItem, ItemEncoder } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { joinItem } from './join-item.ts';
 
@@ -72,12 +72,12 @@ describe('encodeItem', () => {
   });
 });
 
-describe('createItemEncoder', () => {
+describe('ItemEncoder', () => {
   const text = ({ bytes }: EncodedItemBytes, start: number, end: number): string | null =>
     start === -1 ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, end));
 
   it('returns the same as encodeItem, as bytes', () => {
-    const encoder = createItemEncoder();
+    const encoder = new ItemEncoder();
     fc.assert(
       fc.property(fc.array(item, { maxLength: 4 }), (values) => {
         for (const value of values) {
@@ -100,7 +100,7 @@ describe('createItemEncoder', () => {
   });
 
   it('works after a large item and an error', () => {
-    const encoder = createItemEncoder();
+    const encoder = new ItemEncoder();
     const large = 'é'.repeat(1_000_000);
     const { answerStart, answerEnd } = encoder.encode({ answer: large, id: 1 });
     expect(answerEnd - answerStart).toBe(2_000_002);

@@ -56,39 +56,37 @@ export interface EncodedItem {
   readonly byteLength: number;
 }
 
-/** Encodes items one after another. */
-export interface ItemEncoder {
+/**
+ * Encodes items one after another, as `encodeItem` does, but the parts are bytes in a reused buffer, so that no strings
+ * are made.
+ */
+export class ItemEncoder {
+  readonly #writer: CanonicalWriter = new CanonicalWriter();
+  readonly #own: EncodedItemBytes = new EncodedItemBytes();
+
+  /** @param maxItemBytes bounds its memory: encoding a much longer item ends with `line_too_long` */
+  constructor(maxItemBytes: number = Number.POSITIVE_INFINITY) {
+    // The text of an item, and once more without its answer, checker and assets.
+    this.#writer.maxBytes = 2 * maxItemBytes;
+  }
+
   /**
    * Encodes an item into the encoder's own buffer: the result is valid until the next call.
    *
    * @param expectedBytes length of the item's canonical text, if it is known
    * @param target gets the result; by default an object of the encoder's
    */
-  encode(item: JsonObject, expectedBytes?: number, target?: EncodedItemBytes): EncodedItemBytes;
-  /** Frees the buffers that a large item made grow. The last result is no longer valid. */
-  release(): void;
-}
+  encode(item: JsonObject, expectedBytes = 0, target: EncodedItemBytes = this.#own): EncodedItemBytes {
+    this.#writer.clear();
+    this.#writer.reserve(expectedBytes);
+    encodeParts(item, this.#writer, target);
+    return target;
+  }
 
-/**
- * Makes an encoder for many items. It does what `encodeItem` does, but the parts are bytes in a reused buffer, so that no
- * strings are made.
- *
- * @param maxItemBytes bounds its memory: encoding a much longer item ends with `line_too_long`
- */
-export function createItemEncoder(maxItemBytes: number = Number.POSITIVE_INFINITY): ItemEncoder {
-  const writer = new CanonicalWriter();
-  // The text of an item, and once more without its answer, checker and assets.
-  writer.maxBytes = 2 * maxItemBytes;
-  const own = new EncodedItemBytes();
-  return {
-    encode(item, expectedBytes = 0, target = own) {
-      writer.clear();
-      writer.reserve(expectedBytes);
-      encodeParts(item, writer, target);
-      return target;
-    },
-    release: () => writer.clear(),
-  };
+  /** Frees the buffers that a large item made grow. The last result is no longer valid. */
+  release(): void {
+    this.#writer.clear();
+  }
 }
 
 /**
@@ -175,18 +173,7 @@ function encodeParts(item: JsonObject, writer: CanonicalWriter, target: EncodedI
   target.assetCount = countAssets(item['assets']);
 }
 
-const NO_PARTS: Partial<ItemRanges> = {
-  itemStart: 0,
-  typeStart: -1,
-  typeEnd: -1,
-  payloadStart: 0,
-  answerStart: -1,
-  answerEnd: -1,
-  checkerStart: -1,
-  checkerEnd: -1,
-  assetsStart: -1,
-  assetsEnd: -1,
-};
+const NO_PARTS: ItemRanges = new ItemRanges();
 
 /** Entries in the `assets` of an item. */
 export function countAssets(assets: JsonValue | undefined): number {
@@ -202,28 +189,20 @@ export function countAssets(assets: JsonValue | undefined): number {
 export function hashView(item: JsonObject): JsonObject {
   let view = item;
   if (Object.hasOwn(item, 'assets')) {
-    const assets = mapEntries(item['assets'] as JsonValue, (entry) =>
-      hasContentAndPath(entry) ? withoutPath(entry) : entry,
-    );
+    const assets = mapEntries(item['assets'] as JsonValue, withoutPath);
     if (assets !== item['assets']) view = { ...view, assets };
   }
   if (Object.hasOwn(item, 'checker')) {
-    const checker = checkerHashView(item['checker'] as JsonValue);
-    if (checker !== item['checker']) view = { ...view, checker };
+    const checker = item['checker'] as JsonValue;
+    const hashed = isEmbeddedChecker(checker) ? withoutPath(checker) : checker;
+    if (hashed !== checker) view = { ...view, checker: hashed };
   }
   return view;
 }
 
-/** The hash view of the `checker` member. */
-function checkerHashView(checker: JsonValue): JsonValue {
-  return isEmbeddedChecker(checker) && hasContentAndPath(checker) ? withoutPath(checker) : checker;
-}
-
-function hasContentAndPath(entry: JsonValue): entry is JsonObject {
-  return isJsonObject(entry) && Object.hasOwn(entry, 'data') && Object.hasOwn(entry, 'path');
-}
-
-function withoutPath(entry: JsonObject): JsonObject {
+/** An entry without the path of its content. */
+function withoutPath(entry: JsonValue): JsonValue {
+  if (!isJsonObject(entry) || !Object.hasOwn(entry, 'data') || !Object.hasOwn(entry, 'path')) return entry;
   const { path: _, ...rest } = entry;
   return rest;
 }

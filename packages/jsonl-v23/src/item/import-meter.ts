@@ -38,21 +38,14 @@ export type LimitNames = Readonly<Record<keyof ImportLimits, string>>;
  */
 export class ImportMeter {
   readonly #limits: ImportLimits;
-  readonly #names: LimitNames;
+  readonly #names: LimitNames | undefined;
   #fileBytes: number | null = null;
   #rows = 0;
   #textBytes = 0;
   #embeddedBytes = 0;
 
   /** @param names for messages; by default the names of the options */
-  constructor(
-    limits: ImportLimits = DEFAULT_IMPORT_LIMITS,
-    names: LimitNames = {
-      maxTotalBytes: 'maxTotalBytes',
-      maxExpansionRatio: 'maxExpansionRatio',
-      maxRows: 'maxRows',
-    },
-  ) {
+  constructor(limits: ImportLimits = DEFAULT_IMPORT_LIMITS, names?: LimitNames) {
     this.#limits = limits;
     this.#names = names;
   }
@@ -104,6 +97,10 @@ export class ImportMeter {
 
   #error(limit: keyof ImportLimits, problem: string, location: SourceLocation): JsonlError {
     const place = location.row === undefined ? '' : `, exceeded at row ${location.row}`;
-    return new JsonlError('package_limit', `The import ${problem} (${this.#names[limit]})${place}`, location);
+    return new JsonlError(
+      'package_limit',
+      `The import ${problem} (${this.#names?.[limit] ?? limit})${place}`,
+      location,
+    );
   }
 }

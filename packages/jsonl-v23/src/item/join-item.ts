@@ -33,11 +33,7 @@ export interface ItemPiece {
   readonly text: string;
 }
 
-/**
- * The text that {@link joinItem} makes, with `assets` and `checker` as separate pieces.
- *
- * @throws JsonlError `invalid_json` if the payload cannot be the text of an object
- */
+/** The text that {@link joinItem} makes, with `assets` and `checker` as separate pieces. */
 export function layoutItem(parts: ItemParts): ItemPiece[] {
   const { answer, assets, checker } = parts;
   const added: [key: string, member: string | ItemPiece][] = [];

@@ -4,13 +4,12 @@ import {
   getMember,
   isJsonObject,
   type JsonInput,
-  type JsonObject,
   type JsonValue,
 } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
-import { assetErrors, normaliseAssets, normaliseChecker } from './asset.ts';
+import { mapEntries, normaliseAsset, normaliseChecker } from './asset.ts';
 import { ITEM_SCHEMA, type Item } from './item.ts';
-import { compileRule, findViolation, findViolations, type ValueRule, type Violation } from './value-rule.ts';
+import { compileRule, findViolations, type ValueRule, type Violation } from './value-rule.ts';
 
 /**
  * Checks that a value is an item and normalises its assets and checker. The value is not changed; it is
@@ -22,48 +21,47 @@ import { compileRule, findViolation, findViolations, type ValueRule, type Violat
  * @example parseItem({ id: 1, assets: ['assets/a.png'] }) // { id: 1, assets: [{ path: 'assets/a.png' }] }
  */
 export function parseItem(input: JsonInput, location: SourceLocation = {}): Item {
-  const value = input as JsonValue;
-  if (!isJsonObject(value)) throw notAnObject(value, location);
-  checkTypes(value, location);
-
-  let item = value;
-  if (Object.hasOwn(value, 'assets')) {
-    const assets = normaliseAssets(value['assets'] as JsonValue, location);
-    if (assets !== value['assets']) item = { ...item, assets };
-  }
-  if (Object.hasOwn(value, 'checker')) {
-    const checker = normaliseChecker(value['checker'] as JsonValue, location);
-    if (checker !== value['checker']) item = { ...item, checker };
-  }
-  return item as Item;
+  const { item, errors } = readItem(input as JsonValue, location, 1);
+  const [error] = errors;
+  if (error !== undefined) throw error;
+  return item;
 }
 
 /**
- * The errors of a value that is not an item: of each key with the wrong type, each asset and the checker. `parseItem`
- * throws the first.
+ * The item of a value, and the errors of one that is no item: of each key with the wrong type, each asset and the checker.
  *
  * @param max errors that are looked for
  */
-export function itemErrors(value: JsonValue, location: SourceLocation, max: number): JsonlError[] {
-  if (!isJsonObject(value)) return [notAnObject(value, location)];
+export function readItem(
+  value: JsonValue,
+  location: SourceLocation,
+  max: number,
+): { readonly item: Item; readonly errors: readonly JsonlError[] } {
+  if (!isJsonObject(value)) return { item: {}, errors: [notAnObject(value, location)] };
   const errors = findViolations(value, itemRule(), max).map((found) => invalidItem(found, location));
-  const assets = getMember(value, 'assets');
-  if (assets !== undefined) errors.push(...assetErrors(assets, location, max - errors.length));
-  const checker = getMember(value, 'checker');
-  if (checker !== undefined && errors.length < max) {
+  const normalised = (member: JsonValue, normalise: () => JsonValue): JsonValue => {
+    if (errors.length === max) return member;
     try {
-      normaliseChecker(checker, location);
+      return normalise();
     } catch (error) {
       if (!(error instanceof JsonlError)) throw error;
       errors.push(error);
+      return member;
     }
+  };
+  let item = value;
+  const [assets, checker] = [getMember(value, 'assets'), getMember(value, 'checker')];
+  if (assets !== undefined) {
+    const entries = mapEntries(assets, (entry, name) =>
+      normalised(entry, () => normaliseAsset(entry, name, location)),
+    );
+    if (entries !== assets) item = { ...item, assets: entries };
   }
-  return errors;
-}
-
-function checkTypes(value: JsonObject, location: SourceLocation): void {
-  const found = findViolation(value, itemRule());
-  if (found !== null) throw invalidItem(found, location);
+  if (checker !== undefined) {
+    const normal = normalised(checker, () => normaliseChecker(checker, location));
+    if (normal !== checker) item = { ...item, checker: normal };
+  }
+  return { item: item as Item, errors };
 }
 
 function invalidItem({ path, problem }: Violation, location: SourceLocation): JsonlError {

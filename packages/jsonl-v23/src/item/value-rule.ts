@@ -35,9 +35,10 @@ export interface ValueRule {
  * ignored.
  */
 export function compileRule(schema: JsonSchema): ValueRule {
-  const unknown = Object.keys(schema).find((keyword) => !KNOWN_KEYWORDS.has(keyword));
+  const { $schema, title, description, ...rules } = schema;
+  const { type, properties, required, items, ...others } = rules as SchemaParts;
+  const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new Error(`Unsupported JSON Schema keyword: ${unknown}`);
-  const { type, properties, required, items } = schema as SchemaParts;
   const members = Object.entries(properties ?? {}).flatMap(([name, member]) =>
     member === true ? [] : [[name, compileRule(member)] as const],
   );
@@ -60,16 +61,6 @@ interface SchemaParts {
   readonly items?: JsonSchema;
 }
 
-const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
-  '$schema',
-  'title',
-  'description',
-  'type',
-  'properties',
-  'required',
-  'items',
-]);
-
 const KIND_BITS: Readonly<Record<string, number>> = { ...KIND, number: KIND.integer | KIND.number };
 
 /** A value that breaks a rule, and its location. */
@@ -80,73 +71,36 @@ export interface Violation {
   readonly problem: string;
 }
 
-/** The first violation of a rule in a value; null if there is none. */
-export function findViolation(value: JsonValue, rule: ValueRule): Violation | null {
-  return isValid(value, rule) ? null : (findViolations(value, rule, 1)[0] ?? null);
-}
-
-/** Whether there is no violation: nearly always, so that nothing is made on the way. */
-function isValid(value: JsonValue, rule: ValueRule): boolean {
-  if ((rule.kinds & kindOf(value)) === 0) return false;
-  const { items, members, required } = rule;
-  if (Array.isArray(value)) return items === null || value.every((item) => isValid(item, items));
-  if (members.size + required.length === 0) return true;
-  const object = value as JsonObject;
-  for (const name of required) if (object[name] === undefined) return false;
-  for (const name in object) {
-    const of = members.get(name);
-    if (of !== undefined && !isValid(object[name] as JsonValue, of)) return false;
-  }
-  return true;
-}
-
 /** The first violations of a rule in a value, in the order of the rule and of arrays. */
-export function findViolations(value: JsonValue, rule: ValueRule, max: number): Violation[] {
+export function findViolations(root: JsonValue, rootRule: ValueRule, max: number): Violation[] {
   const found: Violation[] = [];
-  collect(value, rule, found, max);
+  const path: (string | number)[] = [];
+  const report = (problem: string): void => {
+    if (found.length < max) found.push({ path: jsonPointer(path), problem });
+  };
+  const check = (value: JsonValue, rule: ValueRule): void => {
+    if (found.length === max) return;
+    if ((rule.kinds & kindOf(value)) === 0) {
+      report(`must be ${rule.expected}, got ${describeValue(value)}`);
+    } else if (Array.isArray(value)) {
+      const { items } = rule;
+      if (items !== null)
+        for (let index = 0; index < value.length; index++) checkAt(index, value[index], items);
+    } else if (rule.members.size + rule.required.length > 0) {
+      const object = value as JsonObject;
+      for (const name of rule.required) {
+        if (object[name] === undefined) report(`must have the key "${name}"`);
+      }
+      for (const [name, of] of rule.members) if (object[name] !== undefined) checkAt(name, object[name], of);
+    }
+  };
+  const checkAt = (step: string | number, value: JsonValue | undefined, rule: ValueRule): void => {
+    path.push(step);
+    check(value as JsonValue, rule);
+    path.pop();
+  };
+  check(root, rootRule);
   return found;
-}
-
-/** Adds violations to `found` until it has `max`. */
-function collect(value: JsonValue, rule: ValueRule, found: Violation[], max: number): void {
-  if ((rule.kinds & kindOf(value)) === 0) {
-    found.push({ path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` });
-  } else if (Array.isArray(value)) {
-    if (rule.items !== null) collectInItems(value, rule.items, found, max);
-  } else if (rule.members.size + rule.required.length > 0) {
-    collectInMembers(value as JsonObject, rule, found, max);
-  }
-}
-
-function collectInItems(items: readonly JsonValue[], rule: ValueRule, found: Violation[], max: number): void {
-  for (let index = 0; index < items.length && found.length < max; index++) {
-    const before = found.length;
-    collect(items[index] as JsonValue, rule, found, max);
-    if (found.length > before) prefix(found, before, index);
-  }
-}
-
-function collectInMembers(object: JsonObject, rule: ValueRule, found: Violation[], max: number): void {
-  for (const name of rule.required) {
-    if (found.length === max) return;
-    if (object[name] === undefined) found.push({ path: '', problem: `must have the key "${name}"` });
-  }
-  for (const [name, of] of rule.members) {
-    if (found.length === max) return;
-    const member = object[name];
-    if (member === undefined) continue;
-    const before = found.length;
-    collect(member, of, found, max);
-    if (found.length > before) prefix(found, before, name);
-  }
-}
-
-/** Puts a step before the paths of the violations from an index on. */
-function prefix(found: Violation[], from: number, step: string | number): void {
-  for (let index = from; index < found.length; index++) {
-    const { path, problem } = found[index] as Violation;
-    found[index] = { path: jsonPointer([step]) + path, problem };
-  }
 }
 
 /** JSON Schema section 6.1.1: an integer is a number without a fraction, however it is written. */

@@ -1,16 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { checkNumber, checkText } from '../arguments/check-arguments.ts';
-import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
+import type { ChunkSource } from '../streams.ts';
 import { ASCII } from './ascii.ts';
 import { describeText } from './describe.ts';
 import { describeUnexpected } from './json-tokenizer.ts';
 import type { JsonValue } from './json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from './parse-json.ts';
 import { TextCursor } from './text-cursor.ts';
-import { hasMoreValues, ValueCounter } from './value-counter.ts';
+import { ValueCounter } from './value-counter.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
@@ -146,8 +146,8 @@ export class JsonStream implements AsyncDisposable {
         container.step = index;
         const before = this.#valueCount;
         yield index;
-        if (!this.#finishMemberInPiece(container, before)) await this.skip();
-        if (!(this.#passCommaInPiece(CLOSE_BRACKET) ?? (await this.#passComma(CLOSE_BRACKET)))) break;
+        if (this.#isUnread(container, before)) await this.skip();
+        if (!(await this.#passComma(CLOSE_BRACKET))) break;
       }
       this.#open.pop();
     }
@@ -169,18 +169,15 @@ export class JsonStream implements AsyncDisposable {
       let keysLength = 0;
       this.#open.push(container);
       do {
-        const maxLength = this.#maxValueLength - keysLength;
-        const { key, length } =
-          this.#readKeyInPiece(keys, maxLength) ?? (await this.#readKey(keys, maxLength));
+        const { key, length } = await this.#readKey(keys, this.#maxValueLength - keysLength);
         keys.add(key);
         keysLength += length;
-        if (this.#cursor.skipWhitespaceInPiece() === COLON) this.#pass();
-        else await this.#expect(COLON, '":"', this.#open.length - 1);
+        await this.#expect(COLON, '":"', this.#open.length - 1);
         container.step = key;
         const before = this.#valueCount;
         yield key;
-        if (!this.#finishMemberInPiece(container, before)) await this.skip();
-      } while (this.#passCommaInPiece(CLOSE_BRACE) ?? (await this.#passComma(CLOSE_BRACE)));
+        if (this.#isUnread(container, before)) await this.skip();
+      } while (await this.#passComma(CLOSE_BRACE));
       this.#open.pop();
     }
     this.#pass();
@@ -201,38 +198,11 @@ export class JsonStream implements AsyncDisposable {
     await this.#cursor.close();
   }
 
-  /** Skips the value of a member that the loop's body did not read; false if it does not end in this piece of text. */
-  #finishMemberInPiece(container: OpenContainer, valueCountBefore: number): boolean {
+  /** Whether the loop's body did not read the value of a member. */
+  #isUnread(container: OpenContainer, valueCountBefore: number): boolean {
     if (this.#open.at(-1) !== container)
       throw new TypeError('Cannot continue: an inner loop was left early.');
-    if (this.#valueCount !== valueCountBefore) return true;
-    const end = this.#endInPiece();
-    if (end === -1) return false;
-    this.#cursor.moveTo(end);
-    this.#valueCount += 1;
-    return true;
-  }
-
-  /**
-   * Where the next value ends in the current piece of text; -1 if none begins or ends in it. Most values do: their
-   * readers do not wait, because a promise for each of a million keys takes longer than the keys.
-   */
-  #endInPiece(): number {
-    if (kindByFirst(this.#cursor.skipWhitespaceInPiece()) === null) return -1;
-    this.#scanner.reset();
-    return this.#scanner.scan(this.#cursor.text, this.#cursor.index);
-  }
-
-  /** As `#readKey`; null if the key does not end in this piece of text. */
-  #readKeyInPiece(keys: ReadonlySet<string>, maxLength: number): { key: string; length: number } | null {
-    const cursor = this.#cursor;
-    if (cursor.skipWhitespaceInPiece() !== QUOTE) return null;
-    const end = this.#endInPiece();
-    if (end === -1 || end - cursor.index > maxLength) return null;
-    const location = this.#locate(this.#open.length - 1);
-    const text = cursor.text.slice(cursor.index, end);
-    cursor.moveTo(end);
-    return this.#newKey(text, keys, location);
+    return this.#valueCount === valueCountBefore;
   }
 
   async #readKey(keys: ReadonlySet<string>, maxLength: number): Promise<{ key: string; length: number }> {
@@ -240,14 +210,7 @@ export class JsonStream implements AsyncDisposable {
     if ((await this.#cursor.skipWhitespace()) !== QUOTE)
       throw this.#unexpected('a key in double quotes', pathLength);
     const location = this.#locate(pathLength);
-    return this.#newKey(await this.#scanText(maxLength, location), keys, location);
-  }
-
-  #newKey(
-    text: string,
-    keys: ReadonlySet<string>,
-    location: SourceLocation,
-  ): { key: string; length: number } {
+    const text = await this.#scanText(maxLength, location);
     this.#reader.use(text);
     const key = String(this.#reader.read(0, text.length, location));
     if (keys.has(key)) {
@@ -261,30 +224,13 @@ export class JsonStream implements AsyncDisposable {
     const code = await this.#cursor.skipWhitespace();
     if (code === close) return false;
     const { separatorOrEnd } = this.#open.at(-1) as OpenContainer;
-    await this.#expect(COMMA, separatorOrEnd, this.#open.length - 1);
-    return true;
-  }
-
-  /** As `#passComma`; undefined if neither is in this piece of text. */
-  #passCommaInPiece(close: number): boolean | undefined {
-    const code = this.#cursor.skipWhitespaceInPiece();
-    if (code === close) return false;
-    if (code !== COMMA) return undefined;
+    if (code !== COMMA) throw this.#unexpected(separatorOrEnd, this.#open.length - 1);
     this.#pass();
     return true;
   }
 
   /** The text of the next value. At the end of the document it may be incomplete: the parser knows how to say so. */
   async #cut(maxValues: number = Number.POSITIVE_INFINITY): Promise<LocatedText> {
-    const cursor = this.#cursor;
-    const end = this.#endInPiece();
-    if (end !== -1 && end - cursor.index <= this.#maxValueLength) {
-      const found = { text: cursor.text.slice(cursor.index, end), location: this.location };
-      if (hasMoreValues(found.text, maxValues)) throw tooManyValues(maxValues, found.location);
-      cursor.moveTo(end);
-      this.#valueCount += 1;
-      return found;
-    }
     await this.#expectValue();
     const { location } = this;
     const text = await this.#scanText(this.#maxValueLength, location, maxValues);
@@ -298,8 +244,8 @@ export class JsonStream implements AsyncDisposable {
     maxValues: number = Number.POSITIVE_INFINITY,
   ): Promise<string> {
     const pieces: string[] = [];
-    const counter = maxValues === Number.POSITIVE_INFINITY ? null : new ValueCounter();
-    const encoder = new TextEncoder();
+    const counter = new ValueCounter();
+    let counted = 0;
     let length = 0;
     await this.#scanValue((piece) => {
       length += piece.length;
@@ -307,9 +253,14 @@ export class JsonStream implements AsyncDisposable {
         const problem = `The value is longer than ${this.#maxValueLength} characters`;
         throw new JsonlError('line_too_long', problem, location);
       }
-      counter?.add(encoder.encode(piece));
-      if (counter !== null && counter.values > maxValues) throw tooManyValues(maxValues, location);
       pieces.push(piece);
+      // As many values would take more characters.
+      for (; length >= maxValues && counted < pieces.length; counted += 1) {
+        counter.add(ENCODER.encode(pieces[counted]));
+      }
+      if (counter.values > maxValues) {
+        throw new JsonlError('line_too_long', `The value has more than ${maxValues} values`, location);
+      }
     });
     return pieces.join('');
   }
@@ -343,8 +294,8 @@ export class JsonStream implements AsyncDisposable {
   }
 
   async #expectValue(): Promise<void> {
-    if ((await this.peek()) !== 'end') return;
-    throw this.#unexpected('a value', this.#open.length);
+    const code = await this.#cursor.skipWhitespace();
+    if (kindByFirst(code) === null) throw this.#unexpected('a value', this.#open.length);
   }
 
   async #expect(code: number, expected: string, pathLength: number): Promise<void> {
@@ -372,9 +323,7 @@ export class JsonStream implements AsyncDisposable {
   }
 }
 
-function tooManyValues(maxValues: number, location: SourceLocation): JsonlError {
-  return new JsonlError('line_too_long', `The value has more than ${maxValues} values`, location);
-}
+const ENCODER = new TextEncoder();
 
 function kindByFirst(code: number): JsonKind | null {
   switch (code) {

@@ -1,6 +1,6 @@
-import { type ChunkSource, chunksOf } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
+import { type ChunkSource, chunksOf } from '../streams.ts';
 import { ASCII } from './ascii.ts';
 import { joinBytes, validUtf8Length } from './bytes.ts';
 
@@ -53,31 +53,20 @@ export class TextCursor {
 
   /** Moves to the next character that is not white space and returns its code unit; -1 at the end. */
   async skipWhitespace(): Promise<number> {
-    for (;;) {
-      const code = this.skipWhitespaceInPiece();
-      if (code !== -1) return code;
-      if (!(await this.next())) return -1;
-    }
-  }
-
-  /** Like {@link skipWhitespace}, in the current piece only; -1 at its end. */
-  skipWhitespaceInPiece(): number {
-    const { text } = this;
-    for (let index = this.index; index < text.length; index++) {
-      const code = text.charCodeAt(index);
-      if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
-        this.moveTo(index);
-        return code;
+    do {
+      const { text } = this;
+      for (let index = this.index; index < text.length; index++) {
+        const code = text.charCodeAt(index);
+        if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
+          this.moveTo(index);
+          return code;
+        }
       }
-    }
+    } while (await this.next());
     return -1;
   }
 
-  /**
-   * Goes to the next piece of text; false at the end.
-   *
-   * @throws JsonlError `invalid_utf8` with line and column, after all text before the invalid byte
-   */
+  /** Goes to the next piece of text; false at the end. */
   async next(): Promise<boolean> {
     this.moveTo(this.text.length);
     for (;;) {

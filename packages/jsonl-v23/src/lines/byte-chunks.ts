@@ -1,5 +1,5 @@
-import { type ChunkSource, chunksOf, isWebStream, typeName } from '../arguments/web-stream.ts';
 import { joinBytes } from '../json/bytes.ts';
+import { type ChunkSource, chunksOf, isWebStream, typeName } from '../streams.ts';
 
 /** What items can be read from: a text or its UTF-8 bytes, whole or in chunks. */
 export type ItemSource =
@@ -13,8 +13,6 @@ export type ItemSource =
 /**
  * The chunks of a source as bytes. Closing the result closes the source, also while it waits for a chunk. A surrogate that
  * is not in a pair becomes bytes that are not UTF-8, so that the reader refuses its line.
- *
- * @throws TypeError for a source or a chunk of another type
  */
 export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
   /** A high surrogate at the end of a text, whose low surrogate may begin the next one. */
@@ -63,18 +61,13 @@ const encoder = new TextEncoder();
 
 /** The UTF-8 bytes of a text. A lone surrogate becomes its three bytes by the same rule, which UTF-8 excludes. */
 function encodeText(text: string): Uint8Array {
-  const bytes = encoder.encode(text);
-  if (text.isWellFormed()) return bytes;
-  // The encoder has written U+FFFD for each, which also has three bytes.
-  let at = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) as number;
-    if (code >= 0xd800 && code <= 0xdfff) {
-      bytes.set([0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)], at);
-    }
-    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
+  if (text.isWellFormed()) return encoder.encode(text);
+  const parts = text.split(/(\p{Cs})/u).map((part) => {
+    if (part.isWellFormed()) return encoder.encode(part);
+    const code = part.charCodeAt(0);
+    return Uint8Array.of(0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
+  });
+  return joinBytes(parts);
 }
 
 function endsInHighSurrogate(text: string): boolean {

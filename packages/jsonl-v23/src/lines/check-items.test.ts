@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatLocation } from '../source-location.ts';
 import type { ItemSource } from './byte-chunks.ts';
-import { checkItems } from './check-items.ts';
-import { readItems } from './read-items.ts';
+import { checkItems, readItems } from './read-items.ts';
 
 async function check(source: ItemSource, options = {}): Promise<string[]> {
   const found: string[] = [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutLines } from './line-cutter.ts';
+import { LineCutter } from './line-cutter.ts';
 
 async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -13,10 +13,10 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
 
 async function read(text: string, maxLineBytes: number, sizes: readonly number[] = [], batchBytes?: number) {
   const options = { maxLineBytes, ...(batchBytes !== undefined && { batchBytes }) };
-  const source = cutLines(cut(Buffer.from(text), sizes), options);
+  const source = new LineCutter(options);
   const lines: string[] = [];
   const tooLong: number[] = [];
-  for await (const batch of source) {
+  for await (const batch of source.lines(cut(Buffer.from(text), sizes))) {
     for (const { line, bytes, fault } of batch) {
       expect(line).toBe(lines.length + 1);
       lines.push(Buffer.from(bytes).toString());

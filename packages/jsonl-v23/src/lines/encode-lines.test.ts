@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
 import { anyText, item, numberLiteral, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
-import { createItemEncoder } from '../item/encode-item.ts';
+import { ItemEncoder } from '../item/encode-item.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json/json-value.ts';
-import { createLineEncoder, type LineEncoder } from './encode-lines.ts';
+import { LineEncoder } from './encode-lines.ts';
 import type { LineBatch } from './line-cutter.ts';
 import { parseLines } from './read-items.ts';
 
@@ -14,7 +14,7 @@ function batchOf(text: string | Uint8Array, firstLine = 1): LineBatch {
   return { bytes, firstLine, lineCount: 0, itemCount: 0 };
 }
 
-function byLines(batch: LineBatch, encoder: LineEncoder = createLineEncoder(), maxDepth?: number): unknown {
+function byLines(batch: LineBatch, encoder: LineEncoder = new LineEncoder(), maxDepth?: number): unknown {
   return outcomeOf(() =>
     Array.from(
       encoder.encode(batch, { file: 'f', ...(maxDepth === undefined ? {} : { maxDepth }) }),
@@ -25,7 +25,7 @@ function byLines(batch: LineBatch, encoder: LineEncoder = createLineEncoder(), m
 
 /** The same by way of values. */
 function byValues(batch: LineBatch, maxDepth?: number): unknown {
-  const encoder = createItemEncoder();
+  const encoder = new ItemEncoder();
   return outcomeOf(() =>
     parseLines(batch, { file: 'f', ...(maxDepth === undefined ? {} : { maxDepth }) }).map(({ item }) =>
       showEncoded(encoder.encode(item)),
@@ -43,8 +43,8 @@ function spell(value: JsonValue, blank: string): string {
   return `{${members.join(`,${blank}`)}}`;
 }
 
-describe('createLineEncoder', () => {
-  const encoder = createLineEncoder();
+describe('LineEncoder', () => {
+  const encoder = new LineEncoder();
 
   it.each([
     ['nothing', '{}'],

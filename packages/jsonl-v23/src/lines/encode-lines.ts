@@ -1,19 +1,18 @@
 import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { assetEntries, type FileReference, isEmbeddedChecker, linkedReferences } from '../item/asset.ts';
-import { createItemEncoder, EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
+import { EncodedItemBytes, ItemEncoder } from '../item/encode-item.ts';
 import type { Item } from '../item/item.ts';
 import { checkItemSize } from '../item/item-size.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { getMember, type JsonObject } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
-import type { SourceLocation } from '../source-location.ts';
+import { lineLocation, type SourceLocation } from '../source-location.ts';
 import type { LineBatch } from './line-cutter.ts';
 import { isBlank, parseLines } from './read-items.ts';
 
 const LINE_FEED = 10;
 
-/** Options of encoders. */
 export interface EncoderOptions {
   /** Yields items that embed files or refer to them as they are, so that their content never becomes part of a text. */
   readonly keepsItems?: boolean | undefined;
@@ -79,7 +78,7 @@ export class EncodedLine extends EncodedItemBytes {
       isEmbeddedChecker(getMember(item, 'checker'));
     this.item = this.#keepsItems && (this.needsFiles || this.embedsFiles) ? item : null;
     if (this.item !== null) return;
-    this.#valueEncoder ??= createItemEncoder(this.#maxItemBytes);
+    this.#valueEncoder ??= new ItemEncoder(this.#maxItemBytes);
     this.#valueEncoder.encode(item, expectedBytes, this);
   }
 
@@ -91,7 +90,6 @@ export class EncodedLine extends EncodedItemBytes {
   }
 }
 
-/** Options of `LineEncoder.encode`. */
 interface EncodeLinesOptions {
   readonly file?: string;
   readonly maxDepth?: number;
@@ -99,81 +97,70 @@ interface EncodeLinesOptions {
   readonly origins?: readonly string[] | undefined;
 }
 
-/** Encodes the items of batches of lines, one batch after another. */
-export interface LineEncoder {
+/**
+ * Encodes the items of batches of lines, one batch after another. It gives the same bytes and errors as `parseLines` and
+ * `ItemEncoder`, several times as fast: common lines are encoded from bytes to bytes (see `FastItemEncoder`), and only
+ * the others become values on the way.
+ *
+ * @example
+ * const encoder = new LineEncoder();
+ * for await (const batch of splitLines(source)) {
+ *   for (const { bytes, itemStart, itemEnd } of encoder.encode(batch)) write(bytes.subarray(itemStart, itemEnd));
+ * }
+ */
+export class LineEncoder {
+  readonly #fast: FastItemEncoder = new FastItemEncoder();
+  readonly #line: EncodedLine;
+
+  constructor(options: EncoderOptions = {}) {
+    this.#line = new EncodedLine(options);
+  }
+
   /**
    * Encodes the items of a batch. Yields the same object for each item, with other values: copy what you keep.
    *
    * @throws JsonlError as `parseLines` does, at the latest at the faulty line
    */
-  encode(batch: LineBatch, options?: EncodeLinesOptions): Generator<EncodedLine, void, undefined>;
-}
-
-/**
- * Makes an encoder that gives the same bytes and errors as `parseLines` and `createItemEncoder`, several times as fast:
- * common lines are encoded from bytes to bytes (see `FastItemEncoder`), and only the others become values on the way.
- *
- * @example
- * const encoder = createLineEncoder();
- * for await (const batch of splitLines(source)) {
- *   for (const { bytes, itemStart, itemEnd } of encoder.encode(batch)) write(bytes.subarray(itemStart, itemEnd));
- * }
- */
-export function createLineEncoder(encoderOptions: EncoderOptions = {}): LineEncoder {
-  const fastEncoder = new FastItemEncoder();
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const line = new EncodedLine(encoderOptions);
-
-  /** The item of a line; null if the line is blank. */
-  function readLine(
-    bytes: Uint8Array,
-    reader: JsonReader,
-    batch: LineBatch,
-    options: EncodeLinesOptions,
-  ): Item | null {
-    try {
-      const text = decoder.decode(bytes);
-      if (isBlank(text, 0, text.length)) return null;
-      reader.use(text);
-      return parseItem(reader.read(0, text.length, {}));
-    } catch (error) {
-      // Only parseLines knows file, line and column.
-      parseLines(batch, options);
-      throw error;
-    }
-  }
-
-  return {
-    *encode(batch, options = {}) {
-      const { bytes } = batch;
-      const { maxDepth = DEFAULT_MAX_DEPTH, origins = null } = options;
-      const reader = new JsonReader('', maxDepth);
-      fastEncoder.load(bytes, maxDepth);
-      let number = batch.firstLine;
-      for (let start = 0; start < bytes.length; number++) {
-        line.line = number;
-        line.lineStart = start;
-        const lineEnd = fastEncoder.encode(start, line);
-        if (lineEnd !== -1) {
-          line.endEncoded();
-          line.lineEnd = lineEnd;
-          start = lineEnd + 1;
-        } else {
-          const lineFeed = bytes.indexOf(LINE_FEED, start);
-          const end = lineFeed === -1 ? bytes.length : lineFeed;
-          const item = readLine(bytes.subarray(start, end), reader, batch, options);
-          line.lineEnd = end;
-          start = end + 1;
-          if (item === null) continue;
-          line.setItem(item, locationOf(number, options.file), end - line.lineStart, origins);
-        }
-        yield line;
+  *encode(batch: LineBatch, options: EncodeLinesOptions = {}): Generator<EncodedLine, void, undefined> {
+    const { bytes } = batch;
+    const { maxDepth = DEFAULT_MAX_DEPTH, origins = null, file } = options;
+    const line = this.#line;
+    const reader = new JsonReader('', maxDepth);
+    this.#fast.load(bytes, maxDepth);
+    let number = batch.firstLine;
+    for (let start = 0; start < bytes.length; start = line.lineEnd + 1, number++) {
+      line.line = number;
+      line.lineStart = start;
+      line.lineEnd = this.#fast.encode(start, line);
+      if (line.lineEnd !== -1) line.endEncoded();
+      else {
+        const lineFeed = bytes.indexOf(LINE_FEED, start);
+        line.lineEnd = lineFeed === -1 ? bytes.length : lineFeed;
+        const item = readLine(bytes.subarray(start, line.lineEnd), reader, batch, options);
+        if (item === null) continue;
+        line.setItem(item, lineLocation(number, file), line.lineEnd - start, origins);
       }
-      line.release();
-    },
-  };
+      yield line;
+    }
+    line.release();
+  }
 }
 
-function locationOf(line: number, file: string | undefined): SourceLocation {
-  return file === undefined ? { line } : { file, line };
+/** The item of a line; null if the line is blank. */
+function readLine(
+  bytes: Uint8Array,
+  reader: JsonReader,
+  batch: LineBatch,
+  options: EncodeLinesOptions,
+): Item | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (isBlank(text, 0, text.length)) return null;
+    reader.use(text);
+    return parseItem(reader.read(0, text.length, {}));
+  } catch (error) {
+    // Only parseLines knows file, line and column.
+    parseLines(batch, options);
+    throw error;
+  }
 }

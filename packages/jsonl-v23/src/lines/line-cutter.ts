@@ -2,6 +2,8 @@ import { JsonlError } from '../errors.ts';
 import { DEFAULT_MAX_LINE_BYTES } from '../item/item-size.ts';
 import { grownSize, transferBuffer } from '../json/bytes.ts';
 import { MAX_LINE_VALUES, ValueCounter } from '../json/value-counter.ts';
+import { lineLocation } from '../source-location.ts';
+import { abortable } from '../streams.ts';
 
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
 const DEFAULT_BATCH_BYTES: number = 256 * 1024;
@@ -25,14 +27,14 @@ export interface LineBatch {
   readonly itemCount: number;
 }
 
-/** A line that is refused. */
-export interface RefusedLine {
+/** One line of a file. */
+export interface CutLine {
   /** 1-based. */
   readonly line: number;
-  /** Its beginning, valid until the next batch is read. */
+  /** Without line feed and byte order mark; only the beginning of a line with a `fault`. Valid until the next lines are read. */
   readonly bytes: Uint8Array;
-  /** Why it is refused, such as `is longer than 100 bytes`. */
-  readonly fault: string;
+  /** Why the line is refused, such as `is longer than 100 bytes`; null if it is not. */
+  readonly fault: string | null;
 }
 
 /** Options of {@link LineCutter}. */
@@ -90,9 +92,7 @@ export class LineCutter {
   }
 
   /** The batches of a source, and the lines that are refused. @throws the signal's reason; what the source throws */
-  async *batches(
-    source: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<LineBatch | RefusedLine, void, undefined> {
+  async *batches(source: AsyncIterable<Uint8Array>): AsyncGenerator<LineBatch | CutLine, void, undefined> {
     const signal = this.#signal;
     for await (const chunk of signal === undefined ? source : abortable(source, signal)) {
       for (const batch of this.#add(chunk)) {
@@ -106,7 +106,12 @@ export class LineCutter {
     }
   }
 
-  *#add(chunk: Uint8Array): Generator<LineBatch | RefusedLine, void, undefined> {
+  /** The lines of a source, a batch at a time. @throws as {@link batches} */
+  async *lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CutLine[], void, undefined> {
+    for await (const batch of this.batches(source)) yield 'fault' in batch ? [batch] : linesOf(batch);
+  }
+
+  *#add(chunk: Uint8Array): Generator<LineBatch | CutLine, void, undefined> {
     if (chunk.length > 0) this.endsWithLineFeed = chunk.at(-1) === LINE_FEED;
     let taken = 0;
     while (taken < chunk.length) {
@@ -128,7 +133,7 @@ export class LineCutter {
     }
   }
 
-  *#finish(): Generator<LineBatch | RefusedLine, void, undefined> {
+  *#finish(): Generator<LineBatch | CutLine, void, undefined> {
     yield* this.#scan();
     if (this.#filled > this.#complete) {
       if (this.#lineCount > 0 && this.#filled > this.#batchBytes) yield this.#take();
@@ -148,7 +153,7 @@ export class LineCutter {
     this.#filled -= 3;
   }
 
-  *#scan(): Generator<LineBatch | RefusedLine, void, undefined> {
+  *#scan(): Generator<LineBatch | CutLine, void, undefined> {
     let bytes = this.#bytes.subarray(0, this.#filled);
     for (;;) {
       const lineFeed = bytes.indexOf(LINE_FEED, this.#scanned);
@@ -284,83 +289,9 @@ export async function* splitLines(
     if (!('fault' in batch)) yield batch;
     else {
       const { line, fault } = batch;
-      const location = file === undefined ? { line } : { file, line };
-      throw new JsonlError('line_too_long', `Line ${line} ${fault}`, location);
+      throw new JsonlError('line_too_long', `Line ${line} ${fault}`, lineLocation(line, file));
     }
   }
-}
-
-/** Yields from a source until the signal aborts; then closes it without waiting, and throws the reason. */
-export async function* abortable<T>(
-  source: AsyncIterable<T>,
-  signal: AbortSignal,
-): AsyncGenerator<T, void, undefined> {
-  signal.throwIfAborted();
-  const iterator = source[Symbol.asyncIterator]();
-  let rejectPending: (reason: unknown) => void = () => {};
-  const onAbort = (): void => rejectPending(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  let isOpen = true;
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const result = await new Promise<IteratorResult<T>>((resolve, reject) => {
-        rejectPending = reject;
-        iterator.next().then(resolve, (error: unknown) => {
-          isOpen = false;
-          reject(error);
-        });
-      });
-      if (result.done === true) {
-        isOpen = false;
-        return;
-      }
-      yield result.value;
-    }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    const closing = isOpen ? iterator.return?.() : undefined;
-    // Do not wait for a source that is stuck in a read.
-    if (signal.aborted) closing?.catch(() => {});
-    else await closing;
-  }
-}
-
-/** One line of a file. */
-export interface CutLine {
-  /** 1-based. */
-  readonly line: number;
-  /** Without line feed and byte order mark; only the beginning of a line with a `fault`. Valid until the next lines are read. */
-  readonly bytes: Uint8Array;
-  /** Why the line is refused, such as `is longer than 100 bytes`; null if it is not. */
-  readonly fault: string | null;
-}
-
-/** The lines of a file, and facts that are known at its end. */
-export interface CutLines extends AsyncIterable<readonly CutLine[]> {
-  readonly hasByteOrderMark: boolean;
-  /** Whether the last line ends with a line feed; true for an empty file. */
-  readonly endsWithLineFeed: boolean;
-}
-
-/**
- * Cuts a stream of bytes into its lines, by the rules of `splitLines`, but continues after a faulty line.
- *
- * @throws while it is read, the signal's reason and what the source throws
- */
-export function cutLines(source: AsyncIterable<Uint8Array>, options: CutOptions = {}): CutLines {
-  const cutter = new LineCutter(options);
-  return {
-    get hasByteOrderMark() {
-      return cutter.hasByteOrderMark;
-    },
-    get endsWithLineFeed() {
-      return cutter.endsWithLineFeed;
-    },
-    async *[Symbol.asyncIterator]() {
-      for await (const batch of cutter.batches(source)) yield 'fault' in batch ? [batch] : linesOf(batch);
-    },
-  };
 }
 
 /** The lines of a batch. */

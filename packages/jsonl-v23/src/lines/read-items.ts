@@ -1,14 +1,14 @@
 import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
-import { parseItem } from '../item/parse-item.ts';
+import { parseItem, readItem } from '../item/parse-item.ts';
 import { countLineFeeds, validUtf8Length } from '../json/bytes.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import { locateValue } from '../json/value-scanner.ts';
-import type { SourceLocation } from '../source-location.ts';
+import { lineLocation, type SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
-import { type LineBatch, splitLines } from './line-cutter.ts';
+import { type CutLine, type LineBatch, LineCutter, splitLines } from './line-cutter.ts';
 
 /** An item and its location. */
 export interface LocatedItem {
@@ -73,7 +73,7 @@ function* itemsOf(
     const lineFeed = text.indexOf('\n', start);
     const end = lineFeed === -1 ? text.length : lineFeed;
     if (!isBlank(text, start, end)) {
-      const location: SourceLocation = options.file === undefined ? { line } : { file: options.file, line };
+      const location = lineLocation(line, options.file);
       const value = reader.read(start, end, location);
       yield { item: itemAt(value, text, start, location), location };
     }
@@ -91,7 +91,7 @@ function itemAt(value: JsonValue, text: string, lineStart: number, location: Sou
 }
 
 /** An error with the column of the value that its JSON Pointer names, in the text of a line. Takes time linear in the line. */
-export function withColumn(error: JsonlError, text: string, lineStart: number): JsonlError {
+function withColumn(error: JsonlError, text: string, lineStart: number): JsonlError {
   const { code, message, location, cause } = error;
   if (location.path === undefined) return error;
   const column = locateValue(text, lineStart, location.path) - lineStart + 1;
@@ -112,8 +112,7 @@ function* itemsBeforeBadBytes(
   const column =
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
   throw new JsonlError('invalid_utf8', `${nameInvalid(bytes, badByte)} is not valid UTF-8`, {
-    ...(options.file === undefined ? {} : { file: options.file }),
-    line: firstLine + countLineFeeds(before),
+    ...lineLocation(firstLine + countLineFeeds(before), options.file),
     column,
   });
 }
@@ -137,6 +136,85 @@ export function isBlank(text: string, start: number, end: number): boolean {
   return true;
 }
 
+/** A line that is not blank: its item, or why it is not one. */
+export type CheckedItem =
+  | {
+      readonly location: SourceLocation;
+      readonly item: Item;
+      readonly error?: undefined;
+      readonly errors?: undefined;
+    }
+  | {
+      readonly location: SourceLocation;
+      readonly item?: undefined;
+      /** The first error, which `readItems` throws. */
+      readonly error: JsonlError;
+      /** All errors of the line, this one included; at most 10, because finding the column of each reads the line again. */
+      readonly errors: readonly JsonlError[];
+    };
+
+const MAX_LINE_ERRORS = 10;
+
+/**
+ * Checks every line of a JSON Lines file: reads as `readItems` does, but continues after a faulty line. Holds one batch of
+ * lines.
+ *
+ * @throws TypeError for another kind of source; the signal's reason; what the source throws
+ *
+ * @example
+ * for await (const { errors = [] } of checkItems(createReadStream('a.jsonl'), { file: 'a.jsonl' })) {
+ *   for (const error of errors) console.log(formatLocation(error.location), error.message);
+ * }
+ */
+export async function* checkItems(
+  source: ItemSource,
+  options: CheckItemsOptions = {},
+): AsyncGenerator<CheckedItem, void, undefined> {
+  checkReadOptions(options);
+  const { signal } = options;
+  for await (const lines of new LineCutter(options).lines(byteChunks(source))) {
+    for (const line of lines) {
+      signal?.throwIfAborted();
+      const checked = checkLine(line, options);
+      if (checked !== null) yield checked;
+    }
+  }
+}
+
+/** The item of one line, or its errors; null for a blank line. */
+export function checkLine(
+  { line, bytes, fault }: CutLine,
+  options: Pick<CheckItemsOptions, 'file' | 'maxDepth'>,
+): CheckedItem | null {
+  const location = lineLocation(line, options.file);
+  if (fault !== null) {
+    const error = new JsonlError('line_too_long', `Line ${line} ${fault}`, location);
+    return { location, error, errors: [error] };
+  }
+  try {
+    const [located] = parseLines({ bytes, firstLine: line, lineCount: 1, itemCount: 1 }, options);
+    return located ?? null;
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    const errors = isOfItem(error) ? lineErrors(bytes, location, options.maxDepth) : [error];
+    return { location, error, errors };
+  }
+}
+
+/** Whether an error concerns a part of an item, so that there can be more. */
+const isOfItem = ({ code }: JsonlError): boolean =>
+  code === 'invalid_item' || code === 'invalid_asset' || code === 'missing_file';
+
+function lineErrors(
+  bytes: Uint8Array,
+  location: SourceLocation,
+  maxDepth: number | undefined,
+): readonly JsonlError[] {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const value = new JsonReader(text, maxDepth).read(0, text.length, location);
+  return readItem(value, location, MAX_LINE_ERRORS).errors.map((error) => withColumn(error, text, 0));
+}
+
 /** Options of `readItems` and `checkItems`. */
 export interface CheckItemsOptions {
   /** The name of the file in locations. */
@@ -149,7 +227,7 @@ export interface CheckItemsOptions {
 }
 
 /** @throws TypeError, RangeError for an option that cannot be */
-export function checkReadOptions(options: CheckItemsOptions): void {
+function checkReadOptions(options: CheckItemsOptions): void {
   checkText('file', options.file);
   checkNumber('maxLineBytes', options.maxLineBytes, { min: 1 });
   checkNumber('maxDepth', options.maxDepth, { min: 1, max: HIGHEST_MAX_DEPTH });

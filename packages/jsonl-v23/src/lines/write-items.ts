@@ -1,7 +1,7 @@
-import { type ChunkSource, chunksOf, isWebStream } from '../arguments/web-stream.ts';
 import type { ItemInput } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import { type ChunkSource, chunksOf, isWebStream } from '../streams.ts';
 
 /** Bytes of a chunk, so that small items share one. */
 const CHUNK_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
-import { checkLine, cutLines } from '@svc/jsonl-v23/internal';
+import { checkLine, LineCutter } from '@svc/jsonl-v23/internal';
 import { type PackageError, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 
@@ -23,22 +23,23 @@ export interface CheckLinesOptions {
   readonly file: string;
   readonly limits: PackageLimits;
   readonly signal?: AbortSignal | undefined;
+  /** Receives how the file begins and ends. */
+  readonly onEnd?: ((ends: FileEnds) => void) | undefined;
 }
 
 /**
  * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Holds one line in memory.
  * An invalid line does not throw: it has errors.
  *
- * @returns how the file begins and ends
  * @throws the error of the source, and the signal's reason
  */
 export async function* checkLines(
   source: AsyncIterable<Uint8Array>,
-  { file, limits, signal }: CheckLinesOptions,
-): AsyncGenerator<CheckedLine, FileEnds, undefined> {
+  { file, limits, signal, onEnd }: CheckLinesOptions,
+): AsyncGenerator<CheckedLine, void, undefined> {
   const { maxLineBytes, maxDepth } = limits;
-  const lines = cutLines(source, { maxLineBytes, signal });
-  for await (const batch of lines) {
+  const cutter = new LineCutter({ maxLineBytes, signal });
+  for await (const batch of cutter.lines(source)) {
     for (const line of batch) {
       signal?.throwIfAborted();
       const {
@@ -50,5 +51,5 @@ export async function* checkLines(
       yield { location, bytes: line.bytes, item, errors: problems };
     }
   }
-  return lines;
+  onEnd?.(cutter);
 }

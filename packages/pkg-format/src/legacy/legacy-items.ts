@@ -1,7 +1,7 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
   type CutLine,
-  cutLines,
+  LineCutter,
   locateValue,
   type PlainLineCollector,
   type PlainLines,
@@ -31,35 +31,11 @@ export interface UpgradedLines {
   readonly lines: PlainLines;
 }
 
-/** Keys that `upgradeItem` looks at. Values that it removes or changes have types that an item may not have. */
-export const LEGACY_KEYS: ConstructorParameters<typeof PlainLineCollector>[0] = {
-  item: [
-    'assets',
-    'expected',
-    'grader_prompt',
-    'ideal',
-    'input',
-    'judge',
-    'judge_prompt',
-    'messages',
-    'prompt',
-    'question',
-    'reference',
-    'system',
-    'system_prompt',
-    'target',
-  ],
-  inputs: ['judge_prompt', 'messages', 'system'],
-  checker: ['judge_prompt'],
-};
-
 /**
  * Reads the items of a legacy file in order, also after an invalid one, with one line in memory.
  *
  * @param plain collects lines that need no upgrade, if no prompts of the dataset are added to its items; by default there
  *   are none
- * @throws PackageError `package_invalid_json` for a JSON file that cannot be read further, `package_limit`,
- *   `package_corrupt`
  */
 export async function* readLegacyItems<Lines extends UpgradedLines = never>(
   archive: Pick<Archive, 'limits' | 'read'>,
@@ -82,7 +58,7 @@ export async function* readLegacyItems<Lines extends UpgradedLines = never>(
     }
     return;
   }
-  for await (const lines of cutLines(bytes, { maxLineBytes, signal })) {
+  for await (const lines of new LineCutter({ maxLineBytes, signal }).lines(bytes)) {
     for (const line of lines) {
       if (plain !== null && line.fault === null && plain.add(line.bytes, maxDepth, maxLineBytes)) {
         if (plain.isFull) yield { section: null, lines: plain.take() } as Lines;

@@ -1,12 +1,12 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import {
   checkItemSize,
-  createLineEncoder,
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,
   type EncodedLine,
   itemSize,
   type LineBatch,
+  LineEncoder,
   type LinkedFile,
   parseLines,
 } from '@svc/jsonl-v23/internal';
@@ -313,7 +313,7 @@ export class BufferPool {
 
 /** Makes what encodes batches: the result depends on the arguments alone, so it may run on any thread. */
 export function createBatchEncoder(pool: BufferPool, profiler: Profiler | null = null) {
-  const lineEncoder = createLineEncoder({ keepsItems: true });
+  const lineEncoder = new LineEncoder({ keepsItems: true });
   const states = createHashStates();
 
   /** Every item of a batch, with the files that it refers to. */

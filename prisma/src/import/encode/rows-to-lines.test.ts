@@ -1,5 +1,5 @@
 import { itemHash } from '@svc/jsonl-v23';
-import { createItemEncoder, MAX_LINE_VALUES, NO_REASON, parseLines } from '@svc/jsonl-v23/internal';
+import { ItemEncoder, MAX_LINE_VALUES, NO_REASON, parseLines } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { expect, it } from 'vitest';
@@ -41,7 +41,7 @@ it('makes of each row the line of its item, in batches of what they become', asy
   );
   expect(found.length).toBeGreaterThan(5);
   const toItem = compileMapping(plan.mapping, plan.features);
-  const encoder = createItemEncoder();
+  const encoder = new ItemEncoder();
   const expected = [0, 2000].flatMap((idOffset) =>
     rows.map((row, index) => toItem(row, 5 + index, idOffset === 0 ? 'train' : 'more', idOffset)),
   );

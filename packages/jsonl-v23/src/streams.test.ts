@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { JsonStream } from '../json/json-stream.ts';
-import { readItems } from '../lines/read-items.ts';
-import { writeItems } from '../lines/write-items.ts';
-import { chunksOf } from './web-stream.ts';
+import { JsonStream } from './json/json-stream.ts';
+import { readItems } from './lines/read-items.ts';
+import { writeItems } from './lines/write-items.ts';
+import { chunksOf } from './streams.ts';
 
 const LINES = '{"id":1}\n{"id":2}\n';
 

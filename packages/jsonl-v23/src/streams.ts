@@ -72,6 +72,41 @@ function readerIterator<T>(stream: WebStream<T>): AsyncIterator<T> {
   };
 }
 
+/** What `work` resolves to, or the signal's reason as soon as it aborts. */
+export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work();
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/** Yields from a source until the signal aborts; then closes it without waiting, and throws the reason. */
+export async function* abortable<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let isOpen = true;
+  try {
+    for (;;) {
+      const result = await untilAborted(() => iterator.next(), signal);
+      isOpen = result.done !== true;
+      if (result.done === true) return;
+      yield result.value;
+    }
+  } finally {
+    const closing = isOpen ? iterator.return?.() : undefined;
+    // Do not wait for a source that is stuck in a read.
+    if (signal.aborted) closing?.catch(() => {});
+    else await closing;
+  }
+}
+
 /** The class of an object, or else the type of a value, for errors. */
 export function typeName(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value === null ? null : typeof value);
