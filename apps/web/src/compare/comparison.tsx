@@ -1,12 +1,12 @@
 import { Alert, Button, Group, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import { apiQuery } from '../api/api.ts';
-import { loadedAgain } from '../api/service-responds.ts';
 import { ReportAction } from '../report/report-action.tsx';
 import { nameOf, type Run, scorersOf } from '../runs/queries.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { onDemand } from '../ui/on-demand.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
@@ -22,7 +22,10 @@ import { summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
-const RunsOfDataset = lazy(loadedAgain(() => import('./runs-of-dataset.tsx')));
+const RunsOfDataset = onDemand(
+  () => import('./runs-of-dataset.tsx'),
+  () => <PageSkeleton rows={2} />,
+);
 
 /** How runs differ from the first one: what that says in a sentence, scores, slices, and the items in which two of them differ. */
 export function Comparison({
@@ -134,9 +137,7 @@ export function Comparison({
       {rows.length > 0 && (
         <ForestPlot first={first} rows={rows} search={search} onSlice={(slice) => change({ slice })} />
       )}
-      <Suspense fallback={<PageSkeleton rows={2} />}>
-        <RunsOfDataset runs={runs} against={search.against} onAgainst={(against) => change({ against })} />
-      </Suspense>
+      <RunsOfDataset runs={runs} against={search.against} onAgainst={(against) => change({ against })} />
     </Stack>
   );
 }

@@ -2,12 +2,11 @@ import { Alert, Group, Spoiler, Stack } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Page, PageTabs } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { onDemand } from '../ui/on-demand.tsx';
 import { isShown, QueryState } from '../ui/query-state.tsx';
 import { SourceBadge, sourceName } from '../ui/source-badge.tsx';
 import { CopyText, JsonText } from '../ui/text/copy-action.tsx';
@@ -24,10 +23,10 @@ import { VersionSelect } from './versions/version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
 
-const RunsTab = lazy(loadedAgain(() => import('./runs-tab.tsx')));
-const OverviewTab = lazy(loadedAgain(() => import('./overview/overview-tab.tsx')));
-const HistoryTab = lazy(loadedAgain(() => import('./versions/history-tab.tsx')));
-const DiffTab = lazy(loadedAgain(() => import('./diff/diff-view.tsx')));
+const RunsTab = onDemand(() => import('./runs-tab.tsx'));
+const OverviewTab = onDemand(() => import('./overview/overview-tab.tsx'));
+const HistoryTab = onDemand(() => import('./versions/history-tab.tsx'));
+const DiffTab = onDemand(() => import('./diff/diff-view.tsx'));
 
 /** One dataset. */
 export default function DatasetPage() {

@@ -2,11 +2,11 @@ import { Group, Progress, VisuallyHidden } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Fragment, lazy } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
+import { Fragment } from 'react';
 import { datasetQuery } from '../datasets/queries.ts';
 import { LinkAnchor, RunLink } from '../ui/layout/links.tsx';
 import { Page, PageTabs } from '../ui/layout/page.tsx';
+import { onDemand } from '../ui/on-demand.tsx';
 import { isShown, QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/copy-action.tsx';
@@ -21,8 +21,8 @@ import type { RunSearch } from './runs-search.ts';
 
 const route = getRouteApi('/runs/$id');
 
-const ChartsTab = lazy(loadedAgain(() => import('./charts/charts-tab.tsx')));
-const LabelsTab = lazy(loadedAgain(() => import('./labels/labels-tab.tsx')));
+const ChartsTab = onDemand(() => import('./charts/charts-tab.tsx'));
+const LabelsTab = onDemand(() => import('./labels/labels-tab.tsx'));
 
 /** One run: how far it is, what it scored, and its results. */
 export default function RunPage() {

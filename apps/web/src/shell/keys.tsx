@@ -1,10 +1,13 @@
 import { Group, Kbd, Modal } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
-import { lazy, Suspense, useEffect } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
+import { useEffect } from 'react';
 import { NameValues } from '../ui/layout/name-values.tsx';
+import { onDemand } from '../ui/on-demand.tsx';
 
-const Palette = lazy(loadedAgain(() => import('./palette.tsx')));
+const Palette = onDemand(
+  () => import('./palette.tsx'),
+  () => null,
+);
 
 const KEYS = [
   [['Ctrl', 'K'], 'Go to a page, a dataset, a run or an item'],
@@ -46,11 +49,7 @@ export function Keys() {
           ])}
         />
       </Modal>
-      {isPaletteOpen && (
-        <Suspense>
-          <Palette onClose={palette.close} />
-        </Suspense>
-      )}
+      {isPaletteOpen && <Palette onClose={palette.close} />}
     </>
   );
 }

@@ -1,13 +1,13 @@
 import { AppShell, Box, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useRef, useState } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
+import { useRef, useState } from 'react';
 import { BRAND, consoleName } from '../brand.ts';
 import { SessionBoundary, useCan } from '../session/session.tsx';
 import { useTour } from '../tour/use-tour.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { NavigatedProvider, Page } from '../ui/layout/page.tsx';
+import { onDemand } from '../ui/on-demand.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
 import { Keys, useKeepFocus } from './keys.tsx';
@@ -140,14 +140,13 @@ function PageLink({
   );
 }
 
-const TourCard = lazy(loadedAgain(() => import('../tour/tour-card.tsx')));
+const TourCard = onDemand(
+  () => import('../tour/tour-card.tsx'),
+  () => null,
+);
 
 /** The tour. Its code is loaded for people who have neither taken nor dismissed it. */
 function Tour() {
   const { status } = useTour().state;
-  return status === 'new' || status === 'active' ? (
-    <Suspense>
-      <TourCard />
-    </Suspense>
-  ) : null;
+  return (status === 'new' || status === 'active') && <TourCard />;
 }

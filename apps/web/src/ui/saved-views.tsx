@@ -1,13 +1,16 @@
 import { Menu } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
-import { loadedAgain } from '../api/service-responds.ts';
+import { useState } from 'react';
 import { useNotify } from './layout/notices.tsx';
 import { MenuButton } from './menu-button.tsx';
+import { onDemand } from './on-demand.tsx';
 import type { RawSearch } from './search-params.ts';
 
-const NameView = lazy(loadedAgain(() => import('./name-view.tsx')));
+const NameView = onDemand(
+  () => import('./name-view.tsx'),
+  () => null,
+);
 
 interface View {
   readonly name: string;
@@ -73,11 +76,7 @@ export function SavedViews({
           </Menu.Item>
         ))}
       </MenuButton>
-      {isNaming && (
-        <Suspense>
-          <NameView onSave={save} onClose={() => setIsNaming(false)} />
-        </Suspense>
-      )}
+      {isNaming && <NameView onSave={save} onClose={() => setIsNaming(false)} />}
     </>
   );
 }

@@ -1,15 +1,18 @@
 import { Anchor, Box, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { lazy, Suspense, useRef } from 'react';
-import { loadedAgain } from '../../api/service-responds.ts';
+import { useRef } from 'react';
 import { Part } from '../../ui/layout/part.tsx';
+import { onDemand } from '../../ui/on-demand.tsx';
 import { imageAddress, RemoteImage } from '../../ui/remote-images.tsx';
 import { Note } from '../../ui/text/dimmed.ts';
 import { formatBytes } from '../../ui/text/formats.ts';
 import type { ShownFile } from './text-file.tsx';
 
-const TextFile = lazy(loadedAgain(() => import('./text-file.tsx')));
+const TextFile = onDemand(
+  () => import('./text-file.tsx'),
+  () => <Skeleton h={60} />,
+);
 
 /**
  * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them,
@@ -134,11 +137,7 @@ function ShownText(file: ShownFile) {
   wasSeen.current ||= inViewport;
   return (
     <Box ref={ref} mih={60}>
-      {wasSeen.current && (
-        <Suspense fallback={<Skeleton h={60} />}>
-          <TextFile {...file} />
-        </Suspense>
-      )}
+      {wasSeen.current && <TextFile {...file} />}
     </Box>
   );
 }

@@ -1,23 +1,15 @@
 import { Box, Group, Stack, Tabs, Title } from '@mantine/core';
-import {
-  createContext,
-  lazy,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useContext,
-  useEffect,
-  useRef,
-  useState,
-} from 'react';
-import { loadedAgain } from '../../api/service-responds.ts';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { consoleName } from '../../brand.ts';
-import { PageSkeleton } from '../query-state.tsx';
+import { onDemand } from '../on-demand.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts } from '../text/rich-text.tsx';
 import { keepPlace } from '../visits.ts';
 
-const TextSwitch = lazy(loadedAgain(() => import('../text/text-switch.tsx')));
+const TextSwitch = onDemand(
+  () => import('../text/text-switch.tsx'),
+  () => null,
+);
 
 /** The address of one dataset or run. */
 const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
@@ -66,11 +58,7 @@ export function Page({
           )}
         </Box>
         <Group gap="xs">
-          {texts > 0 && (
-            <Suspense>
-              <TextSwitch />
-            </Suspense>
-          )}
+          {texts > 0 && <TextSwitch />}
           {actions}
         </Group>
       </Group>
@@ -79,7 +67,7 @@ export function Page({
   );
 }
 
-/** The tabs of a page. Only the open one is in the page; its code may still load. */
+/** The tabs of a page. Only the open one is in the page. */
 export function PageTabs<Key extends string>({
   tabs,
   open,
@@ -100,7 +88,7 @@ export function PageTabs<Key extends string>({
       </Tabs.List>
       {tabs.map(([key, , content]) => (
         <Tabs.Panel key={key} value={key} pt={8}>
-          <Suspense fallback={<PageSkeleton />}>{content}</Suspense>
+          {content}
         </Tabs.Panel>
       ))}
     </Tabs>

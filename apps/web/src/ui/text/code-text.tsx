@@ -21,7 +21,7 @@ interface CodeNode {
 }
 
 /** Code with its lines and indentation, highlighted in the language that it looks most like. */
-export default function CodeText({ text }: { readonly text: string }) {
+export default function CodeText({ text }: { readonly text: string; readonly children?: ReactNode }) {
   const nodes = useMemo(
     () =>
       text.length > MAX_HIGHLIGHTED

@@ -1,15 +1,18 @@
 import katex from 'katex';
-import { isValidElement, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { isValidElement, type ReactNode, useEffect, useRef } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
-import { loadedAgain } from '../../api/service-responds.ts';
+import { onDemand } from '../on-demand.tsx';
 import { markMath } from './mark-math.ts';
 import { sureMarkdown, unusedCharacter } from './sure-markdown.ts';
 import 'katex/dist/katex.min.css';
 
-const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
+const CodeText = onDemand(
+  () => import('./code-text.tsx'),
+  ({ children }) => <pre>{children}</pre>,
+);
 
 const WRITTEN_MARKS: [string, string] = ['className', 'written-marks'];
 
@@ -55,11 +58,7 @@ export default function Markdown({ text }: { readonly text: string }) {
           },
           pre: ({ children }) => {
             const { children: code } = isValidElement<CodeProps>(children) ? children.props : {};
-            return (
-              <Suspense fallback={<pre>{children}</pre>}>
-                <CodeText text={String(code ?? '').replace(/\n$/, '')} />
-              </Suspense>
-            );
+            return <CodeText text={String(code ?? '').replace(/\n$/, '')}>{children}</CodeText>;
           },
           a: ({ href, children }) => (
             <a href={href} target="_blank" rel="noopener noreferrer nofollow">

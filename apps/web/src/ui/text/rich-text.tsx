@@ -1,13 +1,13 @@
 import { Box, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { createContext, lazy, Suspense, useContext, useEffect } from 'react';
-import { loadedAgain } from '../../api/service-responds.ts';
+import { createContext, useContext, useEffect } from 'react';
+import { onDemand } from '../on-demand.tsx';
 import { Dimmed } from './dimmed.ts';
 import { prettyJson } from './pretty-json.ts';
 
-const Markdown = lazy(loadedAgain(() => import('./markdown.tsx')));
-const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
+const Markdown = onDemand(() => import('./markdown.tsx'), Plain);
+const CodeText = onDemand(() => import('./code-text.tsx'), Plain);
 
 /** Counts the texts of a page that `TextSwitch` changes. */
 export const SwitchedTexts = createContext<(change: 1 | -1) => void>(() => {});
@@ -35,12 +35,7 @@ export function RichText({
     count(1);
     return () => count(-1);
   }, [isSwitched, count]);
-  if (isSwitched && view !== 'raw')
-    return (
-      <Suspense fallback={<Plain text={text} />}>
-        {isBlock ? <CodeText text={text} /> : <Markdown text={text} />}
-      </Suspense>
-    );
+  if (isSwitched && view !== 'raw') return isBlock ? <CodeText text={text} /> : <Markdown text={text} />;
   return (
     <Box>
       {isMarked && !isSwitched && <Dimmed size="xs">Shown raw: the text is too long to be rendered.</Dimmed>}
