@@ -10,7 +10,6 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiProblem, ConnectionLost, isRefusal } from './api/api-problem.ts';
 import { BRAND } from './brand.ts';
 import { createConsoleRouter, preloadPages } from './router.tsx';
 import { sessionKey } from './session/session.tsx';
@@ -18,6 +17,7 @@ import { FilesProvider } from './shell/drop-anywhere.tsx';
 import { NoticesProvider } from './ui/layout/notices.tsx';
 import '@mantine/core/styles.css';
 import './styles.css';
+import { ApiProblem, ConnectionLost, isRefusal } from './api/api.ts';
 
 const theme = createTheme({
   colors: { brand: BRAND.colors },

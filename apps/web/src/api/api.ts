@@ -1,6 +1,103 @@
 import { createApiClient, type Paths, type ResponseOf } from '@svc/client';
 import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { dataOf } from './api-problem.ts';
+
+/** The body of an error response. */
+export type Problem = Paths['/datasets']['get']['responses']['default']['content']['application/json'];
+
+/** The API refused a request. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** Whether the API refused a request with a status. */
+export const isRefusal = (error: unknown, status: number): boolean =>
+  error instanceof ApiProblem && error.status === status;
+
+/** The service did not respond at all. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+}
+
+/** What the client of the API returns. */
+interface Reply<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/**
+ * The data of a successful response.
+ *
+ * @throws ApiProblem for an error response; ConnectionLost without a response
+ */
+export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
+  const { data, error, response } = await reply.catch((cause: unknown) => {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new ConnectionLost('The service does not respond.', { cause });
+  });
+  if (response.ok && error === undefined) return data as Data;
+  throw refusal(error, response);
+}
+
+/**
+ * The response to a request that the client of the API cannot make, such as for a stream.
+ *
+ * @throws ApiProblem for an error response; ConnectionLost without a response
+ */
+export async function fetchOk(path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(path, { signal }).catch((cause: unknown) => {
+    if (signal?.aborted === true) throw cause;
+    throw new ConnectionLost('The service does not respond.', { cause });
+  });
+  return await accepted(response);
+}
+
+/**
+ * A response that is no error.
+ *
+ * @throws as `fetchOk`
+ */
+export async function accepted(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  throw refusal(await response.json().catch(() => undefined), response);
+}
+
+/** What a proxy answers while the service is away. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+function refusal(body: unknown, response: Response): ApiProblem | ConnectionLost {
+  const problem = toProblem(body, response);
+  return problem.code === UNKNOWN && AWAY.has(response.status)
+    ? new ConnectionLost('The service does not respond.')
+    : new ApiProblem(problem);
+}
+
+/** The code of a response that is not one of this service. */
+const UNKNOWN = 'unknown';
+
+/** The problem of an error response. A proxy in between may answer with something else. */
+function toProblem(body: unknown, response: Response): Problem {
+  if (typeof body === 'object' && body !== null && 'code' in body && 'detail' in body) return body as Problem;
+  return {
+    type: 'about:blank',
+    title: response.statusText || `HTTP ${response.status}`,
+    status: response.status,
+    detail: `The response of ${response.status} is not one of this service.`,
+    instance: '',
+    code: UNKNOWN,
+    request_id: response.headers.get('x-request-id') ?? '',
+  };
+}
 
 /** The client of the API, which is where the page comes from. */
 export const api = createApiClient();

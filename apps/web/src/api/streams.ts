@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { fetchOk } from './api-problem.ts';
+import { fetchOk } from './api.ts';
 
 /** After a refusal, such as one of a proxy whose service restarts. */
 const REOPEN_MS = 3_000;

@@ -1,5 +1,4 @@
-import { api, type ParamsOf, type Received } from './api.ts';
-import { dataOf } from './api-problem.ts';
+import { api, dataOf, type ParamsOf, type Received } from './api.ts';
 
 /** What an upload form has. */
 export interface UploadForm {

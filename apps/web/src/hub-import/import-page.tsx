@@ -3,8 +3,6 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { apiQuery } from '../api/api.ts';
-import { ApiProblem } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/query-state.tsx';
@@ -12,6 +10,7 @@ import { formatCount } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { allSubsets, hubSourceOf, type ImportSearch, SUBSETS } from './hub-source.ts';
 import { ImportForm, useHubPreview } from './import-form.tsx';
+import { ApiProblem, apiQuery } from '../api/api.ts';
 
 const route = getRouteApi('/import');
 

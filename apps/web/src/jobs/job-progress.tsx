@@ -2,8 +2,6 @@ import { type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { apiQuery, send } from '../api/api.ts';
-import { ApiProblem } from '../api/api-problem.ts';
 import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -11,6 +9,7 @@ import { SmallButton } from '../ui/small-button.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
 import { Stored } from '../upload/send-form.tsx';
+import { ApiProblem, apiQuery, send } from '../api/api.ts';
 
 /** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {

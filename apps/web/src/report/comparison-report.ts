@@ -1,5 +1,3 @@
-import { get } from '../api/api.ts';
-import { isRefusal } from '../api/api-problem.ts';
 import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { configDifferences } from '../compare/config-differences.tsx';
@@ -24,6 +22,7 @@ import {
   type ReportChart,
   writeReport,
 } from './write-report.tsx';
+import { get, isRefusal } from '../api/api.ts';
 
 type How = Pick<CompareSearch, 'by' | 'scorer'>;
 

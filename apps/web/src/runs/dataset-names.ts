@@ -7,10 +7,9 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { get } from '../api/api.ts';
-import { isRefusal } from '../api/api-problem.ts';
 import { datasetQuery } from '../datasets/queries.ts';
 import type { Run } from './queries.ts';
+import { get, isRefusal } from '../api/api.ts';
 
 /** Gives the dataset of a run, with the version where there are several. */
 export type DatasetOf = (run: Run) => string;

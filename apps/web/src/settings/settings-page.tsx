@@ -10,8 +10,6 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, get, send } from '../api/api.ts';
-import { dataOf } from '../api/api-problem.ts';
 import { sessionKey, useCan, useSession } from '../session/session.tsx';
 import { useTelemetryConsent, useTour } from '../tour/use-tour.ts';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -24,6 +22,7 @@ import { changeShowsImages, showsImages } from '../ui/remote-images.tsx';
 import { SmallButton } from '../ui/small-button.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
+import { api, dataOf, get, send } from '../api/api.ts';
 
 type Settings = ResponseOf<'/settings', 'get'>;
 

@@ -1,7 +1,5 @@
 import { Anchor, Badge, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { api } from '../api/api.ts';
-import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Sparkline } from '../ui/charts/interval-bar.tsx';
@@ -16,6 +14,7 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { Installation, Limits, statusQuery } from './installation.tsx';
 import { parseMetrics, ratesOf, type Sample, sumOf, type Totals, totalsOf, withLook } from './rates.ts';
+import { api, dataOf, isRefusal } from '../api/api.ts';
 
 const REFRESH_MS = 5000;
 

@@ -1,11 +1,11 @@
 import { Alert, Group, List, Text } from '@mantine/core';
 import { formatLocation } from '@svc/jsonl-v23/json';
-import { ApiProblem, type Problem } from '../api/api-problem.ts';
 import { Icon } from './icons.tsx';
 import { LinkButton } from './layout/links.tsx';
 import { SmallButton } from './small-button.tsx';
 import { CopyText } from './text/copy-action.tsx';
 import { Dimmed } from './text/dimmed.ts';
+import { ApiProblem, type Problem } from '../api/api.ts';
 
 /** The lists of what can be missing, by the code of its error. */
 const LISTS: Readonly<Record<string, { readonly to: '/datasets' | '/runs'; readonly label: string }>> = {

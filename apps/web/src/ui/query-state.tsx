@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core';
-import { ConnectionLost, isRefusal } from '../api/api-problem.ts';
 import { useIsLost } from '../shell/connection-banner.tsx';
 import { ErrorView } from './error-view.tsx';
+import { ConnectionLost, isRefusal } from '../api/api.ts';
 
 /** What a query shows in place of its data, or above data that could not be read again: a placeholder, or its error. */
 export function QueryState({

@@ -1,8 +1,6 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { get } from '../../api/api.ts';
-import { isRefusal } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { SmallButton, TextButton } from '../../ui/small-button.tsx';
@@ -13,6 +11,7 @@ import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type SliceBars, type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.tsx';
 import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
+import { get, isRefusal } from '../../api/api.ts';
 
 /** False discoveries among what is shown. */
 const MAX_Q = 0.05;

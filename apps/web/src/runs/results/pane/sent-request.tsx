@@ -1,8 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { api } from '../../../api/api.ts';
-import { dataOf, fetchOk, isRefusal } from '../../../api/api-problem.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members, Messages } from '../../../datasets/items/messages.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
@@ -12,6 +10,7 @@ import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { askedBy, type Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.ts';
+import { api, dataOf, fetchOk, isRefusal } from '../../../api/api.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({
