@@ -8,10 +8,9 @@ import { parseDatasetSearch, parseDatasetsSearch } from './datasets/dataset-sear
 import { parseImportSearch } from './hub-import/hub-source.ts';
 import { parseNewRunSearch, parseRunSearch, parseRunsSearch } from './runs/runs-search.ts';
 import { Shell } from './shell/shell.tsx';
-import { ErrorView } from './ui/error-view.tsx';
-import { LinkAnchor } from './ui/layout/links.tsx';
+import { LinkAnchor } from './ui/buttons.tsx';
 import { Page } from './ui/layout/page.tsx';
-import { PageSkeleton } from './ui/query-state.tsx';
+import { ErrorView, PageSkeleton } from './ui/query-state.tsx';
 import { oneOf, type RawSearch, searchParser, text } from './ui/search-params.ts';
 
 const rootRoute = createRootRoute({ component: Shell });

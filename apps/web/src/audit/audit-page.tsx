@@ -3,13 +3,12 @@ import { REQUEST_VALUES, type ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { apiQuery } from '../api/api.ts';
+import { ExportMenu, LinkAnchor } from '../ui/buttons.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PagedTable } from '../ui/layout/pager.tsx';
-import { ExportMenu } from '../ui/menu-button.tsx';
+import { Age } from '../ui/table/cells.tsx';
 import type { Column } from '../ui/table/table-model.ts';
-import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 
 type Entry = ResponseOf<'/audit', 'get'>['data'][number];

@@ -1,13 +1,10 @@
 import { MultiSelect, Stack } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, olderFirst, type Run, runQuery, useRecentRuns } from '../runs/queries.ts';
-import { ErrorView } from '../ui/error-view.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
-import { Page } from '../ui/layout/page.tsx';
-import { Part } from '../ui/layout/part.tsx';
-import { PageSkeleton } from '../ui/query-state.tsx';
+import { nameOf, olderFirst, type Run, runQuery, useDatasetNames, useRecentRuns } from '../runs/queries.ts';
+import { LinkAnchor } from '../ui/buttons.tsx';
+import { Page, Part } from '../ui/layout/page.tsx';
+import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { nameOf, type Run } from '../runs/queries.ts';
-import { Part } from '../ui/layout/part.tsx';
+import { Part } from '../ui/layout/page.tsx';
 import { leavesOf, pointerName } from '../ui/pointer-of.ts';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { plainText } from '../ui/text/formats.ts';
 
 /** A member of configurations that is not the same in all. */
 interface ConfigDifference {

@@ -6,13 +6,11 @@ import { get } from '../api/api.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { readItem } from '../datasets/items/item-windows.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
-import { ErrorView } from '../ui/error-view.tsx';
-import { Part } from '../ui/layout/part.tsx';
-import { PageSkeleton } from '../ui/query-state.tsx';
+import { Part } from '../ui/layout/page.tsx';
+import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatScore } from '../ui/text/formats.ts';
-import { textOrJson } from '../ui/text/pretty-json.ts';
+import { formatScore, textOrJson } from '../ui/text/formats.ts';
 import type { Difference } from './summary-sentence.ts';
 
 const MAX_REPETITIONS = 100;

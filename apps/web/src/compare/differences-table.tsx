@@ -1,9 +1,7 @@
 import type { ReactNode } from 'react';
-import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/queries.ts';
+import { nameOf, type Run, useDatasetNames } from '../runs/queries.ts';
+import { RunLink, SmallButton } from '../ui/buttons.tsx';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { RunLink } from '../ui/layout/links.tsx';
-import { SmallButton } from '../ui/small-button.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { type Column, numbers } from '../ui/table/table-model.ts';
 import { Dimmed, Note } from '../ui/text/dimmed.ts';

@@ -6,14 +6,12 @@ import { get } from '../api/api.ts';
 import { overviewQuery } from '../datasets/queries.ts';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
-import { Part } from '../ui/layout/part.tsx';
+import { Part } from '../ui/layout/page.tsx';
 import { pointerName } from '../ui/pointer-of.ts';
-import { PageSkeleton } from '../ui/query-state.tsx';
+import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Note } from '../ui/text/dimmed.ts';
-import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { formatCount, formatScore, formatSigned, plainText } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
 import type { Compared } from './summary-sentence.ts';
 

@@ -1,10 +1,10 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { nameOf, type Run, runQuery, runsQuery } from '../runs/queries.ts';
-import { ScoreScatter } from '../ui/charts/scatter.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
-import { RunLink } from '../ui/layout/links.tsx';
-import { Part } from '../ui/layout/part.tsx';
+import { RunLink } from '../ui/buttons.tsx';
+import { ScoreScatter } from '../ui/charts/plots.tsx';
+import { Part } from '../ui/layout/page.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { numbers } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';

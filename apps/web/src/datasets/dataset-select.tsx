@@ -2,10 +2,10 @@ import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { apiQuery, isRefusal } from '../api/api.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { datasetQuery } from './queries.ts';
-import { apiQuery, isRefusal } from '../api/api.ts';
 
 const TYPING_MS = 300;
 const SHOWN = 50;

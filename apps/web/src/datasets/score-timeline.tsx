@@ -1,5 +1,5 @@
 import type { Run } from '../runs/queries.ts';
-import { COLORS } from '../ui/charts/chart-style.ts';
+import { COLORS } from '../ui/charts/interval-bar.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval } from '../ui/text/formats.ts';
 

@@ -8,12 +8,12 @@ import { JobProgress } from '../jobs/job-progress.tsx';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/suggest-mapping.ts';
-import { ErrorView } from '../ui/error-view.tsx';
 import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
+import { useChangeSearch } from '../ui/search-params.ts';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
-import { useChangeSearch } from '../ui/use-change-search.ts';
 import { allSubsets, type HubSource, type ImportSearch, SUBSETS } from './hub-source.ts';
 
 const route = getRouteApi('/import');

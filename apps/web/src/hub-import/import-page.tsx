@@ -3,14 +3,13 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
-import { ErrorView } from '../ui/error-view.tsx';
+import { ApiProblem, apiQuery } from '../api/api.ts';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/query-state.tsx';
+import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { useChangeSearch } from '../ui/search-params.ts';
 import { formatCount } from '../ui/text/formats.ts';
-import { useChangeSearch } from '../ui/use-change-search.ts';
 import { allSubsets, hubSourceOf, type ImportSearch, SUBSETS } from './hub-source.ts';
 import { ImportForm, useHubPreview } from './import-form.tsx';
-import { ApiProblem, apiQuery } from '../api/api.ts';
 
 const route = getRouteApi('/import');
 

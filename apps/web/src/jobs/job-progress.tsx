@@ -2,14 +2,14 @@ import { type ButtonProps, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { ApiProblem, apiQuery, send } from '../api/api.ts';
 import { useEvents } from '../api/streams.ts';
 import { useCan } from '../session/session.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
-import { SmallButton } from '../ui/small-button.tsx';
+import { SmallButton } from '../ui/buttons.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
 import { Stored } from '../upload/send-form.tsx';
-import { ApiProblem, apiQuery, send } from '../api/api.ts';
 
 /** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {

@@ -4,13 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { apiQuery } from '../api/api.ts';
 import { datasetQuery } from '../datasets/queries.ts';
+import { LinkAnchor } from '../ui/buttons.tsx';
 import { ChosenFilter } from '../ui/filters.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PagedTable } from '../ui/layout/pager.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
+import { Age, StatusBadge } from '../ui/table/cells.tsx';
 import type { Column } from '../ui/table/table-model.ts';
-import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { CancelJob, progressText, shareOf } from './job-progress.tsx';
 

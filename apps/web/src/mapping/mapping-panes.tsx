@@ -13,12 +13,11 @@ import {
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { type ReactNode, useState } from 'react';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { More } from '../ui/form/fields.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCountOf } from '../ui/text/formats.ts';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { formatCountOf, plainText } from '../ui/text/formats.ts';
 import { MappingField } from './mapping-field.tsx';
 import { MAPPING_FIELDS, type MappingField as MappingKey } from './mapping-fields.ts';
 import { PreviewTable } from './preview-table.tsx';

@@ -3,7 +3,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { imageAddressOfCell, RemoteImage, ShowImages } from '../ui/remote-images.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Note } from '../ui/text/dimmed.ts';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { plainText } from '../ui/text/formats.ts';
 import type { PreviewedTable } from './suggest-mapping.ts';
 
 const MAX_CELL = 200;

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useMemo, useState } from 'react';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { plainText } from '../ui/text/formats.ts';
 import { completeMapping, type MappingDraft } from './mapping-fields.ts';
 
 /** What a preview says about the mapping of its columns. */

@@ -1,3 +1,4 @@
+import { get, isRefusal } from '../api/api.ts';
 import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { configDifferences } from '../compare/config-differences.tsx';
@@ -11,8 +12,7 @@ import {
 import { nameOf, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { scoreText } from '../runs/run-facts.ts';
-import { formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
-import { plainText } from '../ui/text/pretty-json.ts';
+import { formatCount, formatDuration, formatScore, formatSigned, plainText } from '../ui/text/formats.ts';
 import { caseId } from './run-report.ts';
 import {
   type CutText,
@@ -22,7 +22,6 @@ import {
   type ReportChart,
   writeReport,
 } from './write-report.tsx';
-import { get, isRefusal } from '../api/api.ts';
 
 type How = Pick<CompareSearch, 'by' | 'scorer'>;
 

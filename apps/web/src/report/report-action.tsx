@@ -2,10 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
-import { useReadDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/queries.ts';
-import { ErrorView } from '../ui/error-view.tsx';
+import { nameOf, type Run, useReadDatasetNames } from '../runs/queries.ts';
 import { useNotify } from '../ui/layout/notices.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { formatCount } from '../ui/text/formats.ts';
 

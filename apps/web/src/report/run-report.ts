@@ -4,16 +4,17 @@ import { readMeasures } from '../runs/charts/read-measures.ts';
 import { modelOf, nameOf, type Result, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { factsOf, proofOf, scoreText } from '../runs/run-facts.ts';
+import { groupScores } from '../ui/charts/bars.tsx';
 import { binsOf } from '../ui/charts/interval-bar.tsx';
-import { groupScores } from '../ui/charts/score-bars.tsx';
 import {
   clampedInterval,
   formatCount,
   formatDuration,
   formatInterval,
   formatScore,
+  plainText,
+  prettyJson,
 } from '../ui/text/formats.ts';
-import { plainText, prettyJson } from '../ui/text/pretty-json.ts';
 import { cutText, type ReportBar, type ReportCase, type ReportChart, writeReport } from './write-report.tsx';
 
 /** Results that a report reads at most: even with the shortest texts it holds no more. */

@@ -1,15 +1,13 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
-import { LinkAnchor } from '../ui/layout/links.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
+import { LinkAnchor } from '../ui/buttons.tsx';
+import { Age, StatusBadge } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { type Column, type KeyedColumn, keyed } from '../ui/table/table-model.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
-import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
-import { type DatasetOf, useDatasetNames } from './dataset-names.ts';
-import { modelOf, nameOf, type Run, tokensOf } from './queries.ts';
+import { type DatasetOf, modelOf, nameOf, type Run, tokensOf, useDatasetNames } from './queries.ts';
 import { scoreText } from './run-facts.ts';
 
 export const DEFAULT_RUN_COLUMNS = [

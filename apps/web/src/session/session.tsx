@@ -2,11 +2,10 @@ import { Button, Center, Modal, Paper, PasswordInput, Stack, Title } from '@mant
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react';
-import { consoleName } from '../brand.ts';
-import { ErrorView } from '../ui/error-view.tsx';
-import { PageSkeleton } from '../ui/query-state.tsx';
-import { Dimmed, Refusal } from '../ui/text/dimmed.ts';
 import { api, dataOf, get, isRefusal } from '../api/api.ts';
+import { consoleName } from '../brand.ts';
+import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { Dimmed, Refusal } from '../ui/text/dimmed.ts';
 
 export type Session = ResponseOf<'/session', 'get'>;
 

@@ -10,19 +10,17 @@ import {
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { api, dataOf, get, send } from '../api/api.ts';
 import { sessionKey, useCan, useSession } from '../session/session.tsx';
 import { useTelemetryConsent, useTour } from '../tour/use-tour.ts';
-import { ErrorView } from '../ui/error-view.tsx';
+import { SmallButton } from '../ui/buttons.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
-import { Page } from '../ui/layout/page.tsx';
-import { Part } from '../ui/layout/part.tsx';
-import { QueryState } from '../ui/query-state.tsx';
+import { Page, Part } from '../ui/layout/page.tsx';
+import { ErrorView, QueryState } from '../ui/query-state.tsx';
 import { changeShowsImages, showsImages } from '../ui/remote-images.tsx';
-import { SmallButton } from '../ui/small-button.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
-import { api, dataOf, get, send } from '../api/api.ts';
 
 type Settings = ResponseOf<'/settings', 'get'>;
 

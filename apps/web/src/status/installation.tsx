@@ -3,13 +3,13 @@ import type { ResponseOf } from '@svc/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../api/api.ts';
 import { runsQuery } from '../runs/queries.ts';
+import { LinkAnchor } from '../ui/buttons.tsx';
 import { Sparkline } from '../ui/charts/interval-bar.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
 import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
-import { Part } from '../ui/layout/part.tsx';
+import { Part } from '../ui/layout/page.tsx';
+import { Age } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { type Column, numbers } from '../ui/table/table-model.ts';
-import { Age } from '../ui/text/age.tsx';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
 
 /** Of facts, in wide windows. */

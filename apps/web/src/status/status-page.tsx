@@ -1,20 +1,18 @@
 import { Anchor, Badge, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, dataOf, isRefusal } from '../api/api.ts';
 import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Sparkline } from '../ui/charts/interval-bar.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { Facts, NameValues } from '../ui/layout/name-values.tsx';
-import { Page } from '../ui/layout/page.tsx';
-import { Part } from '../ui/layout/part.tsx';
-import { QueryState } from '../ui/query-state.tsx';
+import { Page, Part } from '../ui/layout/page.tsx';
+import { ErrorView, QueryState } from '../ui/query-state.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { Installation, Limits, statusQuery } from './installation.tsx';
 import { parseMetrics, ratesOf, type Sample, sumOf, type Totals, totalsOf, withLook } from './rates.ts';
-import { api, dataOf, isRefusal } from '../api/api.ts';
 
 const REFRESH_MS = 5000;
 

@@ -3,8 +3,8 @@ import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { send } from '../api/api.ts';
 import { useExample } from '../datasets/list/ways-in.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { useTelemetryConsent, useTour } from './use-tour.ts';
 
 /** Pages with a form, which the invitation would cover. */

@@ -1,7 +1,7 @@
 import { Alert, Group } from '@mantine/core';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type ReactNode, useState } from 'react';
-import { SmallButton } from './small-button.tsx';
+import { SmallButton } from './buttons.tsx';
 import { formatCountOf } from './text/formats.ts';
 
 /** An image at another host, if this browser shows such images; else, or where it cannot be loaded, what stands for it. */

@@ -2,8 +2,8 @@ import { Menu } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
+import { MenuButton } from './buttons.tsx';
 import { useNotify } from './layout/notices.tsx';
-import { MenuButton } from './menu-button.tsx';
 import { onDemand } from './on-demand.tsx';
 import type { RawSearch } from './search-params.ts';
 

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Progress, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ReactNode } from 'react';
-import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/buttons.tsx';
 import { type Field, Fields } from '../ui/form/fields.tsx';
 import { LeaveDialog } from '../ui/form/form-dialog.tsx';
 import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
+import { ErrorView } from '../ui/query-state.tsx';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatBytes, formatCountOf } from '../ui/text/formats.ts';
 import { type UploadedDataset, useUpload } from './use-upload.ts';

@@ -8,8 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { accepted, ConnectionLost } from '../api/api.ts';
 import { upload as sendFiles, type UploadForm, uploadForm } from '../api/upload-body.ts';
-import { ConnectionLost, accepted } from '../api/api.ts';
 
 export type UploadedDataset = ResponseOf<'/datasets/upload', 'post', 201>;
 

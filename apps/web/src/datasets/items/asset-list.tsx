@@ -2,7 +2,7 @@ import { Anchor, Box, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useRef } from 'react';
-import { Part } from '../../ui/layout/part.tsx';
+import { Part } from '../../ui/layout/page.tsx';
 import { onDemand } from '../../ui/on-demand.tsx';
 import { imageAddress, RemoteImage } from '../../ui/remote-images.tsx';
 import { Note } from '../../ui/text/dimmed.ts';

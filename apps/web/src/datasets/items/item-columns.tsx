@@ -1,8 +1,8 @@
 import { binsOf } from '../../ui/charts/interval-bar.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
+import { ItemId, Tags } from '../../ui/table/cells.tsx';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
-import { ItemId, Tags } from '../../ui/text/item-id.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { type ItemSummary, PROMPT } from './item-windows.ts';
 

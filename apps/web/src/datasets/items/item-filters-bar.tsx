@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { useChangeSearch } from '../../ui/use-change-search.ts';
+import { useChangeSearch } from '../../ui/search-params.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Overview } from '../overview/read-overview.ts';
 import type { Dataset } from './item-windows.ts';

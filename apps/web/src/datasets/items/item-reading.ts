@@ -1,7 +1,6 @@
 import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { formatCountOf } from '../../ui/text/formats.ts';
-import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 
 /** A call of a tool in a message. */
 export interface ToolCall {

@@ -2,11 +2,11 @@ import { Badge, Box, Group, SegmentedControl, Stack, Text, Title } from '@mantin
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { Icon } from '../../ui/icons.tsx';
-import { Part } from '../../ui/layout/part.tsx';
+import { Part } from '../../ui/layout/page.tsx';
 import { imageAddress, ShowImages } from '../../ui/remote-images.tsx';
 import { CopyText, JsonText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/formats.ts';
 import { RichText, Value } from '../../ui/text/rich-text.tsx';
 import { AssetList, remoteImageOf } from './asset-list.tsx';
 import { assetsOf, choicesOf, inputOf, messagesOf, otherInputsOf, tagsOf, without } from './item-reading.ts';

@@ -3,7 +3,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } f
 import { get } from '../../api/api.ts';
 import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
 import { metaQuery } from '../../ui/search-params.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/formats.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import { type DatasetSearch, isItemHash } from '../dataset-search.ts';
 import { thumbnailOf } from './asset-list.tsx';

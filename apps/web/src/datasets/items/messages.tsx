@@ -1,9 +1,9 @@
 import { Badge, Box, Group } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { NameValues } from '../../ui/layout/name-values.tsx';
-import { Part } from '../../ui/layout/part.tsx';
+import { Part } from '../../ui/layout/page.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText, prettyJson } from '../../ui/text/formats.ts';
 import { Plain, RichText, Value } from '../../ui/text/rich-text.tsx';
 import { FileView } from './asset-list.tsx';
 import type { Message, MessagePart, ToolCall } from './item-reading.ts';

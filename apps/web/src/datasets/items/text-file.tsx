@@ -1,10 +1,10 @@
 import { Skeleton, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import Papa from 'papaparse';
+import { ConnectionLost } from '../../api/api.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatBytes, formatCount } from '../../ui/text/formats.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
-import { ConnectionLost } from '../../api/api.ts';
 
 /** What is read of a file, and shown of a table. */
 const MAX_BYTES = 64 * 1024;

@@ -5,9 +5,9 @@ import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { upload } from '../../api/upload-body.ts';
 import { useCan } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { LinkButton } from '../../ui/layout/links.tsx';
+import { ErrorView } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 
 /** The three ways to get a dataset. */

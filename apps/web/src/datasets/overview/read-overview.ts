@@ -1,7 +1,7 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { linesOf } from '../../api/streams.ts';
 import { leavesOf } from '../../ui/pointer-of.ts';
-import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/formats.ts';
 import { choicesOf, messagesOf, tagsOf } from '../items/item-reading.ts';
 import type { VersionOf } from '../items/item-windows.ts';
 

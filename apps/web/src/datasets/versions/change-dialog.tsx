@@ -3,14 +3,14 @@ import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ErrorView } from '../../ui/error-view.tsx';
+import { ApiProblem, get, send } from '../../api/api.ts';
+import { SmallButton } from '../../ui/buttons.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
-import { SmallButton } from '../../ui/small-button.tsx';
-import { Age } from '../../ui/text/age.tsx';
+import { ErrorView } from '../../ui/query-state.tsx';
+import { Age } from '../../ui/table/cells.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { type Changed, changeText, MESSAGE_FIELD, useChange, useRefresh } from '../queries.ts';
-import { ApiProblem, get, send } from '../../api/api.ts';
 
 const route = getRouteApi('/datasets/$id');
 

@@ -1,7 +1,7 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { datasetQuery, versionsQuery } from '../queries.ts';
 import { isRefusal } from '../../api/api.ts';
+import { datasetQuery, versionsQuery } from '../queries.ts';
 
 /** Chooses a version of a dataset. A dataset with only one has nothing to choose. */
 export function VersionSelect({

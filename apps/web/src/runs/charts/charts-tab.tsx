@@ -1,13 +1,12 @@
 import { Select, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { CountBars } from '../../ui/charts/count-bars.tsx';
-import { Histogram } from '../../ui/charts/histogram.tsx';
-import { groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { CountBars, groupScores, ScoreBars } from '../../ui/charts/bars.tsx';
+import { Histogram } from '../../ui/charts/plots.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { useChangeSearch } from '../../ui/search-params.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
-import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { readMeasures } from './read-measures.ts';

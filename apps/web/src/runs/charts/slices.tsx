@@ -2,10 +2,10 @@ import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api/api.ts';
 import { overviewQuery } from '../../datasets/queries.ts';
-import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/score-bars.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
+import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/bars.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { ErrorView } from '../../ui/query-state.tsx';
+import { plainText, textOrJson } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 

@@ -1,9 +1,10 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { Part } from '../../ui/layout/part.tsx';
-import { SmallButton, TextButton } from '../../ui/small-button.tsx';
+import { get, isRefusal } from '../../api/api.ts';
+import { SmallButton, TextButton } from '../../ui/buttons.tsx';
+import { Part } from '../../ui/layout/page.tsx';
+import { ErrorView } from '../../ui/query-state.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
@@ -11,7 +12,6 @@ import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type SliceBars, type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.tsx';
 import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
-import { get, isRefusal } from '../../api/api.ts';
 
 /** False discoveries among what is shown. */
 const MAX_Q = 0.05;

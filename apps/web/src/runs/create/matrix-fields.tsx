@@ -1,8 +1,8 @@
 import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { SmallButton } from '../../ui/buttons.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel } from './config-fields.ts';
 import { MAX_RUNS, type RunForm } from './run-form.ts';

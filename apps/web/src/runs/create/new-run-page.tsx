@@ -4,13 +4,14 @@ import { useDebouncedValue, useHotkeys, useSessionStorage } from '@mantine/hooks
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
+import { ApiProblem } from '../../api/api.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { datasetQuery, overviewQuery } from '../../datasets/queries.ts';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
+import { SmallButton } from '../../ui/buttons.tsx';
 import { type Field, Fields, fieldErrors } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { SmallButton } from '../../ui/small-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useRun } from '../queries.ts';
 import {
@@ -27,7 +28,6 @@ import { ProviderChoice, useModelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
 import { JudgeFields, ScorerList, scorerFields } from './scoring.tsx';
 import { StartPanel, usePlan, useStart } from './start-panel.tsx';
-import { ApiProblem } from '../../api/api.ts';
 
 const route = getRouteApi('/runs/new');
 

@@ -14,12 +14,11 @@ import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json'
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { get, send } from '../../api/api.ts';
 import { questionOf } from '../../datasets/items/item-reading.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { Folded, Part } from '../../ui/layout/part.tsx';
+import { Folded, Part } from '../../ui/layout/page.tsx';
+import { ErrorView } from '../../ui/query-state.tsx';
 import { JsonText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatDuration, formatScore } from '../../ui/text/formats.ts';
-import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { formatDuration, formatScore, plainText, textOrJson } from '../../ui/text/formats.ts';
 import { RichText, Value } from '../../ui/text/rich-text.tsx';
 import { nameOf, runsQuery } from '../queries.ts';
 import { readOf } from '../results/listed-result.ts';

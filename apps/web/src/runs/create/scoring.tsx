@@ -1,8 +1,8 @@
 import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { SmallButton } from '../../ui/buttons.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { SmallButton } from '../../ui/small-button.tsx';
 import { CHECKER_CHOICES, judgeFields, optionFields, suggesting } from './config-fields.ts';
 import { useModelSuggestions } from './provider-choice.tsx';
 import { EMPTY_FORM, MAX_SCORERS, type RunForm, type ScorerRow, type TypedScoring } from './run-form.ts';

@@ -11,7 +11,7 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { send } from '../../api/api.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
+import { ErrorView } from '../../ui/query-state.tsx';
 import { Dimmed, Refusal } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
 import { askedBy, nameOf, type Run, runsQuery } from '../queries.ts';

@@ -2,7 +2,7 @@ import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { leavesOf } from '../../ui/pointer-of.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/formats.ts';
 import type { Result } from '../queries.ts';
 
 /** A result with what the list shows of its item: beginnings of texts, which are never compared. */

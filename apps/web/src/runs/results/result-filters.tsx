@@ -1,8 +1,8 @@
 import { Button, Group, NumberInput, Popover, Select, SimpleGrid, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { SmallButton } from '../../ui/buttons.tsx';
 import { ChosenFilter, Clearable, FilterPills, metaPills, TypedFilter } from '../../ui/filters.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { SmallButton } from '../../ui/small-button.tsx';
 import { type Run, scorersOf } from '../queries.ts';
 import { RESULTS, type RunSearch } from '../runs-search.ts';
 

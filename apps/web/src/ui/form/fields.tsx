@@ -15,8 +15,8 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ChangeEvent, ReactNode } from 'react';
-import { SmallButton } from '../small-button.tsx';
 import { ApiProblem } from '../../api/api.ts';
+import { SmallButton } from '../buttons.tsx';
 
 /** A field of a form: where its value is, and how it is edited. */
 export interface Field<Values = unknown> {

@@ -4,8 +4,8 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import type { FormEvent, ReactNode } from 'react';
 import { send } from '../../api/api.ts';
-import { ErrorView } from '../error-view.tsx';
 import { useNotify } from '../layout/notices.tsx';
+import { ErrorView } from '../query-state.tsx';
 import { Fields } from './fields.tsx';
 
 interface FormBodyProps {

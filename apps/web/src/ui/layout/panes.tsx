@@ -1,7 +1,7 @@
 import { useLocalStorage, useSplitter } from '@mantine/hooks';
 import type { CSSProperties, ReactNode } from 'react';
+import { SmallButton } from '../buttons.tsx';
 import { Icon } from '../icons.tsx';
-import { SmallButton } from '../small-button.tsx';
 
 /**
  * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the

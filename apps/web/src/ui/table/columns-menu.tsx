@@ -1,7 +1,7 @@
 import { Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { IconButton, SmallButton } from '../buttons.tsx';
 import { Icon } from '../icons.tsx';
-import { IconButton, SmallButton } from '../small-button.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';

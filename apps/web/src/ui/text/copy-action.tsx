@@ -2,7 +2,7 @@ import { ActionIcon, Box, Code, Group, Tooltip } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { Icon } from '../icons.tsx';
-import { prettyJson } from './pretty-json.ts';
+import { prettyJson } from './formats.ts';
 
 const SHOWN_MS = 1_000;
 

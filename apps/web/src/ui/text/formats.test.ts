@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clampedInterval, firstLine, formatCost, formatDuration } from './formats.ts';
+import { clampedInterval, firstLine, formatCost, formatDuration, plainText } from './formats.ts';
 
 it.each([
   [0.4, '0 ms'],
@@ -54,4 +54,15 @@ it.each([
 
 it('takes time that grows with what is shown only', () => {
   expect(firstLine('['.repeat(10_000_000))).toBe('['.repeat(300));
+});
+
+it.each([
+  ['ab\n c', 'ab c'],
+  ['a'.repeat(10), 'aaaaaaaaaa'],
+  ['a'.repeat(2_289), 'aaaaaaaaaa… (of 2,289 characters)'],
+  ['aaaaaaaaa😀', 'aaaaaaaaa… (of 11 characters)'],
+  [{ a: [1, 2] }, '{ "a": [… (of 29 characters)'],
+  [null, ''],
+])('shows %j in a line, and says of how much', (value, text) => {
+  expect(plainText(value, 10)).toBe(text);
 });

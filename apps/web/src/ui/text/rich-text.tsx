@@ -4,7 +4,7 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createContext, useContext, useEffect } from 'react';
 import { onDemand } from '../on-demand.tsx';
 import { Dimmed } from './dimmed.ts';
-import { prettyJson } from './pretty-json.ts';
+import { prettyJson } from './formats.ts';
 
 const Markdown = onDemand(() => import('./markdown.tsx'), Plain);
 const CodeText = onDemand(() => import('./code-text.tsx'), Plain);

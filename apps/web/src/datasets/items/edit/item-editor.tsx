@@ -4,12 +4,12 @@ import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../../api/api.ts';
-import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
 import { FormBody, LeaveDialog } from '../../../ui/form/form-dialog.tsx';
+import { ErrorView } from '../../../ui/query-state.tsx';
 import { JsonText } from '../../../ui/text/copy-action.tsx';
 import { Refusal } from '../../../ui/text/dimmed.ts';
-import { textOrJson } from '../../../ui/text/pretty-json.ts';
+import { textOrJson } from '../../../ui/text/formats.ts';
 import { MESSAGE_FIELD, useChange } from '../../queries.ts';
 import { ChangeError, editItems } from '../../versions/change-dialog.tsx';
 import { type Dataset, type ListedItem, positionIn, type VersionOf } from '../item-windows.ts';

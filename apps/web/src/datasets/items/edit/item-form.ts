@@ -1,6 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { prettyJson, textOrJson } from '../../../ui/text/pretty-json.ts';
+import { prettyJson, textOrJson } from '../../../ui/text/formats.ts';
 import { inputOf, without } from '../item-reading.ts';
 
 /** What is typed in the fields of an item. */

@@ -14,14 +14,13 @@ import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json'
 import { useQuery } from '@tanstack/react-query';
 import { ItemViewer, Question } from '../../../datasets/items/item-viewer.tsx';
 import { itemQuery } from '../../../datasets/queries.ts';
-import { ErrorView } from '../../../ui/error-view.tsx';
+import { LinkAnchor } from '../../../ui/buttons.tsx';
 import { Icon } from '../../../ui/icons.tsx';
-import { LinkAnchor } from '../../../ui/layout/links.tsx';
-import { Folded, Part } from '../../../ui/layout/part.tsx';
+import { Folded, Part } from '../../../ui/layout/page.tsx';
+import { ErrorView } from '../../../ui/query-state.tsx';
 import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { formatCount, formatDuration, formatScore } from '../../../ui/text/formats.ts';
-import { plainText } from '../../../ui/text/pretty-json.ts';
+import { formatCount, formatDuration, formatScore, plainText } from '../../../ui/text/formats.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../queries.ts';

@@ -1,16 +1,16 @@
 import { Group, Stack } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
+import { api, dataOf, fetchOk, isRefusal } from '../../../api/api.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members, Messages } from '../../../datasets/items/messages.tsx';
-import { ErrorView } from '../../../ui/error-view.tsx';
-import { Folded, Part } from '../../../ui/layout/part.tsx';
+import { Folded, Part } from '../../../ui/layout/page.tsx';
+import { ErrorView } from '../../../ui/query-state.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { askedBy, type Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.ts';
-import { api, dataOf, fetchOk, isRefusal } from '../../../api/api.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({

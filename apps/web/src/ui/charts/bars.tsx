@@ -1,5 +1,6 @@
-import { Text } from '@mantine/core';
-import { TextButton } from '../small-button.tsx';
+import { Group, Progress, Text, UnstyledButton } from '@mantine/core';
+import { TextButton } from '../buttons.tsx';
+import { Part } from '../layout/page.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { type Column, numbers } from '../table/table-model.ts';
 import { Dimmed, Note } from '../text/dimmed.ts';
@@ -89,4 +90,45 @@ export function groupScores(groups: Groups | undefined): readonly GroupScore[] {
       mean === null ? [] : [{ name, mean, ci95, count: ok ?? 0 }],
     )
     .sort((a, b) => b.mean - a.mean);
+}
+
+const MAX_COUNTS = 30;
+
+/** Counts by name, the largest first, as bars that lead to what was counted. */
+export function CountBars({
+  title,
+  counts,
+  onChoose,
+}: {
+  readonly title: string;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly onChoose: (name: string) => void;
+}) {
+  if (counts.size === 0) return null;
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  const most = sorted[0]?.[1] ?? 1;
+  return (
+    <Part title={title}>
+      <ul className="plain-list">
+        {sorted.slice(0, MAX_COUNTS).map(([name, count]) => (
+          <li key={name}>
+            <UnstyledButton display="block" w="100%" py={3} onClick={() => onChoose(name)}>
+              <Group justify="space-between" gap="xs" wrap="nowrap">
+                <Text span size="sm" dir="auto" className="ellipsis">
+                  {name}
+                </Text>
+                <Dimmed span className="numbers">
+                  {formatCount(count)}
+                </Dimmed>
+              </Group>
+              <Progress value={(100 * count) / most} size="xs" aria-hidden="true" />
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+      {sorted.length > MAX_COUNTS && (
+        <Dimmed size="xs">and {formatCount(sorted.length - MAX_COUNTS)} more</Dimmed>
+      )}
+    </Part>
+  );
 }

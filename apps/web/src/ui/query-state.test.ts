@@ -2,8 +2,8 @@ import { MantineProvider } from '@mantine/core';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { ErrorView } from './error-view.tsx';
 import { ApiProblem, type Problem } from '../api/api.ts';
+import { ErrorView } from './query-state.tsx';
 
 const DETAIL = 'Cannot read the file: it is damaged.';
 

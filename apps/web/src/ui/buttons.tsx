@@ -1,0 +1,148 @@
+import {
+  ActionIcon,
+  type ActionIconProps,
+  Anchor,
+  type AnchorProps,
+  Button,
+  type ButtonProps,
+  type ElementProps,
+  Menu,
+} from '@mantine/core';
+import { createLink } from '@tanstack/react-router';
+import type { AnchorHTMLAttributes, ReactNode } from 'react';
+import { Icon, type IconName } from './icons.tsx';
+
+/** What a button says, with an icon before it. */
+interface Labelled {
+  readonly label: ReactNode;
+  readonly icon?: IconName | undefined;
+}
+
+/** A button of a page, a list or a form that does more than one thing. */
+export const SmallButton = ({
+  label,
+  icon,
+  opens = false,
+  ...rest
+}: Labelled &
+  ButtonProps &
+  ElementProps<'button', keyof ButtonProps> & {
+    /** Whether it opens a menu or fields. */
+    readonly opens?: boolean;
+  }) => (
+  <Button
+    size="xs"
+    variant="default"
+    leftSection={icon && <Icon name={icon} size={16} />}
+    rightSection={opens && <Icon name="chevronDown" size={14} />}
+    {...rest}
+  >
+    {label}
+  </Button>
+);
+
+/** A button in a cell of a table that looks like a link. */
+export const TextButton = ({
+  label,
+  ...rest
+}: AnchorProps & { readonly label: string; readonly title?: string; readonly onClick: () => void }) => (
+  <Anchor component="button" type="button" size="sm" dir="auto" {...rest}>
+    {label}
+  </Anchor>
+);
+
+/** A small button with an icon in place of its label. */
+export const IconButton = ({
+  label,
+  icon,
+  ...rest
+}: {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly onClick: () => void;
+  readonly children?: ReactNode;
+} & Pick<ActionIconProps, 'variant' | 'color' | 'size'>) => (
+  <ActionIcon variant="default" size={30} aria-label={label} title={label} {...rest}>
+    {icon === undefined ? rest.children : <Icon name={icon} size={16} />}
+  </ActionIcon>
+);
+
+/** A button of a page that opens a menu; its children are the entries. */
+export function MenuButton({
+  label,
+  icon,
+  isPending = false,
+  children,
+}: {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly isPending?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    // in the page, so that its landmarks contain the entries
+    <Menu position="bottom-end" withinPortal={false}>
+      <Menu.Target>
+        <SmallButton label={label} icon={icon} opens loading={isPending} />
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** A menu of files that the service makes of a dataset or a run. */
+export function ExportMenu({
+  files,
+  label = 'Export',
+  note,
+  children,
+}: {
+  readonly label?: string;
+  /** Says what the files have. */
+  readonly note?: string | undefined;
+  /** Entries of what the page makes. */
+  readonly children?: ReactNode;
+  readonly files: readonly (readonly [label: string, address: string])[];
+}) {
+  return (
+    <MenuButton label={label} icon="download">
+      {note !== undefined && <Menu.Label>{note}</Menu.Label>}
+      {children}
+      {files.map(([label, address]) => (
+        <Menu.Item key={address} component="a" href={address} download>
+          {label}
+        </Menu.Item>
+      ))}
+    </MenuButton>
+  );
+}
+
+type Native<Props> = Props &
+  Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props> & {
+    readonly ref?: React.Ref<HTMLAnchorElement>;
+  };
+
+/** A link to a page of the console that looks like a button. */
+export const LinkButton = createLink(({ label, icon, ...rest }: Native<ButtonProps> & Labelled) => (
+  <Button component="a" size="xs" leftSection={icon && <Icon name={icon} size={16} />} {...rest}>
+    {label}
+  </Button>
+));
+
+/** A link to a page of the console in running text. */
+export const LinkAnchor = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
+
+/** A link to a run, or to one of its results, in a line of a table. */
+export const RunLink = ({
+  id,
+  label,
+  ...search
+}: {
+  readonly id: string;
+  readonly label: string;
+  readonly result?: string;
+}) => (
+  <LinkAnchor to="/runs/$id" params={{ id }} search={search} size="sm">
+    {label}
+  </LinkAnchor>
+);
