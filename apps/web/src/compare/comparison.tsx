@@ -14,8 +14,7 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { type CompareSearch, ONLY } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
-import { DifferencesTable } from './differences-table.tsx';
-import { ForestPlot } from './forest-plot.tsx';
+import { DifferencesTable, ForestPlot } from './differences.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
 import { summarySentence, verdictSentence } from './summary-sentence.ts';
 

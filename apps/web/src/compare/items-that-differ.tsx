@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
-import { Mark } from '../runs/results/mark.tsx';
+import { Mark } from '../runs/results/listed-result.tsx';
 import { SmallButton } from '../ui/buttons.tsx';
 import { BackAndNext } from '../ui/layout/pager.tsx';
 import { QueryState } from '../ui/query-state.tsx';

@@ -13,11 +13,11 @@ import { CopyText, JsonText } from '../ui/text/copy-action.tsx';
 import { formatCount, formatCountOf, formatTime, plainText } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { DatasetActions } from './actions/dataset-actions.tsx';
+import { VersionSelect } from './choose-dataset.tsx';
 import type { DatasetSearch } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { datasetQuery } from './queries.ts';
-import { VersionSelect } from './versions/version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
 

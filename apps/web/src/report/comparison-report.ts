@@ -2,7 +2,7 @@ import { get, isRefusal } from '../api/api.ts';
 import { costPerThousand, tokensPerThousand } from '../compare/best-of.ts';
 import type { CompareSearch } from '../compare/compare-search.ts';
 import { configDifferences } from '../compare/config-differences.tsx';
-import { type ComparedRun, readSliceDifferences } from '../compare/forest-plot.tsx';
+import { type ComparedRun, readSliceDifferences } from '../compare/differences.tsx';
 import {
   type Compared,
   type Difference,

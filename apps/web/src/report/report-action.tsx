@@ -5,7 +5,6 @@ import type { CompareSearch } from '../compare/compare-search.ts';
 import { nameOf, type Run, useReadDatasetNames } from '../runs/queries.ts';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { ErrorView } from '../ui/query-state.tsx';
-import { saveFile } from '../ui/save-file.ts';
 import { formatCount } from '../ui/text/formats.ts';
 
 const ofRun = loadedAgain(() => import('./run-report.ts'));
@@ -46,4 +45,18 @@ export function ReportAction({
       {error !== null && <ErrorView error={error} />}
     </>
   );
+}
+
+/** Characters that file systems refuse. */
+const REFUSED = /[^\p{L}\p{N} ._()-]+/gu;
+
+/** Saves a file that the page made. */
+export function saveFile(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name.replace(REFUSED, '_').slice(-120);
+  link.click();
+  // after the download has begun
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -4,7 +4,7 @@ import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/
 import { useState } from 'react';
 import { send } from '../api/api.ts';
 import { upload } from '../api/upload-body.ts';
-import { DatasetSelect } from '../datasets/dataset-select.tsx';
+import { DatasetSelect } from '../datasets/choose-dataset.tsx';
 import { MESSAGE_FIELD, useRefresh } from '../datasets/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { SmallButton } from '../ui/buttons.tsx';
@@ -14,7 +14,7 @@ import { useNotify } from '../ui/layout/notices.tsx';
 import { plainText, textOrJson } from '../ui/text/formats.ts';
 import { readJson } from './create/config-values.ts';
 import { nameOf, type Result, type Run } from './queries.ts';
-import { answerIn } from './results/listed-result.ts';
+import { answerIn } from './results/listed-result.tsx';
 
 interface FailureActionsProps {
   readonly run: Pick<Run, 'id' | 'name' | 'config' | 'dataset_id'>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { comparisonOf, nameOf, type Run } from './queries.ts';
-import { outcomeText } from './results/mark.tsx';
+import { outcomeText } from './results/listed-result.tsx';
 import { resultColumns } from './results/result-columns.tsx';
 import { factsOf } from './run-facts.ts';
 import { runColumns } from './runs-table.tsx';

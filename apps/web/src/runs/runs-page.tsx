@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { get } from '../api/api.ts';
-import { DatasetSelect } from '../datasets/dataset-select.tsx';
+import { DatasetSelect } from '../datasets/choose-dataset.tsx';
 import { useCan } from '../session/session.tsx';
 import { LinkButton, SmallButton } from '../ui/buttons.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';

@@ -19,12 +19,12 @@ import { type Column, numbers } from '../../ui/table/table-model.ts';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
+import { VersionSelect } from '../choose-dataset.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { changeText, useRefresh, type Version, versionsQuery } from '../queries.ts';
 import { ChangeDialog, onlyOn } from './change-dialog.tsx';
-import { VersionSelect } from './version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
 

@@ -1,6 +1,6 @@
 import { linesOf } from '../../api/streams.ts';
 import type { Result } from '../queries.ts';
-import { outputTokensOf } from '../results/listed-result.ts';
+import { outputTokensOf } from '../results/listed-result.tsx';
 
 /** Where reading stops: a page keeps two numbers of each result. */
 const MAX_RESULTS = 200_000;

@@ -5,9 +5,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/api.ts';
-import { DatasetSelect } from '../../datasets/dataset-select.tsx';
+import { DatasetSelect, VersionSelect } from '../../datasets/choose-dataset.tsx';
 import { datasetQuery, overviewQuery } from '../../datasets/queries.ts';
-import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { SmallButton } from '../../ui/buttons.tsx';
 import { type Field, Fields, fieldErrors } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
@@ -22,9 +21,14 @@ import {
   providerFields,
   suggesting,
 } from './config-fields.ts';
-import { FURTHER_MODELS, MatrixFields, Variants } from './matrix-fields.tsx';
 import { Playground, SOME_ITEMS, type TrialItems, useTrial } from './playground.tsx';
-import { ProviderChoice, useModelSuggestions } from './provider-choice.tsx';
+import {
+  FURTHER_MODELS,
+  MatrixFields,
+  ProviderChoice,
+  useModelSuggestions,
+  Variants,
+} from './provider-choice.tsx';
 import { EMPTY_FORM, formOf, problemsOf, type RunForm, toRequest, toRequests, valueAt } from './run-form.ts';
 import { JudgeFields, ScorerList, scorerFields } from './scoring.tsx';
 import { StartPanel, usePlan, useStart } from './start-panel.tsx';

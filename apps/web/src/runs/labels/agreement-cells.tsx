@@ -11,7 +11,7 @@ import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, plainText } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
-import { resultKey } from '../results/listed-result.ts';
+import { resultKey } from '../results/listed-result.tsx';
 import { verdictText } from '../results/pane/label-bar.tsx';
 import type { AGREEMENT_CELLS, RunSearch } from '../runs-search.ts';
 

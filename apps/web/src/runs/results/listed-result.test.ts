@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gotOf, listedResult, readOf, reasoningOf, resultKey, whyOf } from './listed-result.ts';
+import { gotOf, listedResult, readOf, reasoningOf, resultKey, whyOf } from './listed-result.tsx';
 
 type Result = Parameters<typeof listedResult>[0];
 

@@ -6,8 +6,15 @@ import { ItemId, Tags } from '../../ui/table/cells.tsx';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
 import { formatCount, formatDuration, formatScore, plainText, textOrJson } from '../../ui/text/formats.ts';
 import type { Result } from '../queries.ts';
-import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
-import { Mark, outcomeOf } from './mark.tsx';
+import {
+  gotOf,
+  type ListedResult,
+  Mark,
+  outcomeOf,
+  outputTokensOf,
+  shortText,
+  whyOf,
+} from './listed-result.tsx';
 
 /** What the list shows of a result, what the result has there whole, and the name of its order where the service has one. */
 interface ResultColumn extends Column<ListedResult> {

@@ -16,7 +16,7 @@ import { useChosenRow } from '../../ui/use-windows.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { FailureGroups } from './failure-groups.tsx';
-import { resultKey } from './listed-result.ts';
+import { resultKey } from './listed-result.tsx';
 import { ResultPane } from './pane/result-pane.tsx';
 import { BLIND_COLUMNS, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';

@@ -2,14 +2,14 @@ import { Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { saveFile } from '../../report/report-action.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { ErrorView } from '../../ui/query-state.tsx';
-import { saveFile } from '../../ui/save-file.ts';
 import { readView, type ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { nameOf, type Run, readResults, scorersOf } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { outcomeOf, outcomeText } from './mark.tsx';
+import { outcomeOf, outcomeText } from './listed-result.tsx';
 import { cellText, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
 import { resultsQuery } from './use-results.ts';
 

@@ -5,7 +5,7 @@ import { metaQuery } from '../../ui/search-params.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import type { ResultsQuery, Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
-import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
+import { type ListedResult, listedResult, resultKey } from './listed-result.tsx';
 import { orderOf } from './result-columns.tsx';
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */

@@ -10,8 +10,7 @@ import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore, plainText } from '../../../ui/text/formats.ts';
 import { nameOf, type Result, type Run, runsQuery } from '../../queries.ts';
-import { resultKey } from '../listed-result.ts';
-import { Mark } from '../mark.tsx';
+import { Mark, resultKey } from '../listed-result.tsx';
 
 /** Other runs that are looked at: the newest. */
 const RUNS = 20;

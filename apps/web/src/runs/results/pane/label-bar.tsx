@@ -9,7 +9,7 @@ import { ErrorView } from '../../../ui/query-state.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
 import { labelsQuery, type Run } from '../../queries.ts';
-import { type ListedResult, resultKey } from '../listed-result.ts';
+import { type ListedResult, resultKey } from '../listed-result.tsx';
 
 type Label = ListedResult['labels'][number];
 type Said = Pick<Label, 'verdict' | 'note' | 'types'>;

@@ -3,7 +3,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { listedResult } from '../listed-result.ts';
+import { listedResult } from '../listed-result.tsx';
 import { ExpectedAndGot } from './result-pane.tsx';
 
 /** What the pane marks and shows of a wrong output. */

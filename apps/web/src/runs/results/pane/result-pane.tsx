@@ -24,8 +24,16 @@ import { formatCount, formatDuration, formatScore, plainText } from '../../../ui
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../queries.ts';
-import { answerIn, gotOf, type ListedResult, readOf, reasoningOf, resultKey } from '../listed-result.ts';
-import { Mark, outcomeText } from '../mark.tsx';
+import {
+  answerIn,
+  gotOf,
+  type ListedResult,
+  Mark,
+  outcomeText,
+  readOf,
+  reasoningOf,
+  resultKey,
+} from '../listed-result.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
 import { LabelBar } from './label-bar.tsx';

@@ -10,7 +10,7 @@ import { CopyAction } from '../../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { askedBy, type Run } from '../../queries.ts';
-import type { ListedResult } from '../listed-result.ts';
+import type { ListedResult } from '../listed-result.tsx';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({

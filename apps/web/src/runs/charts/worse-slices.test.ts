@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { worseThanRest } from './worse-than-rest.ts';
+import { worseThanRest } from './worse-slices.tsx';
 
 const slice = (name: string, passed: number, wrong: number) => ({ name, passed, wrong });
 
