@@ -12,10 +12,7 @@ export interface MeasuredRun<Of = Run> {
 }
 
 /** The runs that none beats for at most the same, nor equals for less, as far as `format` shows; the cheapest first. */
-export function bestOf<Of>(
-  runs: readonly MeasuredRun<Of>[],
-  format: (took: number) => string,
-): readonly MeasuredRun<Of>[] {
+export function bestOf<Of>(runs: readonly MeasuredRun<Of>[], format: (took: number) => string) {
   return runs
     .filter(
       (run) =>
@@ -39,12 +36,7 @@ const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | 
   counts.done === 0 ? null : (1_000 * number) / counts.done;
 
 /** What a run took, for 1,000 results or in milliseconds; null if that is not known. Lists lack latencies. */
-export function tookOf(
-  run: Run,
-  against: Measure,
-  whole: Run | undefined,
-  currency: string | undefined,
-): number | null {
+export function tookOf(run: Run, against: Measure, whole: Run | undefined, currency: string | undefined) {
   if (against === 'latency') return whole?.latency_ms?.p50 ?? null;
   if (against === 'tokens') return perThousand(tokensOf(run), run) || null;
   return run.cost?.currency === currency && run.cost ? perThousand(run.cost.amount, run) : null;

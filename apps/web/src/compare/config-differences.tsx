@@ -1,26 +1,21 @@
 import { Text } from '@mantine/core';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/page.tsx';
 import { leavesOf, pointerName } from '../ui/pointer-of.ts';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { plainText } from '../ui/text/formats.ts';
 
-/** A member of configurations that is not the same in all. */
-interface ConfigDifference {
-  readonly path: string;
-  /** Value in each run; undefined if its configuration has no such member. */
-  readonly values: readonly (JsonValue | undefined)[];
-}
-
-/** The members of configurations that are not the same in all runs. */
-export function configDifferences(runs: readonly Run[]): readonly ConfigDifference[] {
+/** The members of configurations that are not the same in all runs; undefined where a configuration has no such member. */
+export function configDifferences(runs: readonly Run[]) {
   const flat = runs.map(({ config }) => new Map(leavesOf(config as unknown as JsonObject)));
   const paths = [...new Set(flat.flatMap((members) => [...members.keys()]))];
   return paths
     .map((path) => ({ path: pointerName(path), values: flat.map((members) => members.get(path)) }))
     .filter(({ values }) => new Set(values.map((value) => canonicalJson(value ?? null))).size > 1);
 }
+
+type ConfigDifference = ReturnType<typeof configDifferences>[number];
 
 /** What the configurations of runs differ in: a row for each member that is not the same in all. */
 export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {

@@ -150,21 +150,12 @@ export function ItemsThatDiffer({
 }
 
 /** What the grid shows of a pair: beginnings of texts. */
-interface PairTexts {
-  readonly question: string;
-  readonly expected: string;
-  readonly outputs: readonly [string, string];
-}
+type PairTexts = Awaited<ReturnType<typeof readTexts>>;
 
 const NO_TEXTS: PairTexts = { question: '…', expected: '', outputs: ['', ''] };
 
 /** The texts of pairs by the hash of the item in the first run, as far as they were read: a comparison has none. */
-function usePairs(
-  first: Run,
-  other: Run,
-  differences: readonly Difference[],
-  by: CompareSearch['by'],
-): ReadonlyMap<string, PairTexts> {
+function usePairs(first: Run, other: Run, differences: readonly Difference[], by: CompareSearch['by']) {
   const found = useQueries({
     queries: differences.map((difference) => ({
       queryKey: ['pair', first.id, other.id, by, difference.item_hash, difference.order_index],
@@ -186,7 +177,7 @@ async function readTexts(
   difference: Difference,
   by: CompareSearch['by'],
   signal: AbortSignal,
-): Promise<PairTexts> {
+) {
   const pair = by === undefined ? undefined : difference;
   const [of, ofOther] = await Promise.all(
     runs.map((run, at) => readPair(run, difference.item_hash, at === 1 ? pair : undefined, signal)),
@@ -197,6 +188,6 @@ async function readTexts(
   return {
     question: questionOf(item, SHOWN),
     expected: plainText(getMember(item, 'answer'), SHOWN),
-    outputs: [outputOf(of), outputOf(ofOther)],
+    outputs: [outputOf(of), outputOf(ofOther)] as const,
   };
 }

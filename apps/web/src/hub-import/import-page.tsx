@@ -110,10 +110,7 @@ function useFoundDatasets(typed: string): string[] {
 }
 
 /** A part of a dataset that has to be named before there is a preview, with the names to choose from. */
-interface Missing {
-  readonly part: 'subset' | 'split';
-  readonly available: readonly string[];
-}
+type Missing = NonNullable<ReturnType<typeof missingOf>>;
 
 /** A select of what a dataset asks for: one of its subsets, or one of the splits of a subset. */
 function MissingChoice({ part, available, subset }: Missing & { readonly subset: string | undefined }) {
@@ -157,7 +154,7 @@ function MissingChoice({ part, available, subset }: Missing & { readonly subset:
 const PARTS = { hub_subset_not_found: 'subset', hub_split_not_found: 'split' } as const;
 
 /** What a preview lacks; null if there is another reason, or nothing to choose from. */
-function missingOf(error: Error | null): Missing | null {
+function missingOf(error: Error | null) {
   if (!(error instanceof ApiProblem)) return null;
   const part = Object.entries(PARTS).find(([code]) => code === error.problem.code)?.[1];
   const available = error.problem.available ?? [];

@@ -32,11 +32,7 @@ const MAX_RESULTS = 100_000;
 const PAGE = 100;
 
 /** Makes the report of how runs differ from the first one, and the items in which they do. */
-export async function comparisonReport(
-  runs: readonly Run[],
-  datasetOf: (run: Run) => string,
-  how: How,
-): Promise<Blob> {
+export async function comparisonReport(runs: readonly Run[], datasetOf: (run: Run) => string, how: How) {
   const [first, ...others] = runs;
   if (first === undefined) throw new RangeError('A comparison needs a run.');
   const parts = await Promise.all(
@@ -128,10 +124,7 @@ const otherPlaceOf = ({ other_section, other_order_index }: Difference): string 
   keyOf(other_section, other_order_index);
 
 /** Question, expected answer and first output of the items of a run at some places. */
-async function readTexts(
-  run: Run,
-  places: readonly string[],
-): Promise<ReadonlyMap<string, readonly CutText[]>> {
+async function readTexts(run: Run, places: readonly string[]) {
   const wanted = new Map([...new Set(places)].map((place, at) => [place, at]));
   const texts = new Map<string, readonly CutText[]>();
   let read = 0;
@@ -179,11 +172,7 @@ async function readSlices(id: string, other: ComparedRun, how: How): Promise<rea
   return read.filter(({ bars }) => bars.length > 1);
 }
 
-async function readDifferences(
-  id: string,
-  other: string,
-  { by, scorer }: How,
-): Promise<{ readonly scores: Compared; readonly items: readonly Difference[] }> {
+async function readDifferences(id: string, other: string, { by, scorer }: How) {
   const items: Difference[] = [];
   let cursor: string | undefined;
   for (;;) {

@@ -29,11 +29,7 @@ const PARTS = [
 ] as const;
 
 /** Makes the report of a run; tells how many results were read. */
-export async function runReport(
-  run: Run,
-  dataset: string,
-  onProgress: (read: number) => void,
-): Promise<Blob> {
+export async function runReport(run: Run, dataset: string, onProgress: (read: number) => void) {
   const params = { path: { id: run.id } };
   const [cases, measures, errors, labels] = await Promise.all([
     readCases(run, onProgress),
@@ -110,11 +106,7 @@ export async function runReport(
   });
 }
 
-function scoreBar(
-  mean: number,
-  ci95: readonly number[] | null,
-  count: number,
-): Pick<ReportBar, 'value' | 'ci95' | 'note'> {
+function scoreBar(mean: number, ci95: readonly number[] | null, count: number) {
   const interval = clampedInterval(ci95);
   const within = interval === null ? '' : ` (${formatInterval(interval)})`;
   return { value: mean, ci95: interval, note: `${formatScore(mean)}${within}, ${formatCount(count)} scored` };

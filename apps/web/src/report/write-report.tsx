@@ -20,10 +20,7 @@ export interface ReportChart {
 }
 
 /** A text of a report, with how long it was before it was cut. */
-export interface CutText {
-  readonly text: string;
-  readonly length: number;
-}
+export type CutText = ReturnType<typeof cutText>;
 
 /** A result, or a pair of results, with its texts in the order of the columns of the report. */
 export interface ReportCase {
@@ -230,7 +227,7 @@ const KEPT = [LENGTHS[0], 2_000] as const;
 const FIRST_CASES = 1_000;
 
 /** A text for the case at a place, cut to what a report may need of it. */
-export const cutText = (text: string, at: number): CutText => ({
+export const cutText = (text: string, at: number) => ({
   text: text.slice(0, at < FIRST_CASES ? KEPT[0] : KEPT[1]),
   length: text.length,
 });
@@ -239,10 +236,7 @@ export const cutText = (text: string, at: number): CutText => ({
 const isMain = ({ kind }: ReportCase): boolean => kind !== 'right' && kind !== 'unscored';
 
 /** Chooses the longest texts with which all errors, wrong results and differences fit, and as many of the others as then do. */
-export function fitCases(
-  cases: readonly ReportCase[],
-  maxBytes: number,
-): { readonly cases: readonly ReportCase[]; readonly length: number } {
+export function fitCases(cases: readonly ReportCase[], maxBytes: number) {
   const main = cases.filter(isMain);
   const length = LENGTHS.find((one) => bytesOf(main, one) <= maxBytes) ?? LENGTHS[LENGTHS.length - 1] ?? 0;
   let bytes = 0;

@@ -166,13 +166,9 @@ const ITEMS_EACH = 3;
 const ENOUGH = 6;
 
 /** The items that were found, and in how many of all datasets they were looked for. */
-interface Search {
-  readonly found: readonly Choice[];
-  readonly looked: number;
-  readonly total: number;
-}
+type Search = typeof NOTHING;
 
-const NOTHING: Search = { found: [], looked: 0, total: 0 };
+const NOTHING = { found: [] as readonly Choice[], looked: 0, total: 0 };
 
 /** The items with this id or hash: of the dataset whose page or run is open, then of all others, the newest first. */
 function useFoundItems(text: string, path: string): Search & { readonly isLooking: boolean } {

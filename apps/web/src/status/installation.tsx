@@ -128,13 +128,8 @@ export function Limits({ limits }: { readonly limits: Status['limits'] }) {
 const HISTORY_MINUTES = 360;
 const MINUTE_MS = 60_000;
 
-interface Minute {
-  readonly requests: number;
-  readonly errors: number;
-}
-
 /** Every minute of the last six hours; the service leaves out minutes without requests. */
-function minutesOf(listed: Status['provider_requests'], nowMs: number): readonly Minute[] {
+function minutesOf(listed: Status['provider_requests'], nowMs: number) {
   const found = new Map(
     listed.map(({ minute, ...counts }) => [Math.floor(Date.parse(minute) / MINUTE_MS), counts]),
   );

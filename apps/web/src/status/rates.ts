@@ -1,24 +1,15 @@
-/** Totals at a time. */
-export interface Totals {
-  readonly atMs: number;
-  readonly requests: number;
-  readonly errors: number;
-  /** Total time of all responses. */
-  readonly seconds: number;
-  readonly items: number;
-  readonly providerCalls: number;
-  readonly results: number;
-}
-
 /** An hour of looks every five seconds. */
 const MAX_LOOKS = 720;
 
+export type Totals = ReturnType<typeof totalsOf>;
+
 /** The totals of a look at the metrics. */
-export function totalsOf(samples: readonly Sample[], atMs: number): Totals {
+export function totalsOf(samples: readonly Sample[], atMs: number) {
   return {
     atMs,
     requests: sumOf(samples, 'svc_http_requests_total'),
     errors: sumOf(samples, 'svc_http_requests_total', ({ status_code }) => /^5/.test(status_code ?? '')),
+    /** Of all responses. */
     seconds: sumOf(samples, 'svc_http_request_duration_seconds_sum'),
     items: sumOf(samples, 'svc_dataset_import_items_total'),
     providerCalls: sumOf(samples, 'svc_provider_requests_total'),
@@ -40,17 +31,13 @@ export function ratesOf(looks: readonly Totals[], name: Exclude<keyof Totals, 'a
 }
 
 /** One sample of the Prometheus text format. */
-export interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+export type Sample = ReturnType<typeof parseMetrics>[number];
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{([^}]*)\})? (\S+)/;
 const LABEL = /(?<!\w)(\w{1,100})="((?:[^"\\]|\\.)*)"/g;
 
 /** Reads the samples of a page of metrics; comments and lines of another form are skipped. */
-export function parseMetrics(text: string): readonly Sample[] {
+export function parseMetrics(text: string) {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined || line.startsWith('#')) return [];

@@ -26,18 +26,7 @@ type FileKind = 'package' | 'items' | 'table';
 /** What the worker found out about a file. */
 export type Inspection =
   | { readonly state: 'reading'; readonly kind: FileKind; readonly items: number }
-  | {
-      readonly state: 'read';
-      readonly kind: FileKind;
-      readonly items: number;
-      readonly sections: FoundVersion['sections'];
-      /** The first items, as exact JSON text. */
-      readonly first: readonly string[];
-      /** Null for a table, which has no items before it is mapped, and with errors. */
-      readonly versionHash: string | null;
-      readonly errors: readonly FileProblem[];
-      readonly errorsTotal: number;
-    };
+  | ReturnType<Findings['end']>;
 
 const FIRST_ITEMS = 20;
 const REPORT_MS = 100;
@@ -131,13 +120,15 @@ class Findings {
     if (this.#errors.length < MAX_ERRORS) this.#errors.push({ message, ...location });
   }
 
-  end(): Inspection {
+  end() {
     return {
-      state: 'read',
+      state: 'read' as const,
       kind: this.#kind,
       items: this.#items,
       sections: this.#sections,
+      /** The first items, as exact JSON text. */
       first: this.#first,
+      /** Null for a table, which has no items before it is mapped, and with errors. */
       versionHash: this.hasErrors || this.#kind === 'table' ? null : this.version.versionHash,
       errors: this.#errors,
       errorsTotal: this.#errorsTotal,

@@ -151,10 +151,7 @@ const SHOWN = /^(?:image|audio|video)\/[a-z0-9.+-]+$/;
 const MAX_THUMBNAIL_BYTES = 512 * 1024;
 
 /** The address of the first image of an item that is small enough for a list; undefined without one. */
-export function thumbnailOf(
-  assets: readonly { readonly entry: JsonObject }[],
-  datasetId: string,
-): string | undefined {
+export function thumbnailOf(assets: readonly { readonly entry: JsonObject }[], datasetId: string) {
   return assets
     .filter(({ entry }) => Number(getMember(entry, 'byte_length')) <= MAX_THUMBNAIL_BYTES)
     .map(({ entry }) => [textOf(entry, 'mime_type') ?? '', entry] as const)

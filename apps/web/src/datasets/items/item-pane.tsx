@@ -126,14 +126,6 @@ function Changeable({
 const MAX_LOOKED = 100;
 const AT_A_TIME = 6;
 
-interface Before {
-  readonly listed: ListedItem;
-  /** The version nearest to the shown one that has the item. */
-  readonly version: number;
-  /** The one after it. */
-  readonly next: number;
-}
-
 /** Says what became of an item that the shown version does not have: what it is now, or since when it is gone. */
 function GoneItem({ dataset, hash }: { readonly dataset: Dataset; readonly hash: string }) {
   const before = useBefore(dataset, hash);
@@ -174,11 +166,11 @@ function GoneItem({ dataset, hash }: { readonly dataset: Dataset; readonly hash:
   );
 }
 
-/** The item in another version; null if none has it. */
+/** The item in the version nearest to the shown one that has it, and the version after that; null if none has it. */
 function useBefore({ id, version }: Dataset, hash: string) {
   return useQuery({
     queryKey: ['item-before', { id, version }, hash],
-    queryFn: async ({ signal }): Promise<Before | null> => {
+    queryFn: async ({ signal }) => {
       const listed = await get(
         '/datasets/{id}/versions',
         { path: { id }, query: { limit: MAX_LOOKED } },

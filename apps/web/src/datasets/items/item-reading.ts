@@ -3,11 +3,7 @@ import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue
 import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 
 /** A call of a tool in a message. */
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: JsonValue;
-}
+export type ToolCall = ReturnType<typeof callOf>;
 
 /** A part of a message: a text, an image or another file, or anything else as it is. */
 export type MessagePart =
@@ -17,14 +13,7 @@ export type MessagePart =
   | { readonly kind: 'other'; readonly value: JsonValue };
 
 /** A message of a conversation. Nothing of it is left out: `rest` has what the other members do not. */
-export interface Message {
-  readonly role: string;
-  readonly parts: readonly MessagePart[];
-  readonly calls: readonly ToolCall[];
-  /** The call whose result it is. */
-  readonly resultOf: string | undefined;
-  readonly rest: JsonObject;
-}
+export type Message = ReturnType<typeof messageOf>;
 
 const inputsOf = (item: JsonObject): JsonObject => {
   const inputs = getMember(item, 'inputs');
@@ -64,16 +53,17 @@ export function messagesOf(item: JsonObject): readonly Message[] | undefined {
 
 const SHOWN = ['role', 'content', 'tool_calls', 'tool_call_id'];
 
-function messageOf(message: JsonValue): Message {
-  if (!isJsonObject(message))
-    return { role: '', parts: [{ kind: 'other', value: message }], calls: [], resultOf: undefined, rest: {} };
-  const content = getMember(message, 'content');
+function messageOf(stated: JsonValue) {
+  const message = isJsonObject(stated) ? stated : {};
+  const parts: readonly MessagePart[] =
+    message === stated ? partsOf(getMember(message, 'content')) : [{ kind: 'other', value: stated }];
   const calls = getMember(message, 'tool_calls');
   const resultOf = getMember(message, 'tool_call_id');
   return {
     role: plainText(getMember(message, 'role'), 40),
-    parts: partsOf(content),
+    parts,
     calls: Array.isArray(calls) ? calls.map(callOf) : [],
+    /** The call whose result it is. */
     resultOf: resultOf === undefined ? undefined : textOrJson(resultOf),
     rest: without(message, SHOWN),
   };
@@ -129,7 +119,7 @@ function partOf(part: JsonValue): MessagePart {
 
 const typeOfUrl = (url: string): string | undefined => /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(url)?.[1];
 
-function callOf(value: JsonValue): ToolCall {
+function callOf(value: JsonValue) {
   const call = isJsonObject(value) ? value : {};
   const named = getMember(call, 'function');
   const target = isJsonObject(named) ? named : call;
@@ -165,18 +155,11 @@ export function questionOf(item: JsonObject, maxLength?: number): string {
 const partName = (part: MessagePart): string =>
   part.kind === 'file' ? (part.type.split('/', 1)[0] ?? 'file') : part.kind;
 
-/** An option of an item, as models are shown it. */
-interface Choice {
-  readonly text: string;
-  readonly label: string;
-  readonly isRight: boolean;
-}
-
 /**
  * The options of an item with their labels, and which of them `answer` means. Both follow the checker `choice`: own labels
  * where every option has a different one, else letters; the answer is a label, a text, a letter, or an index from 0.
  */
-export function choicesOf(item: JsonObject): readonly Choice[] {
+export function choicesOf(item: JsonObject) {
   const listed = readChoices(inputOf(item, 'choices') ?? null) ?? [];
   const own = listed.map(choiceLabel);
   const hasOwn = own.every((label) => label !== null) && new Set(own).size === own.length;

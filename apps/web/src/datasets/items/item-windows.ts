@@ -19,28 +19,10 @@ export interface VersionOf extends Pick<Dataset, 'id'> {
 }
 
 /** What the list keeps of an item. The whole item is read when it is opened. */
-export interface ItemSummary {
-  readonly section: string;
-  readonly orderIndex: number;
-  readonly hash: string;
-  readonly id: string;
-  readonly type: string;
-  readonly question: string;
-  /** Address of an image; undefined without a small one. */
-  readonly thumbnail: string | undefined;
-  readonly tags: readonly string[];
-  /** What the cells of other columns show, by their keys. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Keys of the columns whose cells show their value whole, so that it can be edited there. */
-  readonly editable: readonly string[];
-}
+export type ItemSummary = ReturnType<typeof summaryOf>;
 
 /** Reads one whole item, its files as links, by its position, `<section order>-<item order>`, or by its hash. */
-export async function readItem(
-  { id, version }: VersionOf,
-  item: string,
-  signal: AbortSignal | undefined,
-): Promise<ListedItem | null> {
+export async function readItem({ id, version }: VersionOf, item: string, signal: AbortSignal | undefined) {
   const place = isItemHash(item) ? { item_hash: item } : { from: item };
   const query = { ...place, limit: 1, assets: 'link' as const, version: String(version) };
   const { data } = await get('/datasets/{id}/items', { path: { id }, query }, signal);
@@ -56,8 +38,7 @@ export function positionIn(
   return found && `${found.order_index}-${order_index}`;
 }
 
-/** What the list keeps of an item of a page. */
-export function summaryOf(listed: ListedItem, datasetId: string): ItemSummary {
+export function summaryOf(listed: ListedItem, datasetId: string) {
   const { section, order_index, item_hash, item, error } = listed;
   const whole = (item ?? {}) as JsonObject;
   return {
@@ -76,7 +57,7 @@ export function summaryOf(listed: ListedItem, datasetId: string): ItemSummary {
 /** Values of the metadata of an item that the list has. */
 const MAX_META = 100;
 
-function valuesOf(item: JsonObject): Pick<ItemSummary, 'values' | 'editable'> {
+function valuesOf(item: JsonObject) {
   const meta = getMember(item, 'meta');
   const values: readonly (readonly [string, JsonValue | undefined])[] = [
     [PROMPT, inputOf(item, 'prompt')],
@@ -86,9 +67,11 @@ function valuesOf(item: JsonObject): Pick<ItemSummary, 'values' | 'editable'> {
       .map(([pointer, value]) => [`meta.${pointer}`, value] as const),
   ];
   return {
-    values: Object.fromEntries(
+    /** What the cells of other columns show, by their keys. */
+    values: Object.fromEntries<string>(
       values.flatMap(([key, value]) => (key === PROMPT ? [] : [[key, plainText(value)] as const])),
     ),
+    /** Keys of the columns whose cells show their value whole, so that it can be edited there. */
     editable: values.flatMap(([key, value]) =>
       (typeof value === 'string' || typeof value === 'number') && plainText(value) === String(value)
         ? [key]

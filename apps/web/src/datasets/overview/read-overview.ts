@@ -24,11 +24,7 @@ const STEP = 200;
  *
  * @param limits whether to stop after the first 5,000 items or 16 MiB
  */
-export async function readOverview(
-  { id, version }: VersionOf,
-  limits: boolean,
-  signal: AbortSignal,
-): Promise<Overview> {
+export async function readOverview({ id, version }: VersionOf, limits: boolean, signal: AbortSignal) {
   const found = new Counts();
   for await (const line of linesOf(`/datasets/${id}/items.jsonl?version=${version}`, signal)) {
     if (limits && (found.items >= FIRST_ITEMS || found.readBytes >= FIRST_BYTES)) return found.end(false);

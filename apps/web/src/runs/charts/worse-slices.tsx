@@ -63,7 +63,7 @@ export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof Sl
                   {
                     label: 'Slice',
                     wraps: true,
-                    cell: ({ slice: { name, filters } }: TestedSlice<NamedSlice>) =>
+                    cell: ({ slice: { name, filters } }: (typeof tested)[number]) =>
                       filters === undefined ? (
                         name
                       ) : (
@@ -131,32 +131,16 @@ async function readSlices(
 }
 
 /** Right and wrong answers of some items. */
-interface Outcomes {
-  readonly passed: number;
-  readonly wrong: number;
-}
-
-/** A slice that may be worse than the rest. */
-interface TestedSlice<Slice> {
-  readonly slice: Slice;
-  /** Shares of right answers among the scored ones, in the slice and in the rest. */
-  readonly share: number;
-  readonly restShare: number;
-  readonly scored: number;
-  /** One-sided p-value of Fisher's exact test, adjusted after Benjamini and Hochberg (1995). */
-  readonly q: number;
-}
+type Outcomes = Pick<Run['scores'], 'passed' | 'wrong'>;
 
 /**
  * Tests whether slices are worse than the rest of a run: for each one Fisher's exact test of right and wrong answers, with
- * the false discovery rate held over all of them. The most certain come first.
+ * the false discovery rate held over all of them (Benjamini and Hochberg 1995). The most certain come first, with their
+ * shares of right answers among the scored ones, and those of the rest.
  *
  * @param whole outcomes of all results
  */
-export function worseThanRest<Slice extends Outcomes>(
-  slices: readonly Slice[],
-  whole: Outcomes,
-): readonly TestedSlice<Slice>[] {
+export function worseThanRest<Slice extends Outcomes>(slices: readonly Slice[], whole: Outcomes) {
   const total = whole.passed + whole.wrong;
   const tested = slices.flatMap((slice) => {
     const scored = slice.passed + slice.wrong;

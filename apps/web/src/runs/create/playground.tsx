@@ -50,17 +50,10 @@ export interface TrialItems {
 
 export const SOME_ITEMS: TrialItems = { kind: 'random', seed: 1, ids: [], runId: null };
 
-/** An item of a trial, and what each variant made of it. */
-interface TriedItem {
-  readonly name: string;
-  readonly item: JsonObject | null;
-  readonly variants: readonly Tried[];
-}
-
 /** Asks the model some items, of each variant the same; nothing is stored. */
 export function useTrial(items: TrialItems) {
   return useMutation({
-    mutationFn: async (requests: readonly NewRunBody[]): Promise<readonly TriedItem[]> => {
+    mutationFn: async (requests: readonly NewRunBody[]) => {
       const [first] = requests;
       if (first === undefined) return [];
       const select = await selectionOf(first, items);
@@ -84,10 +77,7 @@ export function useTrial(items: TrialItems) {
 }
 
 /** What a trial selects, out of what the run does. */
-async function selectionOf(
-  { config }: NewRunBody,
-  { kind, seed, ids, runId }: TrialItems,
-): Promise<NewRunBody['config']['select']> {
+async function selectionOf({ config }: NewRunBody, { kind, seed, ids, runId }: TrialItems) {
   if (kind === 'random') {
     const { sections, types, tags } = config.select ?? {};
     return { ...stated({ sections, types, tags }), sample: { n: TRIAL_ITEMS, seed } };
@@ -104,11 +94,7 @@ async function selectionOf(
   return { item_ids: failed };
 }
 
-async function readItem(
-  { dataset_id: id, version }: NewRunBody,
-  section: string,
-  offset: number,
-): Promise<JsonObject | null> {
+async function readItem({ dataset_id: id, version }: NewRunBody, section: string, offset: number) {
   const query = { section, offset, limit: 1, assets: 'link' as const, version: version?.toString() };
   const { data } = await get('/datasets/{id}/items', { path: { id }, query });
   return (data[0]?.item ?? null) as JsonObject | null;
@@ -189,6 +175,9 @@ export function Playground({
     </Stack>
   );
 }
+
+/** An item of a trial, and what each variant made of it. */
+type TriedItem = NonNullable<ReturnType<typeof useTrial>['data']>[number];
 
 function TriedView({ tried: { name, item, variants } }: { readonly tried: TriedItem }) {
   const expected = item === null ? undefined : getMember(item, 'answer');

@@ -169,7 +169,7 @@ export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
 /** What a plan says in numbers, as far as they are known before. The plan is for one of so many runs. */
 function factsOf(
   { items, requests, scorable, unscorable, reused, estimate }: Planned['plan'],
-  measured: Measured | null,
+  measured: ReturnType<typeof measuredOf>,
   runs: number,
 ): readonly string[] {
   const { input_tokens = 0, output_tokens = null, cost = null } = estimate ?? {};
@@ -192,13 +192,6 @@ function factsOf(
   ];
 }
 
-/** How long a result takes, by a run that is known. */
-interface Measured {
-  readonly run: Run;
-  /** Milliseconds for so many results, as many at a time as the new run asks for. */
-  readonly msOf: (results: number) => number;
-}
-
 /** What a run does at a time unless it says so. */
 const CONCURRENCY = 8;
 
@@ -206,7 +199,7 @@ const CONCURRENCY = 8;
 export function measuredOf(
   runs: readonly Run[],
   { dataset_id, config }: Pick<Run, 'dataset_id'> & { readonly config: object },
-): Measured | null {
+) {
   const asked = askedBy({ config });
   const run = runs.find((one) => {
     const { base_url, model } = askedBy(one);
@@ -219,7 +212,8 @@ export function measuredOf(
   const { counts, started_at, finished_at } = run;
   const elapsedMs = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
   const oneMs = (elapsedMs * atATime(run.config, counts.done)) / counts.done;
-  return { run, msOf: (results) => (oneMs * results) / atATime(config, results) };
+  // as many at a time as the new run asks for
+  return { run, msOf: (results: number): number => (oneMs * results) / atATime(config, results) };
 }
 
 const atATime = (config: object, results: number): number =>

@@ -7,14 +7,7 @@ import { plainText } from '../../ui/text/formats.ts';
 import type { Result } from '../queries.ts';
 
 /** A result with what the list shows of its item: beginnings of texts, which are never compared. */
-export interface ListedResult extends Omit<Result, 'item'> {
-  readonly question: string;
-  readonly expected: string;
-  readonly type: string;
-  readonly tags: readonly string[];
-  /** By the pointer into the metadata. */
-  readonly meta: Readonly<Record<string, string>>;
-}
+export type ListedResult = ReturnType<typeof listedResult>;
 
 /** What a blind sample does not tell. */
 const UNTOLD = {
@@ -24,7 +17,7 @@ const UNTOLD = {
 } as const satisfies Partial<Result>;
 
 /** Takes from the item of a result what the list shows: whole items would fill the memory. */
-export function listedResult({ item, ...result }: Result): ListedResult {
+export function listedResult({ item, ...result }: Result) {
   const whole = (item ?? {}) as JsonObject;
   return {
     ...UNTOLD,
@@ -33,6 +26,7 @@ export function listedResult({ item, ...result }: Result): ListedResult {
     expected: shortText(getMember(whole, 'answer')),
     type: plainText(getMember(whole, 'type'), 40),
     tags: tagsOf(whole).slice(0, 5),
+    /** By the pointer into the metadata. */
     meta: metaOf(whole),
   };
 }

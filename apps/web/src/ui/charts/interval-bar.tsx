@@ -135,16 +135,10 @@ export function Sparkline({
   );
 }
 
-/** One bar of a histogram. */
-interface Bin {
-  readonly label: string;
-  readonly count: number;
-}
-
 const MAX_BINS = 20;
 
 /** Sorts values into at most twenty bins of equal width; a few different whole numbers get a bin each. */
-export function binsOf(values: readonly number[], format: (value: number) => string): readonly Bin[] {
+export function binsOf(values: readonly number[], format: (value: number) => string) {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
   let isWhole = true;

@@ -24,10 +24,7 @@ const named = (key: string): { readonly item_hash: string; readonly section: str
 const AT_ONCE = 20;
 
 /** Reads whole items by their keys. */
-async function readItems(
-  dataset: Dataset,
-  keys: readonly string[],
-): Promise<readonly (readonly [key: string, item: JsonObject])[]> {
+async function readItems(dataset: Dataset, keys: readonly string[]) {
   const found: (readonly [string, JsonObject])[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
     const some = keys.slice(from, from + AT_ONCE).map(async (key) => {

@@ -9,7 +9,7 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../../api/api.ts';
 import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
@@ -162,10 +162,7 @@ function ItemNow({ now }: { readonly now: ListedItem | null }) {
  *
  * @param listed undefined asks for none
  */
-export function useCurrentItem(
-  { id, version }: VersionOf,
-  listed: ListedItem | undefined,
-): UseQueryResult<ListedItem | null> {
+export function useCurrentItem({ id, version }: VersionOf, listed: ListedItem | undefined) {
   const { item_hash = '', section, item = null } = listed ?? {};
   return useQuery({
     queryKey: ['current-item', { id, version }, { item_hash, section }],
@@ -191,14 +188,7 @@ export function useCurrentItem(
 const idOf = (item: ListedItem['item']): JsonValue => getMember((item ?? {}) as JsonObject, 'id') ?? null;
 
 /** What is typed in the fields of an item. */
-interface ItemForm {
-  readonly view: 'fields' | 'json';
-  readonly prompt: string;
-  readonly answer: string;
-  readonly meta: string;
-  readonly json: string;
-  readonly message: string;
-}
+type ItemForm = ReturnType<typeof textsOf> & { readonly view: 'fields' | 'json'; readonly message: string };
 
 /** A text that is not what its field needs. */
 class FieldProblem extends Error {
@@ -222,7 +212,7 @@ function isJsonAnswer(item: JsonObject): boolean {
 }
 
 /** The texts of an item, for the fields. */
-function textsOf(item: JsonObject): Pick<ItemForm, 'prompt' | 'answer' | 'meta' | 'json'> {
+function textsOf(item: JsonObject) {
   const prompt = inputOf(item, 'prompt');
   const answer = getMember(item, 'answer');
   return {
