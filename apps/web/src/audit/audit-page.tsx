@@ -7,7 +7,7 @@ import { ExportMenu, LinkAnchor } from '../ui/buttons.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PagedTable } from '../ui/layout/pager.tsx';
-import { Age } from '../ui/table/cells.tsx';
+import { ages, texts } from '../ui/table/cells.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 
@@ -74,25 +74,11 @@ export default function AuditPage() {
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { label: 'When', size: 110, cell: ({ at }) => <Age since={at} /> },
-  {
-    label: 'Who',
-    size: 130,
-    wraps: true,
-    cell: ({ actor: { name, role } }) => (role === null ? name : `${name}, ${role}`),
-  },
+  ages('When', ({ at }) => at),
+  texts('Who', ({ actor: { name, role } }) => (role === null ? name : `${name}, ${role}`), { size: 130 }),
   { label: 'Action', size: 130, cell: ({ action }) => action },
-  { label: 'What', size: 180, share: 2, wraps: true, cell: ({ object }) => <Changed object={object} /> },
-  {
-    label: 'Details',
-    size: 200,
-    share: 2,
-    wraps: true,
-    cell: ({ details }) =>
-      Object.entries(details)
-        .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
-        .join('; '),
-  },
+  texts('What', ({ object }) => <Changed object={object} />, { size: 180, share: 2 }),
+  texts('Details', ({ details }) => detailsText(details), { size: 200, share: 2 }),
   {
     label: 'Request',
     size: 120,
@@ -101,6 +87,11 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: ({ request_id }) => <Text size="xs">{request_id}</Text>,
   },
 ];
+
+const detailsText = (details: Entry['details']): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+    .join('; ');
 
 function Changed({ object: { kind, id, name, handle } }: Pick<Entry, 'object'>) {
   const label = name ?? (kind === 'settings' ? 'settings' : `${kind} ${id?.slice(0, 8)}`);

@@ -3,6 +3,7 @@ import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/page.tsx';
 import { leavesOf, pointerName } from '../ui/pointer-of.ts';
+import { texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { plainText } from '../ui/text/formats.ts';
 
@@ -26,18 +27,17 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
         label="Differences of configurations"
         columns={[
           { label: 'Setting', size: 160, cell: ({ path }: ConfigDifference) => path },
-          ...runs.map((run, at) => ({
-            key: `${at}`,
-            label: nameOf(run),
-            size: 160,
-            share: 1,
-            wraps: true,
-            cell: ({ values }: ConfigDifference) => (
-              <Text size="sm" dir="auto" className="lines">
-                {plainText(values[at] ?? '–', 2_000)}
-              </Text>
+          ...runs.map((run, at) =>
+            texts(
+              nameOf(run),
+              ({ values }: ConfigDifference) => (
+                <Text size="sm" dir="auto" className="lines">
+                  {plainText(values[at] ?? '–', 2_000)}
+                </Text>
+              ),
+              { key: `${at}`, size: 160, share: 1 },
             ),
-          })),
+          ),
         ]}
         rows={different}
         keyOf={({ path }) => path}

@@ -11,8 +11,9 @@ import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { Part } from '../ui/layout/page.tsx';
 import { pointerName } from '../ui/pointer-of.ts';
 import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { numbers, texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { type Column, numbers } from '../ui/table/table-model.ts';
+import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed, Note } from '../ui/text/dimmed.ts';
 import {
   formatCount,
@@ -84,16 +85,11 @@ export function ForestPlot({
             label="Differences by slice"
             maxHeight={360}
             columns={[
-              {
-                label: 'Slice',
-                wraps: true,
-                size: 110,
-                cell: (name: string) => (
-                  <Text span size="sm" dir="auto">
-                    {name}
-                  </Text>
-                ),
-              },
+              texts('Slice', (name: string) => (
+                <Text span size="sm" dir="auto">
+                  {name}
+                </Text>
+              )),
               ...found.map(({ run, slices }, at) => ({
                 key: `${at}`,
                 label: nameOf(run),
@@ -203,16 +199,12 @@ export function DifferencesTable({
   // all intervals on one scale, which the widest one fills
   const scale = scaleOf(rows.map(({ scores }) => scores));
   const columns: Column<Row>[] = [
-    {
-      label: 'Run',
-      wraps: true,
-      cell: ({ run }) => (
-        <>
-          <RunLink id={run.id} label={nameOf(run)} />
-          <Dimmed size="xs">{datasetOf(run)}</Dimmed>
-        </>
-      ),
-    },
+    texts('Run', ({ run }) => (
+      <>
+        <RunLink id={run.id} label={nameOf(run)} />
+        <Dimmed size="xs">{datasetOf(run)}</Dimmed>
+      </>
+    )),
     numbers('Score', ({ scores }) =>
       formatScore(scores === null ? (rows[0]?.scores.mean ?? first.scores.mean) : scores.other_mean),
     ),

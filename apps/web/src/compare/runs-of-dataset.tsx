@@ -5,8 +5,8 @@ import { RunLink } from '../ui/buttons.tsx';
 import { ScoreScatter } from '../ui/charts/plots.tsx';
 import { Part } from '../ui/layout/page.tsx';
 import { ErrorView } from '../ui/query-state.tsx';
+import { numbers, texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { numbers } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
 import { bestOf, itemsOf, type Measure, type MeasuredRun, tookOf } from './best-of.ts';
@@ -96,13 +96,9 @@ export default function RunsOfDataset({
               label={title}
               maxHeight={MAX_HEIGHT}
               columns={[
-                {
-                  label: 'Run',
-                  size: 140,
-                  share: 1,
-                  wraps: true,
-                  cell: ({ run }: MeasuredRun) => <RunLink id={run.id} label={nameOf(run)} />,
-                },
+                texts('Run', ({ run }: MeasuredRun) => <RunLink id={run.id} label={nameOf(run)} />, {
+                  ...{ size: 140, share: 1 },
+                }),
                 numbers('Score', ({ score }: MeasuredRun) => formatScore(score), { size: 70 }),
                 numbers(LABELS[against], ({ took }: MeasuredRun) => format(took), { size: 150 }),
                 {

@@ -8,7 +8,7 @@ import { LinkAnchor } from '../ui/buttons.tsx';
 import { ChosenFilter } from '../ui/filters.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PagedTable } from '../ui/layout/pager.tsx';
-import { Age, StatusBadge } from '../ui/table/cells.tsx';
+import { ages, StatusBadge, texts } from '../ui/table/cells.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { CancelJob, progressText, shareOf } from './job-progress.tsx';
@@ -74,14 +74,12 @@ const COLUMNS: readonly Column<Job>[] = [
       </Badge>
     ),
   },
-  { label: 'From', size: 180, share: 2, wraps: true, cell: (job) => sourceText(job) || '–' },
-  { label: 'Into', size: 180, share: 2, wraps: true, cell: (job) => <JobTarget job={job} /> },
+  texts('From', (job) => sourceText(job) || '–', { size: 180, share: 2 }),
+  texts('Into', (job) => <JobTarget job={job} />, { size: 180, share: 2 }),
   { label: 'Status', size: 110, cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    label: 'Progress',
-    size: 180,
-    wraps: true,
-    cell: (job) => (
+  texts(
+    'Progress',
+    (job) => (
       <>
         <Text size="xs">{progressText(job)}</Text>
         {job.finished_at === null && (
@@ -89,14 +87,12 @@ const COLUMNS: readonly Column<Job>[] = [
         )}
       </>
     ),
-  },
-  { label: 'Started', size: 100, cell: ({ created_at }) => <Age since={created_at} /> },
-  {
-    label: 'Error',
-    size: 140,
-    share: 2,
-    wraps: true,
-    cell: (job) => (
+    { size: 180 },
+  ),
+  ages('Started', ({ created_at }) => created_at, { size: 100 }),
+  texts(
+    'Error',
+    (job) => (
       <>
         {job.error !== null && (
           <Text size="xs" lineClamp={3} title={job.error.detail}>
@@ -106,7 +102,8 @@ const COLUMNS: readonly Column<Job>[] = [
         {job.finished_at === null && <CancelJob job={job} size="compact-xs" />}
       </>
     ),
-  },
+    { size: 140, share: 2 },
+  ),
 ];
 
 /** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */

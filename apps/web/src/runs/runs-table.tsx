@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import { LinkAnchor } from '../ui/buttons.tsx';
-import { Age, StatusBadge } from '../ui/table/cells.tsx';
+import { ages, numbers, StatusBadge, texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { type Column, type KeyedColumn, keyed } from '../ui/table/table-model.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
@@ -56,56 +56,49 @@ export function RunsTable({
   );
 }
 
-type Key = Pick<Column<Run>, 'key' | 'label' | 'size' | 'share'>;
-
-/** A text in several lines. */
-const text = (
-  key: Key,
-  sortBy: NonNullable<Column<Run>['sortBy']>,
-  cell: Column<Run>['cell'],
-): Column<Run> => ({
-  ...key,
-  wraps: true,
-  sortBy,
-  cell,
-});
-
 /** A number, and how it is shown; undefined where the run has none. */
 const number = (
   [key, label, size]: readonly [key: string, label: string, size: number],
   of: (run: Run) => number | undefined,
   format: (value: number, run: Run) => string,
   isOptional = true,
-): Column<Run> => ({
-  ...{ key, label, size, isNumber: true, isOptional, sortBy: of },
-  cell: (run) => {
+): Column<Run> => {
+  const cell = (run: Run): string => {
     const value = of(run);
     return value === undefined ? '–' : format(value, run);
-  },
-});
+  };
+  return numbers(label, cell, { key, size, isOptional, sortBy: of });
+};
 
 /** What the table of runs can show. */
 export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
   const dim = (words: string): ReactNode => <Dimmed span>{words}</Dimmed>;
   const columns: readonly Column<Run>[] = [
-    text({ key: 'name', label: 'Name', size: 220, share: 4 }, nameOf, (run) => (
-      <>
-        <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
-          {nameOf(run)}
-        </Link>
-        {run.source_run_id !== null && dim(' scored again')}
-      </>
-    )),
-    text(
-      { key: 'model', label: 'Model', size: 130, share: 2 },
-      (run) => modelOf(run) ?? undefined,
-      (run) => dim(modelOf(run) ?? '–'),
+    texts(
+      'Name',
+      (run) => (
+        <>
+          <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
+            {nameOf(run)}
+          </Link>
+          {run.source_run_id !== null && dim(' scored again')}
+        </>
+      ),
+      { key: 'name', size: 220, share: 4, sortBy: (run) => nameOf(run) },
     ),
-    text({ key: 'dataset', label: 'Dataset', size: 190, share: 3 }, datasetOf, (run) => (
-      <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
-        {datasetOf(run)}
-      </LinkAnchor>
-    )),
+    texts('Model', (run) => dim(modelOf(run) ?? '–'), {
+      ...{ key: 'model', size: 130, share: 2 },
+      sortBy: (run) => modelOf(run) ?? undefined,
+    }),
+    texts(
+      'Dataset',
+      (run) => (
+        <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
+          {datasetOf(run)}
+        </LinkAnchor>
+      ),
+      { key: 'dataset', size: 190, share: 3, sortBy: datasetOf },
+    ),
     number(['version', 'Version', 80], ({ dataset_version }) => dataset_version, String, false),
     {
       ...{ key: 'status', label: 'Status', size: 110 },
@@ -141,11 +134,10 @@ export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
       ({ cost }) => cost?.amount,
       (_, { cost }) => formatCost(cost),
     ),
-    {
-      ...{ key: 'created', label: 'Created', size: 110 },
+    ages('Created', ({ created_at }) => created_at, {
+      key: 'created',
       sortBy: ({ created_at }) => Date.parse(created_at),
-      cell: ({ created_at }) => <Age since={created_at} />,
-    },
+    }),
   ];
   return columns.map(keyed);
 }

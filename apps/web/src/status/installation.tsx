@@ -7,9 +7,9 @@ import { LinkAnchor } from '../ui/buttons.tsx';
 import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { type Fact, Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/page.tsx';
-import { Age } from '../ui/table/cells.tsx';
+import { ages, numbers } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
-import { type Column, numbers } from '../ui/table/table-model.ts';
+import type { Column } from '../ui/table/table-model.ts';
 import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
 
 /** Of facts, in wide windows. */
@@ -83,7 +83,7 @@ const partText = (part: number, all: number): string => `${formatCount(part)} of
 const WORKERS: readonly Column<Status['workers'][number]>[] = [
   { label: 'Worker', cell: ({ id }) => id.slice(0, 8) },
   { label: 'Version', cell: ({ version }) => version },
-  { label: 'Started', cell: ({ started_at }) => <Age since={started_at} /> },
+  ages('Started', ({ started_at }) => started_at),
   numbers('Runs', ({ running, concurrency }) => partText(running.runs, concurrency.runs)),
   numbers('Imports', ({ running, concurrency }) => partText(running.jobs, concurrency.jobs)),
 ];

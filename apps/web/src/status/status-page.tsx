@@ -7,6 +7,7 @@ import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
 import { ErrorView, QueryState } from '../ui/query-state.tsx';
+import { texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -119,12 +120,8 @@ const NONE =
 
 const COLUMNS: readonly Column<Provider>[] = [
   { label: 'Key', cell: ({ name }) => name ?? 'none' },
-  { label: 'Addresses', wraps: true, cell: ({ origins }) => origins.join(', ') },
-  {
-    label: 'Models of earlier runs',
-    wraps: true,
-    cell: ({ models }) => (models.length === 0 ? '–' : models.slice(0, 20).join(', ')),
-  },
+  texts('Addresses', ({ origins }) => origins.join(', ')),
+  texts('Models of earlier runs', ({ models }) => models.slice(0, 20).join(', ') || '–'),
 ];
 
 const CHARTS = [

@@ -9,8 +9,8 @@ import { ChosenFilter, Clearable, TypedFilter } from '../../ui/filters.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { PagedTable } from '../../ui/layout/pager.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
-import { Age, SourceBadge } from '../../ui/table/cells.tsx';
-import { type Column, numbers } from '../../ui/table/table-model.ts';
+import { ages, numbers, SourceBadge, texts } from '../../ui/table/cells.tsx';
+import type { Column } from '../../ui/table/table-model.ts';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { firstLine, formatCount, formatScore } from '../../ui/text/formats.ts';
@@ -85,26 +85,7 @@ export default function DatasetsPage() {
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
 
 const COLUMNS: readonly Column<Summary>[] = [
-  {
-    key: 'name',
-    label: 'Name',
-    size: 240,
-    share: 3,
-    wraps: true,
-    isSorted: true,
-    cell: ({ id, name, description }) => (
-      <>
-        <Link to="/datasets/$id" params={{ id }} className="row-link">
-          {name}
-        </Link>
-        {description !== null && (
-          <Dimmed size="xs" lineClamp={1}>
-            {firstLine(description)}
-          </Dimmed>
-        )}
-      </>
-    ),
-  },
+  texts('Name', (dataset) => <Name {...dataset} />, { key: 'name', size: 240, share: 3, isSorted: true }),
   numbers('Items', ({ item_count }) => formatCount(item_count), { key: 'items', size: 80, isSorted: true }),
   numbers(
     'Last score',
@@ -115,25 +96,27 @@ const COLUMNS: readonly Column<Summary>[] = [
   numbers('Files', ({ asset_count: files }) => (files === 0 ? '–' : formatCount(files)), {
     ...{ size: 60, isOptional: true },
   }),
-  {
-    label: 'Source',
-    size: 160,
-    share: 1,
-    wraps: true,
-    isOptional: true,
-    cell: ({ schema }) => <SourceBadge schema={schema} />,
-  },
+  texts('Source', ({ schema }) => <SourceBadge schema={schema} />, { size: 160, share: 1, isOptional: true }),
   {
     label: 'Hash',
     size: 130,
     isOptional: true,
     cell: ({ version_hash }) => <CopyText text={version_hash} length={10} label="version hash" />,
   },
-  {
-    key: 'created',
-    label: 'Added',
-    size: 110,
-    isSorted: true,
-    cell: ({ created_at }) => <Age since={created_at} />,
-  },
+  ages('Added', ({ created_at }) => created_at, { key: 'created', isSorted: true }),
 ];
+
+function Name({ id, name, description }: Summary) {
+  return (
+    <>
+      <Link to="/datasets/$id" params={{ id }} className="row-link">
+        {name}
+      </Link>
+      {description !== null && (
+        <Dimmed size="xs" lineClamp={1}>
+          {firstLine(description)}
+        </Dimmed>
+      )}
+    </>
+  );
+}

@@ -13,9 +13,9 @@ import { useNotify } from '../../ui/layout/notices.tsx';
 import { MoreButton } from '../../ui/layout/pager.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { useChangeSearch } from '../../ui/search-params.ts';
-import { Age, sourceDetails } from '../../ui/table/cells.tsx';
+import { ages, numbers, sourceDetails, texts } from '../../ui/table/cells.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import { type Column, numbers } from '../../ui/table/table-model.ts';
+import type { Column } from '../../ui/table/table-model.ts';
 import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
@@ -261,12 +261,9 @@ function versionColumns({
         </Group>
       ),
     },
-    {
-      label: 'What was done',
-      size: 140,
-      share: 3,
-      wraps: true,
-      cell: ({ message, source, schema }) => (
+    texts(
+      'What was done',
+      ({ message, source, schema }) => (
         <>
           <Text size="sm" dir="auto">
             {message ?? SOURCES[source]}
@@ -275,13 +272,11 @@ function versionColumns({
           <Dimmed size="xs">{sourceDetails(schema)}</Dimmed>
         </>
       ),
-    },
-    {
-      label: 'Changes',
-      size: 120,
-      share: 1,
-      wraps: true,
-      cell: ({ version, change }) => {
+      { size: 140, share: 3 },
+    ),
+    texts(
+      'Changes',
+      ({ version, change }) => {
         const previous = before.get(version);
         return previous === undefined ? (
           <Dimmed>{version === 1 ? 'the first version' : changeText(change)}</Dimmed>
@@ -296,13 +291,15 @@ function versionColumns({
           />
         );
       },
-    },
+      { size: 120, share: 1 },
+    ),
     numbers('Items', ({ item_count }) => formatCount(item_count), { size: 80, isOptional: true }),
-    numbers('Runs', ({ run_count: runs }) => (runs === 0 ? '–' : formatCount(runs)), {
-      ...{ size: 60, isOptional: true },
+    numbers('Runs', ({ run_count }) => (run_count === 0 ? '–' : formatCount(run_count)), {
+      size: 60,
+      isOptional: true,
     }),
     { label: 'By', size: 90, isOptional: true, cell: ({ author }) => author ?? '–' },
-    { label: 'When', size: 110, cell: ({ created_at }) => <Age since={created_at} /> },
+    ages('When', ({ created_at }) => created_at),
     {
       label: 'Hash',
       size: 110,

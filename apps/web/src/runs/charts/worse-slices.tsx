@@ -5,6 +5,7 @@ import { get, isRefusal } from '../../api/api.ts';
 import { SmallButton, TextButton } from '../../ui/buttons.tsx';
 import { Part } from '../../ui/layout/page.tsx';
 import { ErrorView } from '../../ui/query-state.tsx';
+import { numbers, texts } from '../../ui/table/cells.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
@@ -40,6 +41,7 @@ export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof Sl
     enabled: isAsked,
   });
   const tested = worseThanRest(found.data?.slices ?? [], whole ?? { passed: 0, wrong: 0 });
+  type Tested = (typeof tested)[number];
   const worse = tested.filter(({ q }) => q <= MAX_Q);
   const isDependent =
     ((run.config as { readonly repetitions?: number | null }).repetitions ?? 1) > 1 ||
@@ -60,20 +62,17 @@ export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof Sl
               <DataTable
                 label="Slices that are worse than the rest"
                 columns={[
-                  {
-                    label: 'Slice',
-                    wraps: true,
-                    cell: ({ slice: { name, filters } }: (typeof tested)[number]) =>
-                      filters === undefined ? (
-                        name
-                      ) : (
-                        <TextButton label={name} onClick={() => onChoose(filters)} />
-                      ),
-                  },
-                  { label: 'Right', isNumber: true, cell: ({ share }) => formatPercent(share) },
-                  { label: 'In the rest', isNumber: true, cell: ({ restShare }) => formatPercent(restShare) },
-                  { label: 'Scored', isNumber: true, cell: ({ scored }) => formatCount(scored) },
-                  { label: 'q', isNumber: true, cell: ({ q }) => formatP(q) },
+                  texts('Slice', ({ slice: { name, filters } }: Tested) =>
+                    filters === undefined ? (
+                      name
+                    ) : (
+                      <TextButton label={name} onClick={() => onChoose(filters)} />
+                    ),
+                  ),
+                  numbers('Right', ({ share }: Tested) => formatPercent(share)),
+                  numbers('In the rest', ({ restShare }: Tested) => formatPercent(restShare)),
+                  numbers('Scored', ({ scored }: Tested) => formatCount(scored)),
+                  numbers('q', ({ q }: Tested) => formatP(q)),
                 ]}
                 rows={worse}
                 keyOf={({ slice }) => slice.name}

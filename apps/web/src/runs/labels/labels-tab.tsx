@@ -10,8 +10,8 @@ import { IntervalBar, ScoreBar } from '../../ui/charts/interval-bar.tsx';
 import { Part } from '../../ui/layout/page.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { useChangeSearch } from '../../ui/search-params.ts';
+import { numbers, texts } from '../../ui/table/cells.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import { numbers } from '../../ui/table/table-model.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { labelsQuery, type Run, scorersOf } from '../queries.ts';
@@ -163,18 +163,16 @@ function Measures({ found }: { readonly found: Agreed }) {
     <DataTable
       label="Measures of agreement"
       columns={[
-        {
-          label: 'Measure',
-          size: 130,
-          share: 1,
-          wraps: true,
-          cell: ([name, of]: Measure) => (
+        texts(
+          'Measure',
+          ([name, of]: Measure) => (
             <>
               {name}
               <Dimmed size="xs">{of}</Dimmed>
             </>
           ),
-        },
+          { size: 130, share: 1 },
+        ),
         { label: 'Bar', size: 170, isOptional: true, cell: (row: Measure) => <Bar row={row} /> },
         numbers('Value', ([, , value]: Measure) => formatScore(value)),
         numbers('95 %', (row: Measure) => formatInterval(intervalOf(row))),

@@ -1,8 +1,9 @@
 import { Group, Progress, Text, UnstyledButton } from '@mantine/core';
 import { TextButton } from '../buttons.tsx';
 import { Part } from '../layout/page.tsx';
+import { numbers } from '../table/cells.tsx';
 import { DataTable } from '../table/data-table.tsx';
-import { type Column, numbers } from '../table/table-model.ts';
+import type { Column } from '../table/table-model.ts';
 import { Dimmed, Note } from '../text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../text/formats.ts';
 import { ScoreBar } from './interval-bar.tsx';

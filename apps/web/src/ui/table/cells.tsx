@@ -3,6 +3,36 @@ import { useInterval } from '@mantine/hooks';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
 import { formatAge, plainText } from '../text/formats.ts';
+import type { Column } from './table-model.ts';
+
+type Cell<Row> = Column<Row>['cell'];
+
+/** A column of numbers. */
+export const numbers = <Row,>(
+  label: string,
+  cell: Cell<Row>,
+  more: Partial<Column<Row>> = {},
+): Column<Row> => ({
+  ...{ label, cell, isNumber: true },
+  ...more,
+});
+
+/** A column of texts, each of which may take several lines. */
+export const texts = <Row,>(
+  label: string,
+  cell: Cell<Row>,
+  more: Partial<Column<Row>> = {},
+): Column<Row> => ({
+  ...{ label, cell, wraps: true },
+  ...more,
+});
+
+/** A column of times, which says how long ago they were. */
+export const ages = <Row,>(
+  label: string,
+  of: (row: Row) => string,
+  more: Partial<Column<Row>> = {},
+): Column<Row> => ({ label, size: 110, cell: (row) => <Age since={of(row)} />, ...more });
 
 const STEP_MS = 30_000;
 

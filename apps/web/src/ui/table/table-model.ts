@@ -42,13 +42,6 @@ export interface Column<Row> {
   readonly isSorted?: boolean;
 }
 
-/** A column of numbers. */
-export const numbers = <Row>(
-  label: string,
-  cell: Column<Row>['cell'],
-  more: Partial<Column<Row>> = {},
-): Column<Row> => ({ label, cell, isNumber: true, ...more });
-
 /** A column as the table has it. */
 export type KeyedColumn<Row> = Column<Row> & { readonly key: string; readonly size: number };
 

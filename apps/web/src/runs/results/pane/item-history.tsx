@@ -5,7 +5,7 @@ import { apiQuery } from '../../../api/api.ts';
 import { RunLink } from '../../../ui/buttons.tsx';
 import { Folded } from '../../../ui/layout/page.tsx';
 import { ErrorView } from '../../../ui/query-state.tsx';
-import { Age } from '../../../ui/table/cells.tsx';
+import { ages, texts } from '../../../ui/table/cells.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore, plainText } from '../../../ui/text/formats.ts';
@@ -63,16 +63,12 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
             </Group>
           ),
         },
-        {
-          label: 'Output',
-          wraps: true,
-          cell: ({ result }: Row) => (
-            <Text size="sm" dir="auto" lineClamp={2}>
-              {plainText((result.output ?? result.error?.message ?? null) as JsonValue, 200)}
-            </Text>
-          ),
-        },
-        { label: 'When', cell: ({ run: one }: Row) => <Age since={one.created_at} /> },
+        texts('Output', ({ result }: Row) => (
+          <Text size="sm" dir="auto" lineClamp={2}>
+            {plainText((result.output ?? result.error?.message ?? null) as JsonValue, 200)}
+          </Text>
+        )),
+        ages('When', ({ run: one }: Row) => one.created_at),
       ]}
       rows={rows}
       keyOf={({ run: one }) => one.id}
