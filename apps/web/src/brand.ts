@@ -23,5 +23,4 @@ export const BRAND = {
 export const consoleName = (): string =>
   document.querySelector<HTMLMetaElement>('meta[name="svc-name"]')?.content || BRAND.name;
 
-/** The mark as a picture. */
 export const MARK_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="${BRAND.colors[7]}"/><path d="${BRAND.mark}" fill="#fff" stroke="#fff" stroke-width="2.5" stroke-linecap="round"/></svg>`;

@@ -108,7 +108,6 @@ createRoot(root).render(
   </StrictMode>,
 );
 
-/** Creates the cache of what the API returned. */
 function createQueries(): QueryClient {
   const onError = (error: unknown, key?: unknown): void => {
     onlineManager.setOnline(!(error instanceof ConnectionLost));

@@ -39,7 +39,6 @@ const parseAuditSearch = searchParser({
   ...{ actor: text, object: text, from: text, to: text, cursor: text },
 });
 
-/** Creates the router: every page under `/console`, `/` for the start page. */
 export function createConsoleRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([
@@ -87,7 +86,6 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** What an address without a page shows. */
 function NotFound() {
   return (
     <Page title="Not found">

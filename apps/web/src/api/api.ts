@@ -1,10 +1,8 @@
 import { createApiClient, type Paths, type ResponseOf } from '@svc/client';
 import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
-/** The body of an error response. */
 export type Problem = Paths['/datasets']['get']['responses']['default']['content']['application/json'];
 
-/** The API refused a request. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly problem: Problem;
@@ -19,16 +17,13 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Whether the API refused a request with a status. */
 export const isRefusal = (error: unknown, status: number): boolean =>
   error instanceof ApiProblem && error.status === status;
 
-/** The service did not respond at all. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** What the client of the API returns. */
 interface Reply<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -165,7 +160,6 @@ export const apiQuery = <Path extends PathOf<'get'>>(
 
 const bodyText = (body: unknown): string => canonicalJson(withoutUndefined(body as JsonValue));
 
-/** A value as JSON has it: members that are undefined are left out. */
 function withoutUndefined(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutUndefined);
   if (!isJsonObject(value)) return value;

@@ -1,6 +1,5 @@
 const RETRY_MS = 2000;
 
-/** Whether the service responds now. */
 export async function serviceResponds(): Promise<boolean> {
   return await fetch('/healthz').then(
     ({ ok }) => ok,

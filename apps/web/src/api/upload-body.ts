@@ -1,17 +1,12 @@
 import { api, dataOf, type ParamsOf, type Received } from './api.ts';
 
-/** What an upload form has. */
 export interface UploadForm {
   readonly files: readonly File[];
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  /** Short name that identifies the dataset. */
   readonly handle?: string | undefined;
-  /** What the history says. */
   readonly message?: string | undefined;
-  /** Column mapping of a table, as JSON text. */
   readonly mapping?: string | undefined;
-  /** Converts an archive of an older format. */
   readonly convert?: boolean | undefined;
 }
 

@@ -15,7 +15,6 @@ type Entry = ResponseOf<'/audit', 'get'>['data'][number];
 
 const route = getRouteApi('/audit');
 
-/** Who changed what. */
 export default function AuditPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

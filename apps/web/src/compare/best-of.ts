@@ -4,7 +4,6 @@ import type { MEASURES } from './compare-search.ts';
 
 export type Measure = (typeof MEASURES)[number];
 
-/** A run with its score and what it took. */
 export interface MeasuredRun<Of = Run> {
   readonly run: Of;
   readonly took: number;
@@ -31,7 +30,6 @@ export function itemsOf({ dataset_version_hash, config, counts }: Run): string {
   return JSON.stringify([dataset_version_hash, select, counts.done === counts.total ? 'all' : counts.done]);
 }
 
-/** A number of a run for each 1,000 of its results. */
 const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | null =>
   counts.done === 0 ? null : (1_000 * number) / counts.done;
 
@@ -42,10 +40,8 @@ export function tookOf(run: Run, against: Measure, whole: Run | undefined, curre
   return run.cost?.currency === currency && run.cost ? perThousand(run.cost.amount, run) : null;
 }
 
-/** What 1,000 results of a run cost, as text. */
 export const costPerThousand = (run: Run): string =>
   formatCost(run.cost && { ...run.cost, amount: perThousand(run.cost.amount, run) ?? 0 });
 
-/** The tokens of 1,000 results of a run, as text. */
 export const tokensPerThousand = (run: Run): string =>
   formatCount(Math.round(perThousand(tokensOf(run), run) ?? 0));

@@ -4,10 +4,8 @@ import { oneOf, searchParser, text, wholeNumber } from '../ui/search-params.ts';
 /** What quality is drawn against. */
 export const MEASURES = ['cost', 'latency', 'tokens'] as const;
 
-/** Which items are listed. */
 export const ONLY = REQUEST_VALUES['/runs/{id}/compare/{other_id}'].only;
 
-/** What the address of the compare page states. */
 export type CompareSearch = ReturnType<typeof parseCompareSearch>;
 
 export const parseCompareSearch = searchParser({
@@ -24,8 +22,6 @@ export const parseCompareSearch = searchParser({
   slice: text,
   /** What all runs of the dataset are drawn against. */
   against: oneOf(...MEASURES),
-  /** Which page of the differences is shown, from 1. */
   page: wholeNumber(1, 100_000),
-  /** Hash of the open item. */
   item: text,
 });

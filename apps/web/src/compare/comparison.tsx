@@ -147,7 +147,6 @@ const LABELS = {
   changed_output: 'Other output',
 } as const;
 
-/** Why there is nothing to compare, and what the runs are configured with. */
 function NotComparable({
   error,
   reason,

@@ -112,7 +112,6 @@ export async function readPair(
   );
 }
 
-/** The hash of the item of a pair in the other run. */
 async function readHash(
   { dataset_id: id, dataset_version: version }: Run,
   { other_section, other_order_index }: Difference,

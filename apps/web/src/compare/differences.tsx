@@ -35,7 +35,6 @@ export function ForestPlot({
   onSlice,
 }: {
   readonly first: Run;
-  /** The other runs, each with its comparison. */
   readonly rows: readonly ComparedRun[];
   readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
   readonly onSlice: (slice: string) => void;
@@ -145,7 +144,6 @@ const scaleOf = (slices: readonly Pick<SliceDifference, 'mean_difference' | 'ci9
     ...slices.flatMap(({ mean_difference, ci95 }) => [mean_difference ?? 0, ...(ci95 ?? [])].map(Math.abs)),
   );
 
-/** A comparison with the first run. */
 export interface ComparedRun {
   readonly run: Run;
   readonly scores: Compared;

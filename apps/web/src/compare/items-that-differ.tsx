@@ -22,7 +22,6 @@ const route = getRouteApi('/compare');
 
 /** Items of a page: the texts of each are asked for one by one. */
 const PAGE = 25;
-/** Characters of a text in the grid. */
 const SHOWN = 400;
 
 /** The items in which two runs differ: a grid of question, expected answer and both outputs; one row opens. */

@@ -2,10 +2,8 @@ import type { ResponseOf } from '@svc/client';
 import { nameOf, type Run } from '../runs/queries.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 
-/** How a run differs from another one. */
 export type Compared = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
 
-/** An item in which two runs differ. */
 export type Difference = Compared['data'][number];
 
 type Numbers = Pick<

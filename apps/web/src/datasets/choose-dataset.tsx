@@ -20,7 +20,6 @@ export function DatasetSelect({
   ...rest
 }: Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'size' | 'w' | 'maw'> & {
   readonly value: string | null;
-  /** A dataset that is not offered. */
   readonly without?: string;
   readonly onChange: (id: string | null) => void;
 }) {
@@ -70,11 +69,9 @@ export function VersionSelect({
   onChange,
   ...rest
 }: Pick<SelectProps, 'label' | 'aria-label' | 'size' | 'w' | 'maw'> & {
-  /** Id or handle. */
   readonly id: string | null;
   /** Number or beginning of a hash; null for the newest. */
   readonly value: string | null;
-  /** Receives null for the newest. */
   readonly onChange: (version: string | null) => void;
 }) {
   const newest = useQuery(datasetQuery(id)).data;

@@ -26,7 +26,6 @@ const OverviewTab = onDemand(() => import('./overview/overview-tab.tsx'));
 const HistoryTab = onDemand(() => import('./versions/history-tab.tsx'));
 const DiffTab = onDemand(() => import('./diff/diff-view.tsx'));
 
-/** One dataset. */
 export default function DatasetPage() {
   const { id } = route.useParams();
   const { tab = 'items', version } = route.useSearch();
@@ -70,7 +69,6 @@ export default function DatasetPage() {
   );
 }
 
-/** Says that what is shown is not what the dataset is now. */
 function OldVersion({ shown, newest }: { readonly shown: Dataset; readonly newest: Dataset }) {
   return (
     <Alert color="yellow" p="xs" role="status">
@@ -130,7 +128,6 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
 const inWords = (name: string): string =>
   (name.slice(0, 1).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 
-/** Where a dataset came from: its source, and the whole schema. */
 function ProvenanceTab({ dataset }: { readonly dataset: Dataset }) {
   const schema = dataset.schema as JsonObject;
   const config = getMember(schema, 'config');

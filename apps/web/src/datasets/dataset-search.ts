@@ -3,7 +3,6 @@ import { oneOf, searchParser, text, withMetaFilters } from '../ui/search-params.
 
 export const CHANGES = ['changed', 'added', 'removed'] as const;
 
-/** What the address of a dataset's page states. */
 export type DatasetSearch = ReturnType<typeof parseDatasetSearch>;
 
 const parseNamed = searchParser({
@@ -16,7 +15,6 @@ const parseNamed = searchParser({
   type: text,
   tag: text,
   q: text,
-  /** The expected answer, whole. */
   expected: text,
   /** The open item: its hash, or in older links its position, `<section order>-<item order>`. */
   item: (stated) => {
@@ -24,12 +22,9 @@ const parseNamed = searchParser({
     if (item === undefined || isItemHash(item)) return item;
     return /^\d{1,9}[.-]\d{1,9}$/.test(item) ? item.replace('.', '-') : undefined;
   },
-  /** The dataset to compare with. */
   other: text,
-  /** The two versions whose differences the history shows. */
   from: text,
   to: text,
-  /** Kind of the differences that are listed. */
   only: oneOf(...CHANGES),
 });
 
@@ -37,14 +32,12 @@ export const parseDatasetSearch = withMetaFilters(parseNamed);
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Whether a text is the hash of an item. */
 export const isItemHash = (text: string): boolean => HASH.test(text);
 
 const { source, sort } = REQUEST_VALUES['/datasets'];
 
 export const SOURCES = source;
 
-/** What the address of the list of datasets states. */
 export type DatasetsSearch = ReturnType<typeof parseDatasetsSearch>;
 
 export const parseDatasetsSearch = searchParser({

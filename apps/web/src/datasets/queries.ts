@@ -81,7 +81,6 @@ export function changeText(change: Version['change']): string {
 
 const route = getRouteApi('/datasets/$id');
 
-/** What the service says of a change. */
 export interface Changed {
   readonly version: number;
   readonly change?: Version['change'];
@@ -113,7 +112,6 @@ export function useChange(): (
   };
 }
 
-/** Reads again what shows datasets and their versions. */
 export function useRefresh(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {
@@ -123,7 +121,6 @@ export function useRefresh(): () => Promise<void> {
   };
 }
 
-/** What the history says of a change. */
 export const MESSAGE_FIELD: Field = {
   name: 'message',
   label: 'Message',

@@ -16,7 +16,6 @@ const SHOWN = 50;
 /** All runs are of one dataset. */
 const RUN_COLUMNS = DEFAULT_RUN_COLUMNS.map((key) => (key === 'dataset' ? 'version' : key));
 
-/** The newest runs of a dataset, and their scores over time. */
 export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<readonly string[]>([]);

@@ -3,14 +3,12 @@ import { oneOf, searchParser, text } from '../ui/search-params.ts';
 /** What all subsets of a dataset become. */
 export const SUBSETS = ['sections', 'tags'] as const;
 
-/** What the address of the import page states. */
 export type ImportSearch = ReturnType<typeof parseImportSearch>;
 
 export const parseImportSearch = searchParser({
   path: text,
   /** The subset that is imported; with `subsets`, the one that is shown. */
   subset: text,
-  /** Imports all subsets. */
   subsets: oneOf(...SUBSETS),
   split: text,
   revision: text,
@@ -47,7 +45,6 @@ function decoded(part: string): string {
   }
 }
 
-/** The choices of all subsets of a dataset that has so many. */
 export const allSubsets = (count: number): readonly { readonly value: string; readonly label: string }[] => [
   { value: 'sections', label: `All ${count}, each a section` },
   { value: 'tags', label: `All ${count}, each a tag` },

@@ -18,7 +18,6 @@ import { allSubsets, type HubSource, type ImportSearch, SUBSETS } from './hub-so
 
 const route = getRouteApi('/import');
 
-/** The mapping of a previewed dataset next to the items that it makes. */
 export function ImportForm({
   source,
   preview,

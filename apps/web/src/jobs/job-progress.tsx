@@ -55,7 +55,6 @@ export function shareOf({ progress }: Job): number | undefined {
   return bytes_total === null || bytes_total === 0 ? undefined : (100 * bytes_done) / bytes_total;
 }
 
-/** What is done, in words. */
 export function progressText({ progress }: Job): string {
   const { rows_done, rows_total, bytes_done, bytes_total } = progress;
   const rows =
@@ -95,7 +94,6 @@ function useJob(id: string) {
   return { job, error: found.error, rate };
 }
 
-/** Cancels a job, where the session may do that. */
 export function CancelJob({
   job: { id, status },
   size,

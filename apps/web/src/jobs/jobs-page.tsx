@@ -20,7 +20,6 @@ const route = getRouteApi('/jobs');
 const REFRESH_MS = 2000;
 const IDLE_REFRESH_MS = 15_000;
 
-/** The imports that run or ran in the background. */
 export default function JobsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -126,7 +125,6 @@ function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job
   );
 }
 
-/** What a job imports: path, subset and split of the hub, or files. */
 function sourceText({ request }: Job): string {
   if (request === null) return '';
   const { path, subset, split, revision, file_name, file_count } = request;

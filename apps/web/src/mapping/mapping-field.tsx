@@ -1,7 +1,6 @@
 import { Group, Input, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { COLUMN_TYPES, type MappingField as Field } from './mapping-fields.ts';
 
-/** Edits one key of a mapping. */
 export function MappingField({
   field: { label, hint, kind, values },
   columns,
@@ -79,7 +78,6 @@ function namesOf(before: unknown, columns: readonly string[]): Readonly<Record<s
   );
 }
 
-/** States the types of columns: a column is chosen, then its type. */
 function ColumnTypes({
   label,
   description,

@@ -1,6 +1,5 @@
 import { CHECKERS, type Paths } from '@svc/client';
 
-/** A mapping from columns to items, as the API takes it. */
 export type Mapping = Exclude<
   Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json']['mapping'],
   { prompt_column: string } | { prompt_template: string }
@@ -9,7 +8,6 @@ export type Mapping = Exclude<
 /** A mapping that is being made: any of its keys may still be absent. */
 export type MappingDraft = Partial<Mapping>;
 
-/** How a key of the mapping is edited. */
 type FieldKind = 'column' | 'columns' | 'named-columns' | 'text' | 'texts' | 'choice' | 'column-types';
 
 export interface MappingField {
@@ -19,14 +17,11 @@ export interface MappingField {
   readonly kind: FieldKind;
   /** The values of a `choice`. */
   readonly values: readonly string[];
-  /** Shown only among the further fields. */
   readonly isRare: boolean;
 }
 
-/** The types of items that the format defines. */
 export const ITEM_TYPES: readonly string[] = ['freeform', 'multiple_choice', 'exact', 'numeric', 'code'];
 
-/** What a column can be read as. */
 export const COLUMN_TYPES: readonly string[] = ['string', 'int64', 'float64', 'bool', 'json'];
 
 const field = (
@@ -39,7 +34,6 @@ const field = (
 
 const rare = (...of: Parameters<typeof field>): MappingField => ({ ...field(...of), isRare: true });
 
-/** What an editor offers, in this order. */
 export const MAPPING_FIELDS: readonly MappingField[] = [
   field('prompt_column', 'column', 'Prompt', 'What the model is given.'),
   rare(
@@ -95,7 +89,6 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
   rare('types', 'column-types', 'Types of columns', 'Instead of the types that were found.'),
 ];
 
-/** What to do where a mapping is not complete. */
 export const MISSING_PROMPT = 'Choose the column of the prompt.';
 
 /** The mapping to send; null while it has no prompt. A template takes the place of its column. */

@@ -38,7 +38,6 @@ export function MappingPanes({
   /** The first rows as items; undefined until they are there. */
   readonly items: readonly object[] | undefined;
   readonly error: unknown;
-  /** What is done with the mapping. */
   readonly children?: ReactNode;
 }) {
   // a field stays where it is while it is edited

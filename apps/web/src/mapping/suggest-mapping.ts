@@ -4,7 +4,6 @@ import { useMemo, useState } from 'react';
 import { plainText } from '../ui/text/formats.ts';
 import { completeMapping, type MappingDraft } from './mapping-fields.ts';
 
-/** What a preview says about the mapping of its columns. */
 export interface PreviewedTable {
   readonly features: readonly { readonly name: string; readonly dtype: string }[];
   readonly samples: readonly object[];
@@ -199,7 +198,6 @@ export function useMappingDraft(preview: PreviewedTable) {
     reasons: suggested.reasons,
     /** Columns that no field uses. */
     others,
-    /** Whether these columns are kept as metadata. */
     keepsOthers,
     setKeepsOthers,
     /** What the fields show: what an import sends. Null while the prompt is not mapped. */

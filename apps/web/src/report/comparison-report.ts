@@ -31,7 +31,6 @@ const MAX_ITEMS = 5_000;
 const MAX_RESULTS = 100_000;
 const PAGE = 100;
 
-/** Makes the report of how runs differ from the first one, and the items in which they do. */
 export async function comparisonReport(runs: readonly Run[], datasetOf: (run: Run) => string, how: How) {
   const [first, ...others] = runs;
   if (first === undefined) throw new RangeError('A comparison needs a run.');
@@ -143,7 +142,6 @@ async function readTexts(run: Run, places: readonly string[]) {
   return texts;
 }
 
-/** What the pairs of a report are sliced by. */
 const SLICES = [
   ['section', 'section'],
   ['type', '/type'],

@@ -17,7 +17,6 @@ export function ReportAction({
   children,
 }: {
   readonly runs: readonly Run[];
-  /** How items pair, and whose scores are compared. */
   readonly how?: Pick<CompareSearch, 'by' | 'scorer'>;
   readonly children: (label: string, save: () => void, isPending: boolean) => ReactNode;
 }) {
@@ -50,7 +49,6 @@ export function ReportAction({
 /** Characters that file systems refuse. */
 const REFUSED = /[^\p{L}\p{N} ._()-]+/gu;
 
-/** Saves a file that the page made. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -28,7 +28,6 @@ const PARTS = [
   { status: 'unscored' },
 ] as const;
 
-/** Makes the report of a run; tells how many results were read. */
 export async function runReport(run: Run, dataset: string, onProgress: (read: number) => void) {
   const params = { path: { id: run.id } };
   const [cases, measures, errors, labels] = await Promise.all([
@@ -112,7 +111,6 @@ function scoreBar(mean: number, ci95: readonly number[] | null, count: number) {
   return { value: mean, ci95: interval, note: `${formatScore(mean)}${within}, ${formatCount(count)} scored` };
 }
 
-/** Reads results: errors and wrong ones first. */
 async function readCases(run: Run, onProgress: (read: number) => void): Promise<readonly ReportCase[]> {
   const cases: ReportCase[] = [];
   for (const part of PARTS) {
@@ -125,7 +123,6 @@ async function readCases(run: Run, onProgress: (read: number) => void): Promise<
   return cases;
 }
 
-/** How a report names an item. */
 export const caseId = ({
   item_id,
   section,

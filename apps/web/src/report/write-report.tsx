@@ -4,7 +4,6 @@ import { BRAND, consoleName } from '../brand.ts';
 import { IntervalBar, ScoreBar } from '../ui/charts/interval-bar.tsx';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 
-/** A bar of a chart, with its interval and its numbers as text. */
 export interface ReportBar {
   readonly name: string;
   readonly value: number;
@@ -27,11 +26,9 @@ export interface ReportCase {
   readonly kind: 'error' | 'wrong' | 'right' | 'unscored' | 'worse' | 'better' | 'other';
   readonly id: string;
   readonly texts: readonly CutText[];
-  /** Scores and times. */
   readonly numbers: readonly string[];
 }
 
-/** Cases with what they are of. */
 interface ReportList {
   readonly title: string;
   /** Names of the texts of each case, then of its numbers. */
@@ -41,13 +38,10 @@ interface ReportList {
   readonly total: number;
 }
 
-/** A run or a comparison for people who do not have the service. */
 interface Report {
   readonly title: string;
   readonly subtitle: readonly (string | null)[];
-  /** Path of the live page. */
   readonly path: string;
-  /** What the report says, first of all. */
   readonly verdicts: readonly string[];
   readonly facts: readonly (readonly [name: string, value: string, note?: string])[];
   readonly charts: readonly ReportChart[];
@@ -261,7 +255,6 @@ const bytesOf = (cases: readonly ReportCase[], length: number): number =>
 const encoder = new TextEncoder();
 const ESCAPED = /[&<>"']/g;
 
-/** Bytes of a text in HTML. */
 const sizeOf = (text: string): number => encoder.encode(text).length + 5 * (text.match(ESCAPED)?.length ?? 0);
 
 function Table({

@@ -18,7 +18,6 @@ import { answerIn } from './results/listed-result.tsx';
 
 interface FailureActionsProps {
   readonly run: Pick<Run, 'id' | 'name' | 'config' | 'dataset_id'>;
-  /** The result whose item is shown. */
   readonly result: Pick<Result, 'item_id' | 'item_hash' | 'section' | 'order_index' | 'output'>;
   /** The whole item, its files as links. */
   readonly item: JsonObject;

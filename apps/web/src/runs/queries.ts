@@ -67,23 +67,19 @@ function followRun(queries: QueryClient, run: WatchedRun): void {
   void queries.invalidateQueries({ queryKey });
 }
 
-/** What a run asks, as its configuration has it. */
 export function askedBy({ config }: { readonly config: object }): {
   readonly type?: string;
   readonly base_url?: string;
   readonly model?: string;
   readonly label?: string;
   readonly auth?: string;
-  /** Name of the variable with the key. */
   readonly api_key_env?: string | null;
 } {
   return (config as { readonly provider?: object }).provider ?? {};
 }
 
-/** The model that a run asks; null without one. */
 export const modelOf = (run: Pick<Run, 'config'>): string | null => askedBy(run).model ?? null;
 
-/** The tokens that a run took, of its inputs and its outputs. */
 export const tokensOf = ({ usage }: Pick<Run, 'usage'>): number => usage.input_tokens + usage.output_tokens;
 
 /** The names of the scorers of a run, the main one first; none if it has one score only. */
@@ -128,7 +124,6 @@ export function useRecentRuns(): readonly Run[] {
 /** A provider that the operator configured, or a server of earlier runs, and its models. */
 export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
 
-/** The providers; none until they are read. */
 export function useProviders(): readonly Provider[] {
   const canEdit = useCan('editor');
   const found = useQuery({
@@ -138,7 +133,6 @@ export function useProviders(): readonly Provider[] {
   return found.data?.data ?? [];
 }
 
-/** A run, whole. */
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id],
@@ -163,7 +157,6 @@ export const labelsQuery = ({ id }: Pick<Run, 'id'>) =>
       (await get('/runs/{id}/labels', { path: { id }, query: { limit: 1 } }, signal)).summary,
   });
 
-/** What the API chooses results by. */
 export type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
 
 /** The results of a run with their items, which are read page by page. */

@@ -12,7 +12,6 @@ import { type Run, tokensOf, type WatchedRun } from './queries.ts';
 
 type FactOfRun = readonly [name: string, value: string, note?: string];
 
-/** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
 export function factsOf(run: WatchedRun): readonly FactOfRun[] {
   const { counts, scores, usage, cost, latency_ms } = run;
   const elapsedMs =

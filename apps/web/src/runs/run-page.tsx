@@ -24,7 +24,6 @@ const route = getRouteApi('/runs/$id');
 const ChartsTab = onDemand(() => import('./charts/charts-tab.tsx'));
 const LabelsTab = onDemand(() => import('./labels/labels-tab.tsx'));
 
-/** One run: how far it is, what it scored, and its results. */
 export default function RunPage() {
   const { id } = route.useParams();
   const { tab = 'results', sample } = route.useSearch();

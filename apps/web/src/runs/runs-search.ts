@@ -3,16 +3,13 @@ import { number, oneOf, searchParser, text, wholeNumber, withMetaFilters } from 
 
 export const RUN_STATUSES = REQUEST_VALUES['/runs'].status;
 
-/** The values of the filters of results. */
 export const RESULTS = REQUEST_VALUES['/runs/{id}/results'];
 
 /** What a verdict of people and one of a scorer, or of another person, can be together. */
 export const AGREEMENT_CELLS = REQUEST_VALUES['/runs/{id}/agreement'].cell;
 
-/** The columns of a table, as `ColumnsView` has them. */
 const COLUMNS_VIEW = { columns: text, widths: text, sort: text } as const;
 
-/** What the address of the list of runs states. */
 export type RunsSearch = ReturnType<typeof parseRunsSearch>;
 
 export const parseRunsSearch = searchParser({
@@ -54,7 +51,6 @@ const parseNamed = searchParser({
   tag: text,
   finish_reason: text,
   output: oneOf(...RESULTS.output),
-  /** Name of a group of errors. */
   error: text,
   /** The newest verdict of people. */
   label: oneOf(...RESULTS.label),
@@ -77,7 +73,6 @@ const parseNamed = searchParser({
 
 export const parseRunSearch = withMetaFilters(parseNamed);
 
-/** What the address of a run's page states. */
 export type RunSearch = ReturnType<typeof parseRunSearch>;
 
 /** Reads the address of the page for a new run: a dataset and its version, or the run to copy. */

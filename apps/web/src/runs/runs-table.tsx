@@ -14,7 +14,6 @@ export const DEFAULT_RUN_COLUMNS = [
   ...['name', 'model', 'dataset', 'status', 'done', 'score', 'right', 'failed', 'tokens', 'cost', 'created'],
 ];
 
-/** Runs, from which some can be chosen to be compared. A click on a header orders them. */
 export function RunsTable({
   runs,
   chosen,
@@ -29,9 +28,7 @@ export function RunsTable({
   readonly onChoose: (ids: readonly string[]) => void;
   readonly view: ColumnsView;
   readonly onView: (changes: ColumnsView) => void;
-  /** Keys of the columns that are shown without a choice. */
   readonly defaults?: readonly string[];
-  /** Whether it takes the room that the window leaves. */
   readonly fills?: boolean;
 }) {
   const navigate = useNavigate();
@@ -70,7 +67,6 @@ const number = (
   return numbers(label, cell, { key, size, isOptional, sortBy: of });
 };
 
-/** What the table of runs can show. */
 export function runColumns(datasetOf: DatasetOf): readonly KeyedColumn<Run>[] {
   const dim = (words: string): ReactNode => <Dimmed span>{words}</Dimmed>;
   const columns: readonly Column<Run>[] = [

@@ -41,7 +41,6 @@ export function SessionBoundary({ children }: { readonly children: ReactNode }) 
   return <ErrorView error={session.error} onRetry={() => void session.refetch()} />;
 }
 
-/** The session of this browser. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('A component that needs a session must be inside SessionBoundary.');
@@ -56,7 +55,6 @@ export function useCan(role: 'viewer' | 'editor' | 'admin'): boolean {
 /** The query of the current session. */
 export const sessionKey: readonly string[] = ['session'];
 
-/** The page that people without a session see. */
 function SignInPage() {
   useEffect(() => {
     document.title = `Sign in · ${consoleName()}`;

@@ -27,7 +27,6 @@ type Settings = ResponseOf<'/settings', 'get'>;
 const MIN_INTERVAL_MS = 250;
 const MAX_INTERVAL_MS = 60_000;
 
-/** Settings of the service, of this browser, and the session. */
 export default function SettingsPage() {
   const found = useQuery({ queryKey: ['settings'], queryFn: () => get('/settings', {}) });
   const { colorScheme, setColorScheme } = useMantineColorScheme();

@@ -3,7 +3,6 @@ import { useWindowEvent } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 
-/** Lets a file be dropped on any page: the upload page opens it. */
 export function DropAnywhere() {
   const [, setFiles] = useDroppedFiles();
   const navigate = useNavigate();
@@ -41,7 +40,6 @@ const FilesContext = createContext<
 
 export const useDroppedFiles = () => useContext(FilesContext);
 
-/** Keeps them. */
 export function FilesProvider({ children }: { readonly children: ReactNode }) {
   const state = useState<readonly File[]>([]);
   return <FilesContext.Provider value={state}>{children}</FilesContext.Provider>;

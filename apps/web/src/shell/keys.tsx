@@ -22,7 +22,6 @@ const KEYS = [
   [['?'], 'This list of keys'],
 ] as const;
 
-/** The keys that work on every page, outside of fields. */
 export function Keys() {
   const [isHelpOpen, help] = useDisclosure(false);
   const [isPaletteOpen, palette] = useDisclosure(false);

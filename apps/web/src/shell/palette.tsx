@@ -15,7 +15,6 @@ import { PAGES } from './pages.ts';
 const TYPING_MS = 200;
 const SHOWN = 20;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** The page of a dataset or a run. */
 const OPEN = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
 
 interface Choice {
@@ -143,7 +142,6 @@ function FirstOption({ of, select }: { readonly of: string; readonly select: () 
   return null;
 }
 
-/** What can be done with the dataset or run whose page is open. */
 function actionsOf(path: string, canEdit: boolean): readonly Choice[] {
   const [, kind, id] = OPEN.exec(path) ?? [];
   const actions = {

@@ -13,7 +13,6 @@ import { DropAnywhere } from './drop-anywhere.tsx';
 import { Keys, useKeepFocus } from './keys.tsx';
 import { PAGES } from './pages.ts';
 
-/** The frame of every page: navigation, banner, and the page itself. */
 export function Shell() {
   return (
     <SessionBoundary>
@@ -77,7 +76,6 @@ function Frame() {
   );
 }
 
-/** The mark and the name, which lead to the start page. */
 function Face() {
   const navigate = useNavigate();
   return (

@@ -122,7 +122,6 @@ export default function StartPage() {
   );
 }
 
-/** Results of a run without an answer. */
 const failuresOf = ({ counts: { failed } }: Run): ReactNode =>
   failed > 0 && (
     <Text span size="xs" c="var(--mantine-color-error)">
@@ -131,7 +130,6 @@ const failuresOf = ({ counts: { failed } }: Run): ReactNode =>
     </Text>
   );
 
-/** The newest of what changed, and where all of it is. */
 function News<Row>({
   title,
   of,

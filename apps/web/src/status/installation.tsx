@@ -16,7 +16,6 @@ import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/te
 const COLUMNS = 4;
 const REFRESH_MS = 5_000;
 
-/** What an operator looks at first: work, storage, requests to models, and limits. */
 export function Installation({ status }: { readonly status: Status }) {
   const { queue, imports } = status;
   return (
@@ -56,7 +55,6 @@ export function Installation({ status }: { readonly status: Status }) {
   );
 }
 
-/** What the database and the files take, and what the disk has left. */
 function storageOf({ database, disk, asset_store: assets, datasets, runs }: Status): readonly Fact[] {
   const place = assets.kind === 's3' ? 'the object storage' : 'the database';
   return [
@@ -142,7 +140,6 @@ function minutesOf(listed: Status['provider_requests'], nowMs: number) {
 
 const ACTIVE = { status: 'running', limit: 1 } as const;
 
-/** How many runs and imports the whole installation works on now. */
 function useInProgress(): readonly Fact[] {
   const runs = useQuery({ ...runsQuery(ACTIVE), refetchInterval: REFRESH_MS });
   const jobs = useQuery({
@@ -164,7 +161,6 @@ function useInProgress(): readonly Fact[] {
 
 type Status = ResponseOf<'/status', 'get'>;
 
-/** What the whole installation does now, and how much it stores. */
 export const statusQuery = queryOptions({
   ...apiQuery(['status'], '/status', {}),
   refetchInterval: REFRESH_MS,

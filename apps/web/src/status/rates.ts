@@ -3,7 +3,6 @@ const MAX_LOOKS = 720;
 
 export type Totals = ReturnType<typeof totalsOf>;
 
-/** The totals of a look at the metrics. */
 export function totalsOf(samples: readonly Sample[], atMs: number) {
   return {
     atMs,

@@ -99,7 +99,6 @@ export default function StatusPage() {
   );
 }
 
-/** The providers that runs can name, without their keys. */
 function Providers() {
   const providers = useProviders();
   return (
@@ -153,7 +152,6 @@ function StatusNumbers({
   looks,
 }: {
   readonly samples: readonly Sample[];
-  /** Up to this one. */
   readonly looks: readonly Totals[];
 }) {
   const now = looks.at(-1) ?? totalsOf(samples, 0);

@@ -141,11 +141,9 @@ function useTourTelemetry(): (lifecycle: Lifecycle) => void {
   };
 }
 
-/** A step of the tour. */
 interface TourStep {
   readonly title: string;
   readonly text: string;
-  /** Whether it offers to add the example. */
   readonly hasExample?: boolean;
   /** Whether an address belongs to the next step: the tour then continues by itself. */
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;

@@ -1,6 +1,5 @@
 import { useLocalStorage } from '@mantine/hooks';
 
-/** How far the user is in the tour. */
 interface TourState {
   readonly status: 'new' | 'active' | 'dismissed' | 'completed';
   readonly step: number;

@@ -12,7 +12,6 @@ import { createLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ReactNode } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 
-/** What a button says, with an icon before it. */
 interface Labelled {
   readonly label: ReactNode;
   readonly icon?: IconName | undefined;
@@ -27,7 +26,6 @@ export const SmallButton = ({
 }: Labelled &
   ButtonProps &
   ElementProps<'button', keyof ButtonProps> & {
-    /** Whether it opens a menu or fields. */
     readonly opens?: boolean;
   }) => (
   <Button
@@ -51,7 +49,6 @@ export const TextButton = ({
   </Anchor>
 );
 
-/** A small button with an icon in place of its label. */
 export const IconButton = ({
   label,
   icon,
@@ -90,7 +87,6 @@ export function MenuButton({
   );
 }
 
-/** A menu of files that the service makes of a dataset or a run. */
 export function ExportMenu({
   files,
   label = 'Export',
@@ -98,9 +94,7 @@ export function ExportMenu({
   children,
 }: {
   readonly label?: string;
-  /** Says what the files have. */
   readonly note?: string | undefined;
-  /** Entries of what the page makes. */
   readonly children?: ReactNode;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
@@ -129,7 +123,6 @@ export const LinkButton = createLink(({ label, icon, ...rest }: Native<ButtonPro
   </Button>
 ));
 
-/** A link to a page of the console in running text. */
 export const LinkAnchor = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
 
 /** A link to a run, or to one of its results, in a line of a table. */

@@ -33,7 +33,6 @@ export function Clearable({
   );
 }
 
-/** A filter that is one of some values, or none. */
 export function ChosenFilter<Value extends string>({
   label,
   value,
@@ -84,7 +83,6 @@ export function TypedFilter({
   readonly value: string | undefined;
   readonly onChange: (text: string | undefined) => void;
   readonly isWide?: boolean;
-  /** Values that exist. */
   readonly suggestions?: readonly string[];
 }) {
   const [text, setText] = useState(value ?? '');

@@ -66,7 +66,6 @@ export interface IconProps extends SVGProps<SVGSVGElement> {
   readonly size?: number;
 }
 
-/** An icon of lines, in the colour of the text. */
 export const Icon = ({ name, size = 24, ...others }: IconProps) => (
   // biome-ignore lint/a11y/noSvgWithoutTitle: decoration, unless it has a label
   <svg

@@ -1,6 +1,5 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 
-/** The steps of a JSON Pointer. */
 export const stepsOf = (pointer: string): readonly string[] =>
   pointer
     .split('/')

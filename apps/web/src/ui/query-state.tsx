@@ -55,7 +55,6 @@ const MAX_PLACES = 20;
 
 type Place = NonNullable<Problem['errors']>[number];
 
-/** Errors with their places, and how many more there are. */
 export function Places({
   errors,
   total,
@@ -99,7 +98,6 @@ export function QueryState({
     readonly error: Error | null;
     readonly refetch: () => Promise<unknown>;
   };
-  /** Of the placeholder. */
   readonly rows?: number;
 }) {
   // the banner says that, and the query is repeated when the service is back
@@ -121,7 +119,6 @@ export function isShown<Q extends { readonly data: unknown; readonly error: Erro
   return data !== undefined && (error === null || error instanceof ConnectionLost || isSignedOut);
 }
 
-/** A placeholder for a page while its data loads. */
 export function PageSkeleton({ rows = 6 }: { readonly rows?: number }) {
   return (
     <Stack gap="sm" p="md" aria-busy="true" aria-label="Loading" role="status">

@@ -4,7 +4,6 @@ import { type ReactNode, useState } from 'react';
 import { SmallButton } from './buttons.tsx';
 import { formatCountOf } from './text/formats.ts';
 
-/** An image at another host, if this browser shows such images; else, or where it cannot be loaded, what stands for it. */
 export function RemoteImage({
   address,
   alt,
@@ -49,7 +48,6 @@ export function changeShowsImages(areShown: boolean): void {
   location.reload();
 }
 
-/** Hosts that are named before they are asked. */
 const MAX_HOSTS = 3;
 
 /** Offers to show images at other hosts; nothing if there are none, or they are shown. */

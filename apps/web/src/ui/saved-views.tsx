@@ -14,7 +14,6 @@ const NameView = onDemand(
 
 interface View {
   readonly name: string;
-  /** What the address states. */
   readonly search: RawSearch;
 }
 
@@ -27,7 +26,6 @@ const OF_THE_THING: ReadonlySet<string> = new Set(['version', 'other', 'from', '
 const MAX_VIEWS = 30;
 const NONE: readonly View[] = [];
 
-/** What a view keeps of an address: filters, columns and order. */
 export const viewOf = (address: RawSearch): RawSearch =>
   statedBy(address, (name) => !OF_A_VISIT.has(name) && !OF_THE_THING.has(name));
 

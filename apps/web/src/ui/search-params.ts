@@ -1,10 +1,8 @@
-/** What the address of a page states, before it is checked. */
 export type RawSearch = Readonly<Record<string, unknown>>;
 
 /** Reads a parameter of an address; undefined if it is absent or not what the page takes. */
 type Reader<Value> = (stated: unknown) => Value | undefined;
 
-/** The parameters of an address, any of which may be absent. */
 type Search<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
 
 /** The parser of the address of a page, from a table of its parameters. What it does not know is left out. */
@@ -21,7 +19,6 @@ export function text(stated: unknown): string | undefined {
   return typeof stated === 'string' && stated !== '' ? stated : undefined;
 }
 
-/** A finite number. */
 export function number(stated: unknown): number | undefined {
   const value = text(stated);
   return value === undefined || !Number.isFinite(Number(value)) ? undefined : Number(value);
@@ -36,7 +33,6 @@ export const wholeNumber =
     return isValid ? value : undefined;
   };
 
-/** One of some words. */
 export const oneOf =
   <Word extends string>(...words: readonly Word[]): Reader<Word> =>
   (stated) =>
@@ -63,7 +59,6 @@ export const withMetaFilters =
     ),
   });
 
-/** The values that the metadata must have. */
 export const metaFilters = (search: object): readonly (readonly [`meta.${string}`, string])[] =>
   Object.entries(search).flatMap(([name, value]) =>
     name.startsWith('meta.') && typeof value === 'string' ? [[name as `meta.${string}`, value] as const] : [],

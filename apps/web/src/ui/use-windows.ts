@@ -86,7 +86,6 @@ export function useWindows<Row>({
         .flatMap(([queryKey, window]) =>
           (window?.data ?? []).map((row, at) => [Number(queryKey.at(-1)) * size + at, row] as const),
         ),
-    /** Reads what is visible again. */
     refresh: useCallback(() => queries.invalidateQueries({ queryKey: key }), [queries, key]),
     onRange: useCallback((shown: number, end: number) => setRange([shown, end]), []),
   };
@@ -106,7 +105,6 @@ export function useChosenRow({
   readonly keyAt: (index: number) => string | undefined;
   /** The row with a key, if it is read. */
   readonly indexOf: (key: string) => number | undefined;
-  /** Key that the address names. */
   readonly chosen: string | undefined;
   readonly onChoose: (key: string) => void;
 }): {

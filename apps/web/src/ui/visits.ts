@@ -46,7 +46,6 @@ export function readVisit(nowMs: number): number | null {
 /** The pages that were looked at last, the newest first. */
 export const readPlaces = (): readonly Place[] => read<readonly Place[]>(PLACES_KEY, []).slice(0, MAX_PLACES);
 
-/** Keeps that a page was looked at. */
 export function keepPlace(place: Place): void {
   const others = readPlaces().filter(({ path }) => path !== place.path);
   keep(PLACES_KEY, [place, ...others].slice(0, MAX_PLACES));

@@ -17,13 +17,10 @@ import {
   readPackageItems,
 } from '@svc/pkg-format';
 
-/** An error of a file, with its place in it. */
 type FileProblem = SourceLocation & { readonly message: string };
 
-/** What a file is, as its beginning tells. */
 type FileKind = 'package' | 'items' | 'table';
 
-/** What the worker found out about a file. */
 export type Inspection =
   | { readonly state: 'reading'; readonly kind: FileKind; readonly items: number }
   | ReturnType<Findings['end']>;
@@ -74,7 +71,6 @@ async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Insp
   }
 }
 
-/** Counts, hashes and the first items of what was read. */
 class Findings {
   readonly #kind: FileKind;
   readonly #sections: FoundVersion['sections'][number][] = [];
@@ -156,7 +152,6 @@ async function detectKind(file: File): Promise<FileKind> {
 
 const TAIL_BYTES = 1024 * 1024;
 
-/** Whether the directory at the end of an archive names a section. */
 async function hasSections(file: File): Promise<boolean> {
   const tail = new Uint8Array(await file.slice(Math.max(0, file.size - TAIL_BYTES)).arrayBuffer());
   return new TextDecoder('latin1').decode(tail).includes('sections/');

@@ -39,11 +39,9 @@ export function SendForm({
   readonly mapping?: string | undefined;
   /** What the browser computed; null if it cannot. */
   readonly expectedHash: string | null;
-  /** What is missing before they can be sent. */
   readonly missing?: string | null;
   /** Whether the browser found errors for which the service, which decides, would refuse them. */
   readonly isRefused?: boolean;
-  /** Converts an archive of an older format. */
   readonly convert?: boolean;
 }) {
   const form = useForm({ initialValues: { name: '', handle: '' } });
@@ -123,14 +121,12 @@ function Uploaded({
   );
 }
 
-/** What was stored, and what can be done with it. */
 export function Stored({
   id,
   title,
   isWrong = false,
   children,
 }: {
-  /** Of the dataset. */
   readonly id: string;
   readonly title: string;
   readonly isWrong?: boolean;

@@ -48,7 +48,6 @@ export function TableUpload({ files }: { readonly files: readonly File[] }) {
   );
 }
 
-/** The mapping of the columns of a table, with the items that it makes. */
 export function MappedTable({
   files,
   preview,
@@ -73,7 +72,6 @@ export function MappedTable({
   );
 }
 
-/** An archive of an older format, which the service converts while it imports it. */
 function LegacyUpload({ files }: { readonly files: readonly File[] }) {
   return (
     <Stack>

@@ -56,7 +56,6 @@ export default function UploadPage() {
   );
 }
 
-/** Asks for files. They can also be dropped on any page. */
 function FileChoice({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
   return (
     <Card withBorder padding="xl" className="drop-card">
@@ -75,7 +74,6 @@ function FileChoice({ onFiles }: { readonly onFiles: (files: readonly File[]) =>
   );
 }
 
-/** Opens a file in a worker and tells what is in it; null until the first answer. */
 function useInspection(file: File | undefined): Inspection | null {
   const [inspection, setInspection] = useState<Inspection | null>(null);
   useEffect(() => {
@@ -89,7 +87,6 @@ function useInspection(file: File | undefined): Inspection | null {
   return inspection;
 }
 
-/** A package or a file of items: what the browser found in it, and the upload. */
 function ItemsUpload({
   files,
   inspection,

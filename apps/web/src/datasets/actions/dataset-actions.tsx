@@ -87,7 +87,6 @@ const FIELDS: readonly Field[] = [
   { name: 'notes', label: 'Notes', kind: 'lines' },
 ];
 
-/** Changes the name, description and notes of a dataset. */
 function EditDataset({
   dataset: { id, name, handle, description, notes },
   onClose,
@@ -121,7 +120,6 @@ function EditDataset({
   );
 }
 
-/** The program that loads this version in Python, to copy. */
 function UseInPython({ dataset: { id, handle, version_hash } }: { readonly dataset: Dataset }) {
   const path = { repo: handle ?? id, revision: version_hash.slice(0, 40) };
   const program = [

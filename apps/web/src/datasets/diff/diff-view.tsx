@@ -26,7 +26,6 @@ const route = getRouteApi('/datasets/$id');
 
 const PAGE = 50;
 
-/** What another dataset, or a version of it, adds, removes and changes. */
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other, to } = route.useSearch();
   const navigate = route.useNavigate();
@@ -137,7 +136,6 @@ type Placed = Exclude<Difference, Changed>;
 
 const COLORS = { added: 'teal', removed: 'red', changed: 'brand' } as const;
 
-/** A difference: of a changed item the members side by side, of others the item itself. */
 function ChangeCard({
   difference,
   from,
@@ -243,5 +241,4 @@ function placeText(difference: Difference): string {
     .join(' → ');
 }
 
-/** The path of a member in words. */
 const nameOf = (pointer: string): string => (pointer === '' ? 'whole item' : stepsOf(pointer).join(' › '));

@@ -103,7 +103,6 @@ export function FileView(file: ShownFile) {
   );
 }
 
-/** The address of the image at another host that an entry names. */
 export function remoteImageOf(entry: JsonObject, datasetId: string | undefined): string | undefined {
   const type = textOf(entry, 'mime_type');
   if (ownUrl(entry, type ?? '', datasetId) !== undefined) return undefined;

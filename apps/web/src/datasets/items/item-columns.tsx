@@ -6,9 +6,7 @@ import { formatCountOf } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { type ItemSummary, PROMPT } from './item-windows.ts';
 
-/** How the list of items is edited in its cells. */
 interface CellEdits {
-  /** The text of a cell that was typed; undefined without one. */
   readonly typed: (item: ItemSummary, key: string) => string | undefined;
   readonly onType: (item: ItemSummary, key: string, text: string) => void;
 }
@@ -105,7 +103,6 @@ export function itemColumns(
 /** The filters of columns that have another name. */
 const FILTERS: Readonly<Record<string, string>> = { answer: 'expected', tags: 'tag' };
 
-/** Values that have a bar each. */
 const MAX_BARS = 20;
 
 /** How often the values of a column are: a bar for each, which lists its items, or a histogram of many numbers. */

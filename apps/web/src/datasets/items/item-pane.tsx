@@ -74,7 +74,6 @@ export function ItemPane({
   );
 }
 
-/** An item with what can be done with it. */
 function Changeable({
   dataset,
   listed,

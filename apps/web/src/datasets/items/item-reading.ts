@@ -2,7 +2,6 @@ import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 
-/** A call of a tool in a message. */
 export type ToolCall = ReturnType<typeof callOf>;
 
 /** A part of a message: a text, an image or another file, or anything else as it is. */
@@ -20,11 +19,9 @@ const inputsOf = (item: JsonObject): JsonObject => {
   return isJsonObject(inputs) ? inputs : {};
 };
 
-/** A member of the item's inputs. */
 export const inputOf = (item: JsonObject, name: string): JsonValue | undefined =>
   getMember(inputsOf(item), name);
 
-/** The members of an object without some of them. */
 export function without(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
@@ -75,7 +72,6 @@ function partsOf(content: JsonValue | undefined): readonly MessagePart[] {
   return [typeof content === 'string' ? { kind: 'text', text: content } : { kind: 'other', value: content }];
 }
 
-/** The media types of audio parts, by their format. */
 const AUDIO_TYPES: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
 function partOf(part: JsonValue): MessagePart {
@@ -204,7 +200,6 @@ function letterOf(index: number): string {
   return index < 26 ? last : letterOf(Math.floor(index / 26) - 1) + last;
 }
 
-/** An asset of an item with its name, whether the item names its assets or lists them. */
 export function assetsOf(item: JsonObject): readonly { name: string; entry: JsonObject }[] {
   const assets = getMember(item, 'assets');
   const named: readonly (readonly [string, JsonValue])[] = Array.isArray(assets)
@@ -221,7 +216,6 @@ export function assetsOf(item: JsonObject): readonly { name: string; entry: Json
   );
 }
 
-/** The labels of an item. */
 export function tagsOf(item: JsonObject): readonly string[] {
   const tags = getMember(item, 'tags');
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];

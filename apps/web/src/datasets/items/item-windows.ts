@@ -54,7 +54,6 @@ export function summaryOf(listed: ListedItem, datasetId: string) {
   };
 }
 
-/** Values of the metadata of an item that the list has. */
 const MAX_META = 100;
 
 function valuesOf(item: JsonObject) {
@@ -100,7 +99,6 @@ function typedAs(before: JsonValue | undefined, text: string): JsonValue {
 
 const WINDOW_ITEMS = 50;
 
-/** The items of a dataset that the filters of an address choose. */
 export function useItems(dataset: Dataset, search: DatasetSearch) {
   const { id, version, sections, section_count } = dataset;
   const { section, type, tag, q, expected } = search;
@@ -122,7 +120,6 @@ export function useItems(dataset: Dataset, search: DatasetSearch) {
   const listed = sections.filter(({ name }) => section === undefined || name === section);
   return {
     ...windows,
-    /** All rows in memory. */
     rows: () => windows.rows().map(([, row]) => row),
     /** Position of a row in the dataset, `<section order>-<item order>`; undefined until the row is read. */
     positionOf: (index: number): string | undefined => {

@@ -190,13 +190,11 @@ function useCellEdits(dataset: Dataset) {
   return { edits: isEditing ? edits : undefined, bar, toggle: () => (isEditing ? stop() : setEditing(true)) };
 }
 
-/** The filters of a list of items. They are in the address of the page. */
 function ItemFiltersBar({
   dataset,
   overview,
 }: {
   readonly dataset: Dataset;
-  /** What is in the dataset; undefined until it is read. */
   readonly overview: Overview | undefined;
 }) {
   const search = route.useSearch();

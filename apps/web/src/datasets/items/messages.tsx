@@ -81,7 +81,6 @@ function argumentsText(stated: JsonValue): string {
   }
 }
 
-/** The members of an object as a table of names and values. */
 export function Members({ value }: { readonly value: JsonObject }) {
   return (
     <NameValues
@@ -94,7 +93,6 @@ export function Members({ value }: { readonly value: JsonObject }) {
   );
 }
 
-/** The tools that a model may call, each with its declaration. */
 export function Tools({ tools }: { readonly tools: readonly JsonValue[] }) {
   return tools.map((tool, index) => {
     const named = isJsonObject(tool) ? (getMember(tool, 'function') ?? tool) : tool;

@@ -10,10 +10,8 @@ import { RichText } from '../../ui/text/rich-text.tsx';
 const MAX_BYTES = 64 * 1024;
 const [MAX_ROWS, MAX_COLUMNS, MAX_CELL] = [100, 50, 200] as const;
 
-/** A file that is shown in its place. */
 export interface ShownFile {
   readonly url: string;
-  /** MIME type. */
   readonly type: string;
   readonly name: string;
 }

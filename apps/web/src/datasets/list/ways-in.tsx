@@ -10,7 +10,6 @@ import { Icon } from '../../ui/icons.tsx';
 import { ErrorView } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 
-/** The three ways to get a dataset. */
 export function WaysIn() {
   const canEdit = useCan('editor');
   const example = useExample();

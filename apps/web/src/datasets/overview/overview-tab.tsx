@@ -22,7 +22,6 @@ const HISTOGRAMS = [
 
 const roundText = (value: number): string => formatCount(Math.round(value));
 
-/** What is in a dataset: counts by section, type and tag, and the lengths of its texts. */
 export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) {
   const [isLimited, setLimited] = useState(true);
   const found = useQuery(overviewQuery(dataset, isLimited));

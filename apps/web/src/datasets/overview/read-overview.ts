@@ -43,7 +43,6 @@ class Counts {
   readonly promptLengths: number[] = [];
   readonly targetLengths: number[] = [];
   readonly choiceCounts: number[] = [];
-  /** Of the first items. */
   readonly ids: string[] = [];
   /** How often each value occurs, by pointer; null if they are too many or too long. */
   readonly #metaValues = new Map<string, Map<string, number> | null>();
@@ -88,7 +87,6 @@ class Counts {
     return {
       ...this,
       isWhole,
-      /** Pointers into the metadata of the items. */
       metaKeys: values.map(([pointer]) => pointer),
       /** Those whose values are few and short, so that results can be sliced by them. */
       slicingKeys: values.flatMap(([pointer, counts]) =>
@@ -111,7 +109,6 @@ class Counts {
   }
 }
 
-/** Counts and lengths of the items that were read. */
 export type Overview = ReturnType<Counts['end']>;
 
 /** Whether a value is a number, or an index of them. */

@@ -21,7 +21,6 @@ export const onlyOn = ({ id, version_hash }: Dataset) => {
   return { path: { id }, header: { 'If-Match': `"${version_hash}"` } };
 };
 
-/** Changes and removes items, as the next version of a dataset. */
 export const editItems = (dataset: Dataset, edits: Edits, message: string): Promise<Changed> =>
   send('patch', '/datasets/{id}/items', onlyOn(dataset), { edits, message: message || null });
 

@@ -28,7 +28,6 @@ import { ChangeDialog, onlyOn } from './change-dialog.tsx';
 
 const route = getRouteApi('/datasets/$id');
 
-/** The versions of a dataset, or what distinguishes two of them. */
 export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
   const { from, to } = route.useSearch();
   return from === undefined ? (
@@ -131,7 +130,6 @@ function TwoVersions({
   );
 }
 
-/** Makes the content of an old version the newest one, after a confirmation. */
 function RestoreVersion({
   newest,
   version: { version, item_count },
@@ -160,7 +158,6 @@ function RestoreVersion({
   );
 }
 
-/** Deletes an old version, after a confirmation that also covers its runs. */
 function DeleteVersion({
   id,
   version: { version, run_count },
@@ -211,7 +208,6 @@ function DeleteVersion({
   );
 }
 
-/** What was done, in words. */
 const SOURCES: Readonly<Record<Version['source'], string>> = {
   upload: 'uploaded',
   hub: 'imported from the hub',

@@ -129,7 +129,6 @@ async function readSlices(
   return { slices, left };
 }
 
-/** Right and wrong answers of some items. */
 type Outcomes = Pick<Run['scores'], 'passed' | 'wrong'>;
 
 /**

@@ -15,7 +15,6 @@ const withParams = (model: FieldSchema): FieldSchema =>
 
 const member = (name: string): FieldSchema => RUN_CONFIG.properties?.[name] ?? {};
 
-/** The providers, by their `type`. */
 const PROVIDERS: ReadonlyMap<string, FieldSchema> = new Map(
   (member('provider').oneOf ?? []).map((one) => [String(one.properties?.['type']?.const), withParams(one)]),
 );
@@ -54,7 +53,6 @@ export function checkerSchema(type: string | null): FieldSchema {
   };
 }
 
-/** How a member is shown. */
 type Row = Partial<Field>;
 
 const lines = (label: string, description: string, placeholder?: string): Row => ({
@@ -210,7 +208,6 @@ function membersOf(schema: FieldSchema, path: string): readonly (readonly [path:
   });
 }
 
-/** How a value is edited, by its schema. */
 function kindOf(schema: FieldSchema, name: string): Row {
   const { enum: values, minimum, maximum, default: byDefault, additionalProperties } = schema;
   const types = typesOf(schema);
@@ -250,15 +247,12 @@ export const suggesting = (
     return data === undefined ? field : { ...field, data };
   });
 
-/** Whether a provider has models to choose from. */
 export const asksModel = (type: unknown): boolean =>
   'model' in (providerSchema(String(type)).properties ?? {});
 
-/** The fields of a provider of a type. */
 export const providerFields = (type: string): readonly Field[] =>
   fieldsOf(providerSchema(type), 'provider').map((field) => placed(field, type));
 
-/** The fields of a judge, whose prices are in a currency. */
 export const judgeFields = (type: string, currency: string): readonly Field[] =>
   fieldsOf(judgeSchema(type), 'judge').map((field) =>
     field.name.includes('.price.')
@@ -271,18 +265,15 @@ const placed = (field: Field, type: string): Field =>
     ? { ...field, placeholder: 'https://api.anthropic.com' }
     : field;
 
-/** The checkers of the service, each with an example. */
 export const CHECKER_CHOICES: readonly { readonly value: string; readonly label: string }[] = CHECKERS.map(
   ({ name, example }) => ({ value: name, label: `${name}: ${example}` }),
 );
 
-/** The fields of the options of a checker. */
 export const optionFields = (type: string | null, path: string): readonly Field[] =>
   type === null
     ? []
     : fieldsOf(checkerSchema(type), path).filter(({ name }) => !name.endsWith('checker.type'));
 
-/** The fields of a checker. */
 export const checkerFields = (type: string | null, description: string): readonly Field[] => [
   {
     ...{ name: 'config.checker.type', label: 'Checker', kind: 'select', isOptional: true },

@@ -118,7 +118,6 @@ type Read<T> =
   | { readonly value: T; readonly problem: null }
   | { readonly value: null; readonly problem: string };
 
-/** The names and values of a text with a pair on each line. */
 type Pairs = Readonly<Record<string, string>>;
 
 const MAX_QUOTED_LENGTH = 40;
@@ -164,7 +163,6 @@ export function readPairs(text: string, mark: '=' | ':'): Read<Pairs> {
 const quoted = (text: string): string =>
   JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH - 1)}…` : text);
 
-/** Pairs as text, a line each. */
 function textOfPairs(pairs: Readonly<Record<string, unknown>>, mark: '=' | ': '): string {
   return Object.entries(pairs)
     .map(([name, value]) => `${name}${mark}${String(value)}`)

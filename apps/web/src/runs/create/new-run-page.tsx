@@ -37,7 +37,6 @@ const route = getRouteApi('/runs/new');
 
 const TYPING_MS = 400;
 
-/** Configures a run, from nothing or as a copy of another one. */
 export default function NewRunPage() {
   const { dataset = null, version = null, copy } = route.useSearch();
   const [attempt, setAttempt] = useState(0);
@@ -75,7 +74,6 @@ function NewRun({
   /** What a form that was left half filled is kept under, for the tab. */
   readonly draftKey: string;
   readonly initial: RunForm;
-  /** Begins without what was kept. */
   readonly onAgain: () => void;
 }) {
   const [kept, keep, forget] = useSessionStorage<Draft | null>({
@@ -271,7 +269,6 @@ function heldBy(fields: readonly Field[], values: RunForm): string {
     .join(' · ');
 }
 
-/** The fields of the form, with what recent runs and the dataset suggest. */
 function useFormParts(values: RunForm) {
   const { datasetId, version, config } = values;
   const { provider, judge, checker, scorers } = config;
@@ -301,10 +298,8 @@ function useFormParts(values: RunForm) {
   ];
   return {
     parts,
-    /** Names of models to suggest. */
     models: suggestions['provider.model'] ?? [],
     ofModel: suggesting(providerFields(provider.type), suggestions),
-    /** Ids of items to suggest. */
     ids: overview?.ids ?? [],
     /** Where the items hold outputs of a pretend model; undefined if they hold none. */
     pretended: pointers.find((pointer) => pointer === PRETENDED),

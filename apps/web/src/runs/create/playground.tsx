@@ -28,10 +28,8 @@ import type { NewRunBody } from './run-form.ts';
 
 type Tried = ResponseOf<'/runs/try', 'post'>['data'][number];
 
-/** Items of a trial. */
 export const TRIAL_ITEMS = 3;
 
-/** Variants of a form that are tried side by side. */
 const VARIANTS = 2;
 
 const KINDS = [
@@ -40,7 +38,6 @@ const KINDS = [
   { value: 'failed', label: 'Failed in a run' },
 ] as const;
 
-/** Which items are tried. */
 export interface TrialItems {
   readonly kind: (typeof KINDS)[number]['value'];
   readonly seed: number;
@@ -76,7 +73,6 @@ export function useTrial(items: TrialItems) {
   });
 }
 
-/** What a trial selects, out of what the run does. */
 async function selectionOf({ config }: NewRunBody, { kind, seed, ids, runId }: TrialItems) {
   if (kind === 'random') {
     const { sections, types, tags } = config.select ?? {};
@@ -100,7 +96,6 @@ async function readItem({ dataset_id: id, version }: NewRunBody, section: string
   return (data[0]?.item ?? null) as JsonObject | null;
 }
 
-/** Chooses three items, and shows what the variants of the form make of them. */
 export function Playground({
   items,
   onItems,
@@ -111,7 +106,6 @@ export function Playground({
   readonly items: TrialItems;
   readonly onItems: (items: TrialItems) => void;
   readonly datasetId: string | null;
-  /** Ids to suggest. */
   readonly ids: readonly string[];
   readonly trial: ReturnType<typeof useTrial>;
 }) {
@@ -210,7 +204,6 @@ function TriedView({ tried: { name, item, variants } }: { readonly tried: TriedI
   );
 }
 
-/** What came back for an item: the output, what was read in it, and its scores. */
 function Answer({ tried }: { readonly tried: Tried }) {
   const { request, output, error, latency_ms, scores } = tried;
   const [main] = Object.values(scores);

@@ -24,7 +24,6 @@ const PROVIDERS = [
   { value: 'echo', label: 'Echo', hint: 'Returns the prompt. A trial of a dataset or a deployment.' },
 ] as const;
 
-/** Which kind of provider is asked, and its fields. */
 export function ProviderChoice({
   form,
   fields,
@@ -135,19 +134,16 @@ export function useModelSuggestions(
   };
 }
 
-/** Models besides the one in the form. */
 export const FURTHER_MODELS: Field = {
   ...{ name: 'models', label: 'Further models', kind: 'tags' },
   description: 'Of the same provider. Press Enter after each.',
 };
 
-/** Further models: each runs with each prompt template. */
 export function MatrixFields({
   form,
   models,
 }: {
   readonly form: UseFormReturnType<RunForm>;
-  /** Names to suggest. */
   readonly models: readonly string[];
 }) {
   const { provider } = form.values.config;

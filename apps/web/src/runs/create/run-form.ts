@@ -25,7 +25,6 @@ import {
 
 export type NewRunBody = BodyOf<'/runs'>;
 
-/** One of several scorers in the form. */
 export interface ScorerRow {
   readonly name: string;
   /** Type of a checker, `judge` for the judge of the form, or `items` for what the items say. */
@@ -48,7 +47,6 @@ export interface TypedConfig extends TypedScoring, Config {
   readonly scorers: readonly ScorerRow[];
 }
 
-/** The form of a new run. */
 export interface RunForm {
   readonly datasetId: string | null;
   /** Number of the version, or the beginning of its hash; null for the newest. */
@@ -62,10 +60,8 @@ export interface RunForm {
   readonly copied: Config;
 }
 
-/** The most scorers that a run may have. */
 export const MAX_SCORERS = 8;
 
-/** The most runs that one form starts. */
 export const MAX_RUNS = 20;
 
 const CURRENCY = 'USD';
@@ -76,13 +72,11 @@ export function typedChecker(checker?: unknown): TypedScoring['checker'] {
   return { ...objectOf(typedOf(checkerSchema(null), members)), type: (members['type'] as string) ?? null };
 }
 
-/** A judge as a form has it. */
 export function typedJudge(judge?: unknown): TypedScoring['judge'] {
   const { type = 'openai_compatible' } = objectOf(judge);
   return { ...objectOf(typedOf(judgeSchema(null), judge)), type: String(type), isUsed: judge != null };
 }
 
-/** A configuration as the form has it; by default an empty one. */
 export function typedConfig(config: Config = {}): TypedConfig {
   const provider = objectOf(config['provider']);
   const { type, pointer = '/answer' } = provider;
@@ -156,7 +150,6 @@ function textProblems(fields: readonly Field[], config: Config): FormErrors {
   );
 }
 
-/** The value at the path of a field. */
 export const valueAt = (values: object, name: string): unknown =>
   name.split('.').reduce<unknown>((value, key) => (value as Config | null)?.[key], values);
 

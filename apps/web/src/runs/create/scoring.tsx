@@ -14,7 +14,6 @@ const IS_JUDGED: Field = {
   description: 'Items with criteria, a judge prompt, or the checker judge',
 };
 
-/** How outputs are scored by another model. */
 export function JudgeFields<Values extends { readonly config: TypedScoring }>({
   form,
   currency,
@@ -32,7 +31,6 @@ export function JudgeFields<Values extends { readonly config: TypedScoring }>({
   );
 }
 
-/** The fields of one of several scorers. */
 export const scorerFields = ({ by }: ScorerRow, at: number): readonly Field[] => [
   {
     ...{

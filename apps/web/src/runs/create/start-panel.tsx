@@ -35,7 +35,6 @@ export function StartPanel({
   readonly request: NewRunBody | null;
   /** All runs, as the form is now. */
   readonly requests: readonly NewRunBody[] | null;
-  /** Why they cannot start. */
   readonly failure: Error | null;
   /** Where the form says so; null if it does not. */
   readonly marked: string | null;

@@ -78,7 +78,6 @@ function SampleForm({ run }: { readonly run: Run }) {
   );
 }
 
-/** How a scorer agrees with people, or one person with another. */
 function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
   const search = route.useSearch();
   const change = useChangeSearch<RunSearch>(route);
@@ -146,7 +145,6 @@ type Measure = readonly [name: string, of: string, value: number | null, ci95: r
 
 const KAPPA = 'Cohen’s kappa';
 
-/** The measures of an agreement with their intervals. */
 function Measures({ found }: { readonly found: Agreed }) {
   const { n, cells, by, other, scorer } = found;
   const judge = other ?? scorer ?? 'the scorer';

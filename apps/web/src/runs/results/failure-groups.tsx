@@ -14,7 +14,6 @@ export function FailureGroups({
   onChoose,
 }: {
   readonly run: Run;
-  /** Lists the results of a group. */
   readonly onChoose: (filters: RunSearch) => void;
 }) {
   const { failed, unscored } = run.counts;

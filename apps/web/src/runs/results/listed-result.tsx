@@ -33,7 +33,6 @@ export function listedResult({ item, ...result }: Result) {
 
 /** Characters of a cell, which are also read out. */
 const MAX_CELL = 120;
-/** What a cell shows of a value. */
 export const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
 
 function metaOf(item: JsonObject): Readonly<Record<string, string>> {
@@ -101,7 +100,6 @@ export function outcomeOf(
   return { status: status === 'failed' || scored !== null ? status : 'unscored', passed: scored };
 }
 
-/** How a result ended, in words. */
 export function outcomeText({ status, passed }: Pick<ListedResult, 'status' | 'passed'>): string {
   if (passed !== null) return passed ? 'right' : 'wrong';
   return status === 'failed' ? 'no answer' : 'not scored';
@@ -109,7 +107,6 @@ export function outcomeText({ status, passed }: Pick<ListedResult, 'status' | 'p
 
 const MARKS = { none: ['minus', 'orange'], right: ['check', 'teal'], wrong: ['x', 'red'] } as const;
 
-/** How a result ended, as a mark with a colour. */
 export function Mark({ result }: { readonly result: Pick<ListedResult, 'status' | 'passed'> }) {
   const { passed } = result;
   const [name, color] = passed === null ? MARKS.none : passed ? MARKS.right : MARKS.wrong;

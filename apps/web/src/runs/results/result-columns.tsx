@@ -93,7 +93,6 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
   }),
 ];
 
-/** The key of the column of a scorer. */
 const SCORER_KEY = /^scorer\.(.+)$/;
 
 /** The key of the column of a member of the metadata, by its JSON Pointer: an address joins keys by commas. */
@@ -137,7 +136,6 @@ export const BLIND_COLUMNS: readonly string[] = ['id', 'question', 'expected', '
 /** Columns that tell how an output was scored, or how it was made. */
 const TELLING: ReadonlySet<string> = new Set(['got', 'why', 'score', 'latency', 'tokens', 'cost', 'finish']);
 
-/** Scorers whose columns are shown without a choice. */
 const MAX_DEFAULT_SCORERS = 4;
 
 /** What is shown without a choice: of a run with several scorers the score of each. */
@@ -148,7 +146,6 @@ export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
       : [key],
   );
 
-/** More keys of metadata are not offered. */
 const MAX_META_KEYS = 2_000;
 
 /** What the list of results can show: also the score of each scorer, and each of some pointers into the metadata. */

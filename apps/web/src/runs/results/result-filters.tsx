@@ -43,7 +43,6 @@ const LABELS = [
   { value: 'none', label: 'not labelled' },
 ] as const;
 
-/** The filters of results. They are in the address of the page. */
 export function ResultFilters({
   run,
   search,
@@ -52,7 +51,6 @@ export function ResultFilters({
 }: {
   readonly run: Run;
   readonly search: RunSearch;
-  /** Pointers into the metadata whose values can be asked for. */
   readonly pointers: readonly string[];
   readonly onChange: (changes: RunSearch) => void;
 }) {

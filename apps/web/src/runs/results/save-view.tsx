@@ -69,7 +69,6 @@ export function SaveView({ run }: { readonly run: Run }) {
   );
 }
 
-/** The columns that the list shows, in their order. */
 function columnsOf(run: Run, search: RunSearch): readonly ViewColumn[] {
   const scorers = scorersOf(run);
   const pointers = (search.columns ?? '').split(',').flatMap((key) => metaPointerOf(key) ?? []);

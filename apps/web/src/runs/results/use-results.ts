@@ -27,7 +27,6 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
 const WINDOW_RESULTS = 100;
 const REFRESH_MS = 2_000;
 
-/** The results that the filters of an address choose, while the run works too. */
 export function useResults(run: Run, search: RunSearch) {
   // the same object while the address says the same
   const stated = JSON.stringify(resultsQuery(search));

@@ -47,7 +47,6 @@ export function ScoreBars({
   /** What the names are of. */
   readonly nameHeader?: string;
   readonly groups: readonly GroupScore[];
-  /** Shows what is in a group. */
   readonly onChoose?: (name: string) => void;
 }) {
   if (groups.length === 0) return null;
@@ -76,7 +75,6 @@ export interface GroupScore {
   readonly count: number;
 }
 
-/** Scores of groups as the API has them. */
 type Groups = Readonly<
   Record<
     string,

@@ -80,7 +80,6 @@ export function ScoreScatter({
   line,
   format,
 }: {
-  /** Label of the x axis. */
   readonly label: string;
   readonly points: readonly ScatterPoint[];
   readonly line: readonly Pick<ScatterPoint, 'x' | 'score'>[];

@@ -58,7 +58,6 @@ export interface Field<Values = unknown> {
   readonly off?: string;
   /** Shown on request. */
   readonly isRare?: boolean;
-  /** Whether the field is shown; by default always. */
   readonly isShown?: (values: Values) => boolean;
 }
 

@@ -9,7 +9,6 @@ import { ErrorView } from '../query-state.tsx';
 import { Fields } from './fields.tsx';
 
 interface FormBodyProps {
-  /** The text of the button. */
   readonly action: string;
   readonly isDangerous?: boolean;
   readonly isReady?: boolean;
@@ -58,7 +57,6 @@ export function FormBody({
   );
 }
 
-/** A dialog with fields that does one thing and closes. */
 export function FormDialog({
   title,
   size,
@@ -128,7 +126,6 @@ export function DeleteDialog({
 }: {
   readonly what: 'dataset' | 'run';
   readonly id: string;
-  /** What must be typed. */
   readonly name: string;
   readonly warning: string;
   readonly onClose: () => void;

@@ -2,7 +2,6 @@ import { Card, SimpleGrid, Table, type TableProps, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Dimmed } from '../text/dimmed.ts';
 
-/** A table of names and their values, without headers. */
 export function NameValues({
   rows,
   hasCounts = false,
@@ -33,7 +32,6 @@ export function NameValues({
 /** A number with its name, and what explains it. */
 export type Fact = readonly [name: string, value: string, note?: ReactNode];
 
-/** Facts as a list of cards in columns, in wide windows this many. */
 export const Facts = ({ facts, columns }: { readonly facts: readonly Fact[]; readonly columns: number }) => (
   <SimpleGrid cols={{ base: 2, sm: 3, lg: columns }} spacing="xs" component="dl" m={0}>
     {facts.map(([name, value, note]) => (

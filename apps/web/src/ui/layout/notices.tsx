@@ -35,5 +35,4 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }) 
   );
 }
 
-/** Shows a notice for a few seconds. */
 export const useNotify = (): ((text: string) => void) => useContext(NoticesContext);

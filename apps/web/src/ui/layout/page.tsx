@@ -11,7 +11,6 @@ const TextSwitch = onDemand(
   () => null,
 );
 
-/** The address of one dataset or run. */
 const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
 
 /** A page: its title, what can be done with the whole of it, and its content. */

@@ -17,7 +17,6 @@ export function PagedTable<Row extends { readonly id: string }>({
   ...table
 }: Pick<Parameters<typeof DataTable<Row>>[0], 'columns' | 'view' | 'onView' | 'onOpen' | 'empty'> & {
   readonly query: UseQueryResult<Window<Row>>;
-  /** What is listed, such as "dataset". */
   readonly what: string;
 }) {
   const { history } = useRouter();
@@ -69,7 +68,6 @@ export const BackAndNext = ({
   </>
 );
 
-/** Reads the next page of a list; nothing if there is none. */
 export function MoreButton({
   query: { hasNextPage, isFetchingNextPage, fetchNextPage },
   children,

@@ -7,7 +7,6 @@ import type { Column } from './table-model.ts';
 
 type Cell<Row> = Column<Row>['cell'];
 
-/** A column of numbers. */
 export const numbers = <Row,>(
   label: string,
   cell: Cell<Row>,
@@ -62,7 +61,6 @@ export function ItemId({ id }: { readonly id: string }) {
   );
 }
 
-/** The tags of an item in a cell. */
 export function Tags({ tags }: { readonly tags: readonly string[] }) {
   return (
     <Group gap={4} wrap="nowrap">
@@ -88,7 +86,6 @@ const COLORS: Readonly<Record<string, string>> = {
   unscored: 'gray',
 };
 
-/** The state of a run, job or result. */
 export function StatusBadge({ status }: { readonly status: string }) {
   return (
     <Badge size="sm" miw="max-content" variant="dot" color={COLORS[status] ?? 'gray'}>
@@ -107,7 +104,6 @@ export function sourceName(schema: Schema): string {
   return LABELS[source] ?? (source || 'unknown');
 }
 
-/** The last files that are named. */
 const MAX_NAMED_FILES = 3;
 
 /** What the items of a version come from: the repository and its commit, and the files. */
@@ -129,7 +125,6 @@ export function sourceDetails(schema: Schema): string {
   ].join(', ');
 }
 
-/** Where a dataset came from. */
 export function SourceBadge({ schema }: { readonly schema: Schema }) {
   return (
     <Badge size="sm" variant="default">

@@ -9,7 +9,6 @@ import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from '
 /** Columns that the menu lists at once: of more, some are found by their names. */
 const MAX_LISTED = 60;
 
-/** Pixels that a step adds to a column's width. */
 const STEP = 40;
 
 const [UP, DOWN] = [
@@ -18,7 +17,6 @@ const [UP, DOWN] = [
 ];
 const STEP_BUTTON = { size: 24, variant: 'subtle', color: 'gray' } as const;
 
-/** Chooses, orders and resizes the columns of a table without dragging. */
 export function ColumnsMenu({
   columns,
   defaults,

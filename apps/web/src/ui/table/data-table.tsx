@@ -35,9 +35,7 @@ type DataTableProps<Row> = RowsOf<Row> &
   TableColumns<Row> &
   RowActions<Row> & {
     readonly label: string;
-    /** Names the checkbox of a row. */
     readonly nameOf?: (row: Row) => string;
-    /** Whether cells take several lines. */
     readonly isTall?: boolean;
     /** Whether the table takes the room that the window leaves, and scrolls in it; else it is as high as its rows. */
     readonly fills?: boolean;
@@ -198,7 +196,6 @@ function ChooseAll({
 }: {
   readonly chosen?: readonly string[] | undefined;
   readonly onChoose: (keys: readonly string[]) => void;
-  /** Those of all rows that can be chosen. */
   readonly keys: readonly string[];
 }) {
   const isAll = keys.length > 0 && keys.every((key) => chosen.includes(key));
@@ -247,7 +244,6 @@ function Space({ height, spans }: { readonly height: number; readonly spans: num
   );
 }
 
-/** Scrolls a row of the usual height into view, as little as that takes. */
 function showRow(scroller: HTMLElement | null, index: number): void {
   if (scroller === null) return;
   const top = index * ROW_HEIGHT;

@@ -14,27 +14,21 @@ import {
 import { type ReactNode, useMemo } from 'react';
 import { type ColumnsView, fitting, readView, shareWidths, widthsText } from './view-columns.ts';
 
-/** A column of a table: its heading, and what a row shows in it. */
 export interface Column<Row> {
   /** Names it in the address; by default its label. */
   readonly key?: string | undefined;
   /** Differs from every other column's; empty for a column of controls. */
   readonly label: string;
-  /** Below the label: what the column holds. */
   readonly note?: ReactNode;
-  /** Whether the label is read out only. */
   readonly isLabelHidden?: boolean;
   readonly cell: (row: Row, index: number) => ReactNode;
   /** Least width in pixels: the width itself without a share of the room that is left. */
   readonly size?: number;
   readonly share?: number;
-  /** Numbers end at the same edge. */
   readonly isNumber?: boolean;
-  /** Whether the column stays the first one whatever people choose. */
   readonly isAlways?: boolean;
   /** Whether the column is left out where there is no room for all, unless people chose it. */
   readonly isOptional?: boolean;
-  /** Whether a text takes several lines; by default it stays in one. */
   readonly wraps?: boolean;
   /** What rows in memory are ordered by. Rows without a value come last. */
   readonly sortBy?: (row: Row) => string | number | undefined;
@@ -42,10 +36,8 @@ export interface Column<Row> {
   readonly isSorted?: boolean;
 }
 
-/** A column as the table has it. */
 export type KeyedColumn<Row> = Column<Row> & { readonly key: string; readonly size: number };
 
-/** What the columns of a table, and the order of its rows, depend on. */
 export interface TableColumns<Row> {
   readonly columns: readonly Column<Row>[];
   /** Keys of the columns that are shown without a choice; all by default. */
@@ -55,7 +47,6 @@ export interface TableColumns<Row> {
   readonly onView?: ((changes: ColumnsView) => void) | undefined;
 }
 
-/** What a column takes without a size of its own. */
 const SIZE = 100;
 
 const features = tableFeatures({
@@ -165,7 +156,6 @@ interface Valued {
   getValue(id: string): unknown;
 }
 
-/** Numbers by size, texts by the alphabet. */
 function ascending(a: Valued, b: Valued, id: string): number {
   const [one, other] = [a.getValue(id), b.getValue(id)];
   return typeof one === 'number' && typeof other === 'number'

@@ -6,7 +6,6 @@ const PAGE_ROWS = 10;
 /** Rows that are chosen at once. */
 const MAX_CHOSEN = 1_000;
 
-/** What can be done with the rows of a table. */
 export interface RowActions<Row> {
   readonly keyOf: (row: Row, index: number) => string;
   /** Position of the open row, where the caller shows it beside the table; null while none is open. */

@@ -1,8 +1,6 @@
-/** A column that people choose, order and resize. */
 export interface ViewColumn {
   readonly key: string;
   readonly label: string;
-  /** Pixels, before it is resized. */
   readonly size: number;
 }
 

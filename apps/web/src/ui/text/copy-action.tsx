@@ -56,7 +56,6 @@ export function CopyText({
   length,
 }: {
   readonly text: string;
-  /** Names what is copied, such as "hash". */
   readonly label: string;
   /** Characters that are shown; by default all of them. */
   readonly length?: number;

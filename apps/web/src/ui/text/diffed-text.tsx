@@ -4,7 +4,6 @@ import { useMemo } from 'react';
 /** Longer texts are shown without marking what differs: finding it takes more than linear time. */
 const MAX_DIFFED = 5_000;
 
-/** Shorter texts are read faster whole than by what differs. */
 const MIN_DIFFED = 20;
 const MIN_SHARED = 0.3;
 
@@ -18,7 +17,6 @@ export function sharesWords(before: string, after: string): boolean {
   return shared >= MIN_SHARED * before.length;
 }
 
-/** A text, with what one side of a difference has alone marked. */
 export function DiffedText({
   text,
   before,

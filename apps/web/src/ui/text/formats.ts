@@ -1,6 +1,5 @@
 import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
-/** A count with separators: `1,234,567`. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
@@ -76,7 +75,6 @@ export function formatP(p: number | null): string {
   return p !== null && p < 0.001 ? '< 0.001' : formatScore(p);
 }
 
-/** A share as a percentage. */
 export function formatPercent(share: number | null | undefined): string {
   return share === null || share === undefined ? '–' : `${(share * 100).toFixed(1)} %`;
 }

@@ -17,14 +17,7 @@ export const useTextView = () =>
   useLocalStorage({ key: 'svc.text-view', defaultValue: 'rendered', getInitialValueInEffect: false });
 
 /** A text character by character, or rendered where it surely is Markdown or code, unless the page shows all texts raw. */
-export function RichText({
-  text,
-  isCode = false,
-}: {
-  readonly text: string;
-  /** Whether the text is known to be code. */
-  readonly isCode?: boolean;
-}) {
+export function RichText({ text, isCode = false }: { readonly text: string; readonly isCode?: boolean }) {
   const [view] = useTextView();
   const isBlock = isCodeLike(text, isCode);
   const isMarked = !isBlock && hasMarks(text);
@@ -44,7 +37,6 @@ export function RichText({
   );
 }
 
-/** A text character by character. */
 export function Plain({ text }: { readonly text: string }) {
   return (
     <Text size="sm" dir="auto" className="break lines">
@@ -68,7 +60,6 @@ const MAX_LINES = 2_000;
 /** Marks of emphasis that are searched for their partners, which takes time that grows with their square. */
 const MAX_EMPHASIS_MARKS = 3_000;
 
-/** Lists inside each other: the parser calls itself for each. */
 const MAX_DEPTH = 50;
 
 /** Marks of lists at the start of a line. */
@@ -78,7 +69,6 @@ const CONTAINER = /[ \t]*(?:[-+*]|\d{1,9}[.)])(?=\s|$)/y;
 const MARKS =
   /^[ \t]*(?:```|~~~|#{1,6}[ \t]|(?:[-+*]|\d{1,9}[.)])[ \t])|\|[ \t]*:?-|-:?[ \t]*\||\*\*\S|\]\(|\$|\\[([]/m;
 
-/** Whether a text may be Markdown. */
 export const hasMarks = (text: string): boolean => MARKS.test(text);
 
 /** Whether a text is short enough to be parsed without blocking the page. */
@@ -99,7 +89,6 @@ function containersOf(line: string): number {
   return depth;
 }
 
-/** Lines that are looked at. */
 const MAX_CODE_LINES = 200;
 
 const INDENTED = /^(?: {2,}|\t)\S/;

@@ -13,14 +13,12 @@ interface MarkdownNode {
   };
 }
 
-/** Constructs whose marks stay text: programs, formulas and comparisons have the same. */
 const OFF = [
   ...['autolink', 'blockQuote', 'characterEscape', 'characterReference', 'definition', 'gfmFootnoteCall'],
   ...['gfmFootnoteDefinition', 'gfmPotentialFootnoteCall', 'hardBreakEscape', 'htmlFlow', 'htmlText'],
   ...['labelStartImage', 'setextUnderline', 'strikethrough', 'tasklistCheck', 'thematicBreak'],
 ];
 
-/** Members with text of the author. */
 const TEXTS = ['value', 'url', 'title'] as const;
 
 /** A number, also with a currency or a short unit. */
@@ -183,7 +181,6 @@ function isStrong(source: string, start: number, end: number): boolean {
   return /\p{L}{2}/u.test(words) || !(OPERAND.test(before.slice(-1)) && OPERAND.test(after.slice(0, 1)));
 }
 
-/** A character without a meaning that does not occur in a text. */
 export function unusedCharacter(text: string): string {
   let code = 0xe000;
   while (text.includes(String.fromCharCode(code))) code += 1;

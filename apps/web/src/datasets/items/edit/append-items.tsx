@@ -115,7 +115,6 @@ export function AppendItems({
   );
 }
 
-/** The item that the form describes. */
 function itemOf({ id, prompt, answer, type, tags }: typeof EMPTY): JsonObject {
   return {
     ...(id !== '' && { id }),
@@ -126,7 +125,6 @@ function itemOf({ id, prompt, answer, type, tags }: typeof EMPTY): JsonObject {
   };
 }
 
-/** The mapping of the columns of a table, as on the page that uploads one. */
 function PreviewedTable({
   files,
   onMapping,

@@ -11,7 +11,6 @@ import { ChangeDialog, editItems } from '../../versions/change-dialog.tsx';
 import { tagsOf } from '../item-reading.ts';
 import { type Dataset, type ItemSummary, type ListedItem, readItem } from '../item-windows.ts';
 
-/** Names an item of a list: its hash and section. */
 export const itemKey = ({ hash, section }: Pick<ItemSummary, 'hash' | 'section'>): string =>
   `${hash} ${section}`;
 
@@ -20,10 +19,8 @@ const named = (key: string): { readonly item_hash: string; readonly section: str
   section: key.slice(65),
 });
 
-/** Items that are read at the same time. */
 const AT_ONCE = 20;
 
-/** Reads whole items by their keys. */
 async function readItems(dataset: Dataset, keys: readonly string[]) {
   const found: (readonly [string, JsonObject])[] = [];
   for (let from = 0; from < keys.length; from += AT_ONCE) {
@@ -37,7 +34,6 @@ async function readItems(dataset: Dataset, keys: readonly string[]) {
   return found;
 }
 
-/** Reads items by their keys, and changes them as the next version of the dataset. */
 export async function changeItems(
   dataset: Dataset,
   keys: readonly string[],
@@ -49,7 +45,6 @@ export async function changeItems(
   return await editItems(dataset, edits, message);
 }
 
-/** What can be done with the items that are chosen in a list. */
 export function ChosenItems({
   dataset,
   chosen,
@@ -59,7 +54,6 @@ export function ChosenItems({
   readonly dataset: Dataset;
   /** As {@link itemKey} names them. */
   readonly chosen: readonly string[];
-  /** Whether this version can be changed. */
   readonly isNewest: boolean;
   readonly onDone: () => void;
 }) {
@@ -134,7 +128,6 @@ function TagItems({
   );
 }
 
-/** Removes items from the newest version, after a confirmation. Older versions keep them. */
 export function RemoveItems({
   dataset,
   items,

@@ -187,10 +187,8 @@ export function useCurrentItem({ id, version }: VersionOf, listed: ListedItem | 
 
 const idOf = (item: ListedItem['item']): JsonValue => getMember((item ?? {}) as JsonObject, 'id') ?? null;
 
-/** What is typed in the fields of an item. */
 type ItemForm = ReturnType<typeof textsOf> & { readonly view: 'fields' | 'json'; readonly message: string };
 
-/** A text that is not what its field needs. */
 class FieldProblem extends Error {
   override readonly name = 'FieldProblem';
   readonly field: keyof ItemForm;
@@ -205,13 +203,11 @@ class FieldProblem extends Error {
 const hasPromptField = (item: JsonObject): boolean =>
   typeof inputOf(item, 'prompt') === 'string' || inputOf(item, 'messages') === undefined;
 
-/** Whether the answer is edited as JSON: it is not a text. */
 function isJsonAnswer(item: JsonObject): boolean {
   const answer = getMember(item, 'answer');
   return answer !== undefined && typeof answer !== 'string';
 }
 
-/** The texts of an item, for the fields. */
 function textsOf(item: JsonObject) {
   const prompt = inputOf(item, 'prompt');
   const answer = getMember(item, 'answer');
@@ -249,7 +245,6 @@ function editedItem(item: JsonObject, form: ItemForm): JsonObject {
   return edited;
 }
 
-/** The object with a member; without it where the value is undefined. */
 const withMember = (object: JsonObject, name: string, value: JsonValue | undefined): JsonObject =>
   value === undefined ? without(object, [name]) : { ...object, [name]: value };
 

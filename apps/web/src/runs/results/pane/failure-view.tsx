@@ -3,7 +3,6 @@ import { Icon } from '../../../ui/icons.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Plain } from '../../../ui/text/rich-text.tsx';
 
-/** What happened, by the code of the failure. */
 const TITLES: Readonly<Record<string, string>> = {
   budget_spent: 'The run has reached its maximum cost',
   provider_unavailable: 'The provider could not answer',
@@ -24,7 +23,6 @@ const TITLES: Readonly<Record<string, string>> = {
   checker_limit: 'The output is too large to be checked',
 };
 
-/** Why a run or a result failed. */
 export function FailureView({
   failure: { code = 'failed', message, provider_message: words },
   what,

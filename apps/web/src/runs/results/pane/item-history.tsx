@@ -12,7 +12,6 @@ import { formatScore, plainText } from '../../../ui/text/formats.ts';
 import { nameOf, type Result, type Run, runsQuery } from '../../queries.ts';
 import { Mark, resultKey } from '../listed-result.tsx';
 
-/** Other runs that are looked at: the newest. */
 const RUNS = 20;
 
 type Row = { readonly run: Run; readonly result: Result };

@@ -65,7 +65,6 @@ export function LabelBar({
   );
 }
 
-/** A verdict in words. */
 export const verdictText = (verdict: Label['verdict'] | undefined): string =>
   verdict === 'pass' ? 'right' : verdict === 'fail' ? 'wrong' : 'no verdict';
 

@@ -218,7 +218,6 @@ export function ExpectedAndGot({
   );
 }
 
-/** How a result ended, in words. */
 function Outcome({ result }: { readonly result: ListedResult }) {
   const { passed, score, latency_ms, finish_reason, attempts } = result;
   const details = [
@@ -246,7 +245,6 @@ const OUTCOME_COLORS: Readonly<Record<string, string>> = {
   'no answer': 'orange',
 };
 
-/** What each scorer says. */
 function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {
   const names = Object.keys(scores ?? {});
   if (names.length === 0) return null;
