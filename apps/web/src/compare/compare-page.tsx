@@ -1,13 +1,30 @@
-import { MultiSelect, Stack } from '@mantine/core';
-import { useQueries } from '@tanstack/react-query';
+import { Alert, Button, Group, MultiSelect, Select, Stack, Tabs, Text } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { nameOf, olderFirst, type Run, runQuery, useDatasetNames, useRecentRuns } from '../runs/queries.ts';
-import { LinkAnchor } from '../ui/buttons.tsx';
+import type { ReactNode } from 'react';
+import { apiQuery } from '../api/api.ts';
+import { ReportAction } from '../report/report-action.tsx';
+import {
+  nameOf,
+  olderFirst,
+  type Run,
+  runQuery,
+  scorersOf,
+  useDatasetNames,
+  useRecentRuns,
+} from '../runs/queries.ts';
+import { LinkAnchor, SmallButton } from '../ui/buttons.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
-import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { ErrorView, onDemand, PageSkeleton } from '../ui/query-state.tsx';
+import { useChangeSearch } from '../ui/search-params.ts';
+import { CopyAction } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatScore } from '../ui/text/formats.ts';
-import { Comparison } from './comparison.tsx';
+import { formatCount, formatScore } from '../ui/text/formats.ts';
+import { type CompareSearch, ONLY } from './compare-search.ts';
+import { ConfigDifferences } from './config-differences.tsx';
+import { DifferencesTable, ForestPlot } from './differences.tsx';
+import { ItemsThatDiffer } from './items-that-differ.tsx';
+import { summarySentence, verdictSentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
@@ -100,5 +117,161 @@ function RecentPairs({ runs, only }: { readonly runs: readonly Run[]; readonly o
         ))}
       </Stack>
     </Part>
+  );
+}
+
+const RunsOfDataset = onDemand(
+  () => import('./runs-of-dataset.tsx'),
+  () => <PageSkeleton rows={2} />,
+);
+
+/** How runs differ from the first one: what that says in a sentence, scores, slices, and the items in which two of them differ. */
+function Comparison({
+  runs,
+  children,
+}: {
+  readonly runs: readonly Run[];
+  /** What chooses the runs: it follows the sentence. */
+  readonly children: ReactNode;
+}) {
+  const search = route.useSearch();
+  const { other: stated, only, by, scorer } = search;
+  const changeSearch = useChangeSearch<CompareSearch>(route);
+  const [first, ...others] = runs;
+  const other = others.find(({ id }) => id === stated) ?? others[0];
+  const compare = (id: string, which?: 'changed_output') =>
+    apiQuery(['comparison', first?.id, id, by, scorer, which], '/runs/{id}/compare/{other_id}', {
+      path: { id: first?.id ?? '', other_id: id },
+      query: { limit: 1, pair_by: by, scorer, only: which },
+    });
+  const compared = useQueries({ queries: others.map(({ id }) => compare(id)) });
+  const changed = useQuery({ ...compare(other?.id ?? '', 'changed_output'), enabled: other !== undefined });
+  if (first === undefined || other === undefined) return children;
+  const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
+  const change = (changes: CompareSearch): void =>
+    changeSearch({ item: undefined, page: undefined, ...changes });
+  const rows = others.flatMap((run, at) => {
+    const scores = compared[at]?.data;
+    return scores === undefined ? [] : [{ run, scores }];
+  });
+  const scorers = scorersOf(first).filter((name) => others.every((run) => scorersOf(run).includes(name)));
+  const shown = compared[others.indexOf(other)]?.data;
+  const reason =
+    compared.find(({ data }) => data !== undefined && data.reason !== null)?.data?.reason ?? null;
+  if (error !== null || reason !== null)
+    return (
+      <>
+        {children}
+        <NotComparable error={error} reason={reason} runs={runs} onPair={(next) => change({ by: next })} />
+      </>
+    );
+  const swap = (): void => {
+    const order = [other, ...others.map((run) => (run === other ? first : run))];
+    change({ runs: order.map(({ id }) => id).join(','), other: first.id });
+  };
+  const sentence = shown === undefined ? null : summarySentence(shown);
+  const counts = [shown?.meta.total_items, shown?.losses, shown?.wins, changed.data?.meta.total_items];
+  return (
+    <Stack gap="md">
+      {shown === undefined ? (
+        <PageSkeleton rows={1} />
+      ) : (
+        <div>
+          <Text component="p" m={0} className="key-sentence break" dir="auto" role="status">
+            {verdictSentence(shown, first, other) ?? 'Nothing to compare: no item has a score in both runs'}
+          </Text>
+          {sentence !== null && (
+            <Group gap={4}>
+              <Dimmed>{sentence}</Dimmed>
+              <CopyAction text={`${nameOf(other)}: ${sentence}`} label="Copy the sentence" />
+            </Group>
+          )}
+        </div>
+      )}
+      <Group gap="xs" align="end">
+        {children}
+        <SmallButton label="Swap" icon="arrowsExchange" onClick={swap} />
+        <ReportAction runs={runs} how={{ by, scorer }}>
+          {(label, save, isPending) => (
+            <SmallButton label={label} icon="download" loading={isPending} onClick={save} />
+          )}
+        </ReportAction>
+        {scorers.length > 0 && (
+          <Select
+            label="Scorer"
+            size="xs"
+            w={240}
+            clearable
+            placeholder="The main one of each run"
+            value={scorer ?? null}
+            onChange={(value) => change({ scorer: value ?? undefined })}
+            data={scorers}
+          />
+        )}
+        {by !== undefined && (
+          <Button size="xs" variant="light" onClick={() => change({ by: undefined })}>
+            Paired by {by}: pair by content
+          </Button>
+        )}
+      </Group>
+      <DifferencesTable first={first} rows={rows} shown={other.id} onShow={(id) => change({ other: id })} />
+      <ConfigDifferences runs={runs} />
+      <Tabs
+        value={only ?? 'all'}
+        keepMounted={false}
+        onChange={(value) => change({ only: ONLY.find((one) => one === value) })}
+      >
+        <Tabs.List className="tabs-in-a-line" aria-label="Which differences">
+          {(['all', ...ONLY] as const).map((which, at) => (
+            <Tabs.Tab key={which} value={which}>
+              {LABELS[which]} {counts[at] !== undefined && <Dimmed span>{formatCount(counts[at])}</Dimmed>}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={only ?? 'all'} pt="sm">
+          <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
+        </Tabs.Panel>
+      </Tabs>
+      {rows.length > 0 && (
+        <ForestPlot first={first} rows={rows} search={search} onSlice={(slice) => change({ slice })} />
+      )}
+      <RunsOfDataset runs={runs} against={search.against} onAgainst={(against) => change({ against })} />
+    </Stack>
+  );
+}
+
+const LABELS = {
+  all: 'All differences',
+  regressions: 'Worse',
+  improvements: 'Better',
+  changed_output: 'Other output',
+} as const;
+
+function NotComparable({
+  error,
+  reason,
+  runs,
+  onPair,
+}: {
+  readonly error: Error | null;
+  readonly reason: string | null;
+  readonly runs: readonly Run[];
+  readonly onPair: (by: 'id' | 'prompt') => void;
+}) {
+  return (
+    <Stack gap="md">
+      {error === null ? (
+        <Alert color="orange" title="These runs share no scored items">
+          <Text size="sm">{reason}</Text>
+          <Group gap="xs" mt="sm">
+            <SmallButton label="Pair by id" onClick={() => onPair('id')} />
+            <SmallButton label="Pair by prompt" onClick={() => onPair('prompt')} />
+          </Group>
+        </Alert>
+      ) : (
+        <ErrorView error={error} />
+      )}
+      <ConfigDifferences runs={runs} />
+    </Stack>
   );
 }

@@ -8,7 +8,7 @@ import { JobProgress } from '../jobs/job-progress.tsx';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/suggest-mapping.ts';
-import { ActionBar, InView } from '../ui/layout/action-bar.tsx';
+import { ActionBar, InView } from '../ui/form/form-dialog.tsx';
 import { ErrorView } from '../ui/query-state.tsx';
 import { useChangeSearch } from '../ui/search-params.ts';
 import { CopyText } from '../ui/text/copy-action.tsx';

@@ -1,6 +1,8 @@
 import { Alert, Group, List, Skeleton, Stack, Text } from '@mantine/core';
 import { formatLocation } from '@svc/jsonl-v23/json';
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 import { ApiProblem, ConnectionLost, isRefusal, type Problem } from '../api/api.ts';
+import { loadedAgain } from '../api/service-responds.ts';
 import { useIsLost } from '../shell/connection-banner.tsx';
 import { LinkButton, SmallButton } from './buttons.tsx';
 import { Icon } from './icons.tsx';
@@ -128,5 +130,18 @@ export function PageSkeleton({ rows = 6 }: { readonly rows?: number }) {
         <Skeleton key={row} height={32} />
       ))}
     </Stack>
+  );
+}
+
+/** A component whose code is loaded when it is first shown. Until then, something stands in its place. */
+export function onDemand<Props extends object>(
+  load: () => Promise<{ readonly default: ComponentType<Props> }>,
+  standIn: (props: Props) => ReactNode = () => <PageSkeleton />,
+): ComponentType<Props> {
+  const Part = lazy(loadedAgain(load)) as unknown as ComponentType<Props>;
+  return (props) => (
+    <Suspense fallback={standIn(props)}>
+      <Part {...props} />
+    </Suspense>
   );
 }

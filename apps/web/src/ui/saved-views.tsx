@@ -4,7 +4,7 @@ import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MenuButton } from './buttons.tsx';
 import { useNotify } from './layout/notices.tsx';
-import { onDemand } from './on-demand.tsx';
+import { onDemand } from './query-state.tsx';
 import type { RawSearch } from './search-params.ts';
 
 const NameView = onDemand(

@@ -3,7 +3,7 @@ import { useInViewport } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useRef } from 'react';
 import { Part } from '../../ui/layout/page.tsx';
-import { onDemand } from '../../ui/on-demand.tsx';
+import { onDemand } from '../../ui/query-state.tsx';
 import { imageAddress, RemoteImage } from '../../ui/remote-images.tsx';
 import { Note } from '../../ui/text/dimmed.ts';
 import { formatBytes } from '../../ui/text/formats.ts';

@@ -2,10 +2,11 @@ import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/cor
 import { useForm } from '@mantine/form';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react';
 import { send } from '../../api/api.ts';
 import { useNotify } from '../layout/notices.tsx';
 import { ErrorView } from '../query-state.tsx';
+import { Dimmed } from '../text/dimmed.ts';
 import { Fields } from './fields.tsx';
 
 interface FormBodyProps {
@@ -157,4 +158,38 @@ export function DeleteDialog({
       />
     </FormDialog>
   );
+}
+
+/** The buttons of a long form, which stay at the bottom of the window, and what is missing before they can be pressed. */
+export function ActionBar({
+  missing,
+  children,
+}: {
+  readonly missing: string | null;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Group className="action-bar" gap="sm">
+      {children}
+      {missing !== null && <Dimmed flex="1 1 160px">{missing}</Dimmed>}
+    </Group>
+  );
+}
+
+/** What an action leads to, below its button: scrolled into the window when it appears, changes or grows. */
+export function InView({ state, children }: { readonly state: string; readonly children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each state is shown
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    let height = 0;
+    const observer = new ResizeObserver(() => {
+      if (element.offsetHeight > height) element.scrollIntoView({ block: 'nearest' });
+      height = element.offsetHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [state]);
+  return <div ref={box}>{children}</div>;
 }

@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { consoleName } from '../../brand.ts';
-import { onDemand } from '../on-demand.tsx';
+import { onDemand } from '../query-state.tsx';
 import { Dimmed } from '../text/dimmed.ts';
 import { SwitchedTexts } from '../text/rich-text.tsx';
 import { keepPlace } from '../visits.ts';

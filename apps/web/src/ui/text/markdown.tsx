@@ -4,10 +4,10 @@ import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
-import { onDemand } from '../on-demand.tsx';
 import { markMath } from './mark-math.ts';
 import { sureMarkdown, unusedCharacter } from './sure-markdown.ts';
 import 'katex/dist/katex.min.css';
+import { onDemand } from '../query-state.tsx';
 
 const CodeText = onDemand(
   () => import('./code-text.tsx'),

@@ -2,7 +2,7 @@ import { Box, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createContext, useContext, useEffect } from 'react';
-import { onDemand } from '../on-demand.tsx';
+import { onDemand } from '../query-state.tsx';
 import { Dimmed } from './dimmed.ts';
 import { prettyJson } from './formats.ts';
 
