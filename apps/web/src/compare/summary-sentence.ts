@@ -1,6 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { nameOf, type Run } from '../runs/queries.ts';
-import { formatCount, formatCountOf } from '../ui/text/formats.ts';
+import { formatCount, formatCountOf, present } from '../ui/text/formats.ts';
 
 export type Compared = ResponseOf<'/runs/{id}/compare/{other_id}', 'get'>;
 
@@ -43,15 +43,15 @@ export function summarySentence(numbers: Numbers): string | null {
   const { mean_difference, ci95, paired, wins, losses, p_value, verdict } = numbers;
   if (mean_difference === null) return null;
   const [low, high] = ci95 ?? [];
-  return [
+  return present([
     `${mean_difference < 0 ? '−' : '+'}${points(Math.abs(mean_difference))} points`,
-    ...(low === undefined || high === undefined ? [] : [`95 % CI ${points(low)} to ${points(high)}`]),
+    low !== undefined && high !== undefined && `95 % CI ${points(low)} to ${points(high)}`,
     `n = ${formatCount(paired)}`,
     `${formatCount(wins)} better`,
     `${formatCount(losses)} worse`,
-    ...(p_value === null ? [] : [p_value < 0.001 ? 'p < 0.001' : `p = ${p_value.toFixed(3)}`]),
-    ...(verdict === undefined ? [] : ['too few items to decide']),
-  ].join(', ');
+    p_value !== null && (p_value < 0.001 ? 'p < 0.001' : `p = ${p_value.toFixed(3)}`),
+    verdict !== undefined && 'too few items to decide',
+  ]).join(', ');
 }
 
 /** A difference of scores in hundredths. */

@@ -7,6 +7,7 @@ import {
   formatInterval,
   formatPercent,
   formatScore,
+  present,
 } from '../ui/text/formats.ts';
 import { type Run, tokensOf, type WatchedRun } from './queries.ts';
 
@@ -24,48 +25,29 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
       : elapsedMs === null || elapsedMs < 1000
         ? undefined
         : (1000 * counts.done) / elapsedMs;
-  const rate = perSecond === undefined ? [] : [`${perSecond.toFixed(1)} results/s`];
-  const left =
-    run.finished_at === null && run.progress?.remaining_ms != null
-      ? [`${formatDuration(run.progress.remaining_ms)} left`]
-      : [];
-  const { wrong } = scores;
+  const remainingMs = run.finished_at === null ? run.progress?.remaining_ms : null;
+  const pace = present([
+    perSecond !== undefined && `${perSecond.toFixed(1)} results/s`,
+    remainingMs != null && `${formatDuration(remainingMs)} left`,
+  ]);
+  const passRate = `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`;
+  const unscored = counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`;
+  const slow = latency_ms?.p99 == null ? undefined : `median, 99 %: ${formatDuration(latency_ms.p99)}`;
+  const isWhole = run.finished_at !== null && counts.done === counts.total;
   const tokens = tokensOf(run);
-  return [
+  return present<FactOfRun>([
     ['Score', scoreText(scores), intervalText(run)],
-    ...(counts.ok === 0
-      ? []
-      : [
-          [
-            'Right',
-            formatCount(scores.passed),
-            `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`,
-          ] as const,
-          ['Wrong', formatCount(wrong)] as const,
-        ]),
-    [
-      'No answer',
-      formatCount(counts.failed),
-      counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`,
-    ],
-    ...(run.finished_at !== null && counts.done === counts.total
-      ? []
-      : [['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`] as const]),
-    ['Time', formatDuration(elapsedMs), [...rate, ...left].join(', ')],
-    [
-      'Latency',
-      formatDuration(latency_ms?.p50),
-      latency_ms?.p99 == null ? undefined : `median, 99 %: ${formatDuration(latency_ms.p99)}`,
-    ],
-    ...(tokens === 0
-      ? []
-      : [['Tokens', formatCount(tokens), `${formatCount(usage.output_tokens)} output`] as const]),
-    ...(cost === null ? [] : [['Cost', formatCost(cost)] as const]),
-    ...(run.bar === null
-      ? []
-      : [['Bar', run.verdict?.outcome.replace('_', ' ') ?? 'sealed', barText(run)] as const]),
-    ...(run.run_hash === null ? [] : [['Hash', run.run_hash.slice(0, 12)] as const]),
-  ];
+    counts.ok > 0 && ['Right', formatCount(scores.passed), passRate],
+    counts.ok > 0 && ['Wrong', formatCount(scores.wrong)],
+    ['No answer', formatCount(counts.failed), unscored],
+    !isWhole && ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
+    ['Time', formatDuration(elapsedMs), pace.join(', ')],
+    ['Latency', formatDuration(latency_ms?.p50), slow],
+    tokens > 0 && ['Tokens', formatCount(tokens), `${formatCount(usage.output_tokens)} output`],
+    cost !== null && ['Cost', formatCost(cost)],
+    run.bar !== null && ['Bar', run.verdict?.outcome.replace('_', ' ') ?? 'sealed', barText(run)],
+    run.run_hash !== null && ['Hash', run.run_hash.slice(0, 12)],
+  ]);
 }
 
 /** What a run had to reach, and what else a reader of the verdict must know. */

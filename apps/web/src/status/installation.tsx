@@ -10,7 +10,7 @@ import { Part } from '../ui/layout/page.tsx';
 import { ages, numbers } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
-import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
+import { formatBytes, formatCount, formatCountOf, formatPercent, present } from '../ui/text/formats.ts';
 
 /** Of facts, in wide windows. */
 const COLUMNS = 4;
@@ -57,23 +57,13 @@ export function Installation({ status }: { readonly status: Status }) {
 
 function storageOf({ database, disk, asset_store: assets, datasets, runs }: Status): readonly Fact[] {
   const place = assets.kind === 's3' ? 'the object storage' : 'the database';
-  return [
-    [
-      'Database',
-      formatBytes(database.bytes),
-      `${formatCountOf(datasets, 'dataset')}, ${formatCountOf(runs, 'run')}`,
-    ],
+  const stored = `${formatCountOf(datasets, 'dataset')}, ${formatCountOf(runs, 'run')}`;
+  const free = disk && `${formatPercent(disk.free_bytes / disk.bytes)} of ${formatBytes(disk.bytes)}`;
+  return present<Fact>([
+    ['Database', formatBytes(database.bytes), stored],
     ['Files of items', formatBytes(assets.bytes), `${formatCount(assets.files)} in ${place}`],
-    ...(disk === null
-      ? []
-      : [
-          [
-            'Disk',
-            `${formatBytes(disk.free_bytes)} free`,
-            `${formatPercent(disk.free_bytes / disk.bytes)} of ${formatBytes(disk.bytes)}`,
-          ] as const,
-        ]),
-  ];
+    disk !== null && ['Disk', `${formatBytes(disk.free_bytes)} free`, free],
+  ]);
 }
 
 const partText = (part: number, all: number): string => `${formatCount(part)} of ${formatCount(all)}`;

@@ -199,7 +199,9 @@ function StatusNumbers({
       />
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         {COUNTS.map(([title, name, label]) => (
-          <Counts key={title} title={title} samples={samples} name={name} label={label} />
+          <Part key={title} title={title}>
+            {countsOf(samples, name, label)}
+          </Part>
         ))}
       </SimpleGrid>
     </Stack>
@@ -213,35 +215,14 @@ const COUNTS = [
   ['Responses', 'svc_http_requests_total', 'status_code'],
 ] as const;
 
-function Counts({
-  title,
-  samples,
-  name,
-  label,
-}: {
-  readonly title: string;
-  readonly samples: readonly Sample[];
-  readonly name: string;
-  readonly label: string;
-}) {
-  const groups = Map.groupBy(
-    samples.filter((sample) => sample.name === name),
-    ({ labels }) => labels[label] ?? '',
-  );
-  if (groups.size === 0) return null;
-  return (
-    <Part title={title}>
-      <NameValues
-        w="100%"
-        hasCounts
-        verticalSpacing={3}
-        rows={[...groups]
-          .sort(([a], [b]) => a.localeCompare(b))
-          .map(([group, members]) => [
-            group,
-            formatCount(members.reduce((sum, { value }) => sum + value, 0)),
-          ])}
-      />
-    </Part>
-  );
+/** A table of the sums of a metric by the values of a label; false without any. */
+function countsOf(samples: readonly Sample[], name: string, label: string) {
+  const values = new Set(samples.flatMap((one) => (one.name === name ? [one.labels[label] ?? ''] : [])));
+  const rows = [...values]
+    .sort((a, b) => a.localeCompare(b))
+    .map(
+      (value) =>
+        [value, formatCount(sumOf(samples, name, (labels) => (labels[label] ?? '') === value))] as const,
+    );
+  return rows.length > 0 && <NameValues w="100%" hasCounts verticalSpacing={3} rows={rows} />;
 }

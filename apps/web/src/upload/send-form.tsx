@@ -7,7 +7,7 @@ import { ActionBar, InView, LeaveDialog } from '../ui/form/form-dialog.tsx';
 import { ErrorView } from '../ui/query-state.tsx';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { formatBytes, formatCountOf } from '../ui/text/formats.ts';
-import { type UploadedDataset, useUpload } from './use-upload.ts';
+import { useUpload } from './use-upload.ts';
 
 const FIELDS: readonly Field[] = [
   {
@@ -47,6 +47,7 @@ export function SendForm({
   const { name, handle } = form.values;
   const { start, cancel, status, sent, stored, error } = useUpload();
   const isRunning = status === 'pending';
+  const isOther = expectedHash !== null && stored !== undefined && stored.version_hash !== expectedHash;
   return (
     <>
       <Fields form={form} fields={FIELDS} />
@@ -91,32 +92,23 @@ export function SendForm({
             </Stack>
           )}
           {error !== null && <ErrorView error={error} />}
-          {stored !== undefined && <Uploaded dataset={stored} expectedHash={expectedHash} />}
+          {stored !== undefined && (
+            <Stored
+              id={stored.id}
+              isWrong={isOther}
+              title={
+                isOther
+                  ? 'The service computed another version hash'
+                  : `Stored ${formatCountOf(stored.item_count, 'item')}`
+              }
+            >
+              <CopyText text={stored.version_hash} length={16} label="version hash" />
+              {expectedHash !== null && !isOther && 'The hash is the one that the browser computed.'}
+            </Stored>
+          )}
         </InView>
       )}
     </>
-  );
-}
-
-function Uploaded({
-  dataset: { id, item_count, version_hash },
-  expectedHash,
-}: {
-  readonly dataset: UploadedDataset;
-  readonly expectedHash: string | null;
-}) {
-  const isEqual = expectedHash === null || expectedHash === version_hash;
-  return (
-    <Stored
-      id={id}
-      isWrong={!isEqual}
-      title={
-        isEqual ? `Stored ${formatCountOf(item_count, 'item')}` : 'The service computed another version hash'
-      }
-    >
-      <CopyText text={version_hash} length={16} label="version hash" />
-      {expectedHash !== null && isEqual && 'The hash is the one that the browser computed.'}
-    </Stored>
   );
 }
 

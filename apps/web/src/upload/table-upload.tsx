@@ -29,7 +29,15 @@ export function TableUpload({ files }: { readonly files: readonly File[] }) {
   const [mapping, setMapping] = useState<string | null>(null);
   if (!isShown(preview)) return <QueryState query={preview} />;
   const { kind, format, num_rows } = preview.data;
-  if (kind === 'legacy_package') return <LegacyUpload files={files} />;
+  if (kind === 'legacy_package')
+    return (
+      <Stack>
+        <Alert color="yellow" title="An archive of an older format">
+          The upload converts it to a package. The archive itself is not kept.
+        </Alert>
+        <SendForm files={files} expectedHash={null} convert />
+      </Stack>
+    );
   return (
     <Stack>
       <Dimmed>
@@ -69,16 +77,5 @@ export function MappedTable({
     <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
       {children}
     </MappingPanes>
-  );
-}
-
-function LegacyUpload({ files }: { readonly files: readonly File[] }) {
-  return (
-    <Stack>
-      <Alert color="yellow" title="An archive of an older format">
-        The upload converts it to a package. The archive itself is not kept.
-      </Alert>
-      <SendForm files={files} expectedHash={null} convert />
-    </Stack>
   );
 }

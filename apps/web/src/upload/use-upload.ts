@@ -11,7 +11,7 @@ import { useRef, useState } from 'react';
 import { accepted, ConnectionLost } from '../api/api.ts';
 import { upload as sendFiles, type UploadForm, uploadForm } from '../api/upload-body.ts';
 
-export type UploadedDataset = ResponseOf<'/datasets/upload', 'post', 201>;
+type UploadedDataset = ResponseOf<'/datasets/upload', 'post', 201>;
 
 /** Sends a form with its progress. `fetch` cannot tell how much was sent, so this is the older interface. */
 export function useUpload() {

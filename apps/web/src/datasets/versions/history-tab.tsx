@@ -51,6 +51,8 @@ function History({ newest }: { readonly newest: Dataset }) {
   const versions = found.data.pages.flatMap(({ data }) => data);
   const compare = (from: number, to: number): void =>
     change({ from: String(from), to: String(to), only: undefined });
+  const restore = ({ version }: Version, message: string) =>
+    send('post', '/datasets/{id}/restore', onlyOn(newest), { version, message: message || null });
   const [first = 0, second = 0] = chosen.toSorted((a, b) => a - b);
   return (
     <Stack gap="sm">
@@ -84,7 +86,19 @@ function History({ newest }: { readonly newest: Dataset }) {
       />
       <MoreButton query={found}>Older versions</MoreButton>
       {asked?.act === 'restore' && (
-        <RestoreVersion newest={newest} version={asked.version} onClose={() => setAsked(undefined)} />
+        <ChangeDialog
+          dataset={newest}
+          title={`Restore version ${asked.version.version}`}
+          action="Restore"
+          message={`Restore version ${asked.version.version}`}
+          make={(message) => restore(asked.version, message)}
+          onClose={() => setAsked(undefined)}
+        >
+          <Text size="sm">
+            Its {formatCount(asked.version.item_count)} items become the next version of the dataset. Version{' '}
+            {newest.version} stays in the history.
+          </Text>
+        </ChangeDialog>
       )}
       {asked?.act === 'delete' && (
         <DeleteVersion id={newest.id} version={asked.version} onClose={() => setAsked(undefined)} />
@@ -127,34 +141,6 @@ function TwoVersions({
       </Group>
       <DiffView from={{ id: newest.id, version: from }} to={{ id: newest.id, version: to ?? newestNumber }} />
     </Stack>
-  );
-}
-
-function RestoreVersion({
-  newest,
-  version: { version, item_count },
-  onClose,
-}: {
-  readonly newest: Dataset;
-  readonly version: Version;
-  readonly onClose: () => void;
-}) {
-  return (
-    <ChangeDialog
-      dataset={newest}
-      title={`Restore version ${version}`}
-      action="Restore"
-      message={`Restore version ${version}`}
-      make={(message) =>
-        send('post', '/datasets/{id}/restore', onlyOn(newest), { version, message: message || null })
-      }
-      onClose={onClose}
-    >
-      <Text size="sm">
-        Its {formatCount(item_count)} items become the next version of the dataset. Version {newest.version}{' '}
-        stays in the history.
-      </Text>
-    </ChangeDialog>
   );
 }
 

@@ -13,7 +13,7 @@ import { useMemo } from 'react';
 import { send } from '../../api/api.ts';
 import { ErrorView } from '../../ui/query-state.tsx';
 import { Dimmed, Refusal } from '../../ui/text/dimmed.ts';
-import { formatCost, formatCount, formatCountOf, formatDuration } from '../../ui/text/formats.ts';
+import { formatCost, formatCount, formatCountOf, formatDuration, present } from '../../ui/text/formats.ts';
 import { askedBy, nameOf, type Run, runsQuery } from '../queries.ts';
 import { TRIAL_ITEMS } from './playground.tsx';
 import { MAX_RUNS, type NewRunBody } from './run-form.ts';
@@ -172,23 +172,18 @@ function factsOf(
   runs: number,
 ): readonly string[] {
   const { input_tokens = 0, output_tokens = null, cost = null } = estimate ?? {};
-  return [
+  const ofOutput = output_tokens === null ? ' and the output' : '';
+  return present([
     formatCountOf(items, 'item'),
     formatCountOf(requests, 'request'),
-    ...(runs === 1 ? [] : [`${formatCount(runs * requests)} of all ${runs} runs`]),
+    runs > 1 && `${formatCount(runs * requests)} of all ${runs} runs`,
     `${formatCount(scorable)} can be scored`,
-    ...(unscorable === 0 ? [] : [`${formatCount(unscorable)} cannot`]),
-    ...(reused === 0 ? [] : [`${formatCountOf(reused, 'output')} of an earlier run`]),
-    ...(estimate === null
-      ? []
-      : output_tokens === null
-        ? [`about ${formatCount(input_tokens)} tokens and the output`]
-        : [`about ${formatCount(input_tokens + output_tokens)} tokens`]),
-    ...(cost === null ? [] : [`about ${formatCost(cost)}`]),
-    ...(measured === null
-      ? []
-      : [`about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`]),
-  ];
+    unscorable > 0 && `${formatCount(unscorable)} cannot`,
+    reused > 0 && `${formatCountOf(reused, 'output')} of an earlier run`,
+    estimate !== null && `about ${formatCount(input_tokens + (output_tokens ?? 0))} tokens${ofOutput}`,
+    cost !== null && `about ${formatCost(cost)}`,
+    measured !== null && `about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`,
+  ]);
 }
 
 /** What a run does at a time unless it says so. */

@@ -2,7 +2,7 @@ import { Badge, Group } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useState } from 'react';
-import { formatAge, plainText } from '../text/formats.ts';
+import { formatAge, plainText, present } from '../text/formats.ts';
 import type { Column } from './table-model.ts';
 
 type Cell<Row> = Column<Row>['cell'];
@@ -109,20 +109,19 @@ const MAX_NAMED_FILES = 3;
 /** What the items of a version come from: the repository and its commit, and the files. */
 export function sourceDetails(schema: Schema): string {
   const { config, files } = schema;
-  const path = isJsonObject(config as JsonValue | undefined)
-    ? getMember(config as JsonObject, 'path')
-    : undefined;
-  const revision = path === undefined ? undefined : getMember(config as JsonObject, 'resolved_revision');
+  const hub = isJsonObject(config as JsonValue | undefined) ? (config as JsonObject) : {};
+  const path = getMember(hub, 'path');
+  const revision = path === undefined ? undefined : getMember(hub, 'resolved_revision');
   const names = (Array.isArray(files) ? files : []).map((file: JsonValue) =>
     plainText(isJsonObject(file) ? getMember(file, 'name') : undefined, 100),
   );
   const more = names.length - MAX_NAMED_FILES;
-  return [
-    ...(path === undefined ? [] : [plainText(path, 200)]),
-    ...(revision === undefined ? [] : [`commit ${plainText(revision, 12)}`]),
+  return present([
+    path !== undefined && plainText(path, 200),
+    revision !== undefined && `commit ${plainText(revision, 12)}`,
     ...names.slice(-MAX_NAMED_FILES),
-    ...(more > 0 ? [`${more} more ${more === 1 ? 'file' : 'files'}`] : []),
-  ].join(', ');
+    more > 0 && `${more} more ${more === 1 ? 'file' : 'files'}`,
+  ]).join(', ');
 }
 
 export function SourceBadge({ schema }: { readonly schema: Schema }) {

@@ -9,6 +9,10 @@ export function formatCountOf(count: number, thing: string): string {
   return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
 }
 
+/** The entries of a list that are there: those whose condition holds, and that are known. */
+export const present = <Entry>(entries: readonly (Entry | false | null | undefined)[]): readonly Entry[] =>
+  entries.filter((entry): entry is Entry => entry !== false && entry !== null && entry !== undefined);
+
 /** A size in binary units: `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

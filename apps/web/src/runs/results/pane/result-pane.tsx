@@ -20,7 +20,7 @@ import { Folded, Part } from '../../../ui/layout/page.tsx';
 import { ErrorView } from '../../../ui/query-state.tsx';
 import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
-import { formatCount, formatDuration, formatScore, plainText } from '../../../ui/text/formats.ts';
+import { formatCount, formatDuration, formatScore, plainText, present } from '../../../ui/text/formats.ts';
 import { Value } from '../../../ui/text/rich-text.tsx';
 import { FailureActions } from '../../failure-actions.tsx';
 import type { Run } from '../../queries.ts';
@@ -220,13 +220,13 @@ export function ExpectedAndGot({
 
 function Outcome({ result }: { readonly result: ListedResult }) {
   const { passed, score, latency_ms, finish_reason, attempts } = result;
-  const details = [
-    ...(score === null || score === Number(passed) ? [] : [`score ${formatScore(score)}`]),
-    ...(latency_ms === null ? [] : [formatDuration(latency_ms)]),
-    ...(finish_reason === null || finish_reason === 'stop' ? [] : [`ended by ${finish_reason}`]),
-    ...(result.truncated ? ['cut at its limit'] : []),
-    ...(attempts !== null && attempts > 1 ? [`${attempts} attempts`] : []),
-  ];
+  const details = present([
+    score !== null && score !== Number(passed) && `score ${formatScore(score)}`,
+    latency_ms !== null && formatDuration(latency_ms),
+    finish_reason !== null && finish_reason !== 'stop' && `ended by ${finish_reason}`,
+    result.truncated && 'cut at its limit',
+    attempts !== null && attempts > 1 && `${attempts} attempts`,
+  ]);
   return (
     <>
       <Badge size="sm" className="whole" color={OUTCOME_COLORS[outcomeText(result)] ?? 'gray'} variant="dot">

@@ -90,14 +90,9 @@ export function curlOf(
   { url, headers, body }: SentRequest,
   { type, auth, api_key_env }: ReturnType<typeof askedBy>,
 ): string {
-  const key =
-    api_key_env == null
-      ? []
-      : type === 'anthropic'
-        ? [`"x-api-key: $${api_key_env}"`]
-        : auth === 'api-key'
-          ? [`"api-key: $${api_key_env}"`]
-          : [`"Authorization: Bearer $${api_key_env}"`];
+  const name =
+    type === 'anthropic' ? 'x-api-key:' : auth === 'api-key' ? 'api-key:' : 'Authorization: Bearer';
+  const key = api_key_env == null ? [] : [`"${name} $${api_key_env}"`];
   const stated = Object.entries(headers).map(([name, value]) => quoted(`${name}: ${value}`));
   const lines = [`curl ${quoted(url)}`, ...[...stated, ...key].map((header) => `  -H ${header}`)];
   return body.length <= MAX_ARGUMENT
