@@ -1,6 +1,5 @@
 import { Alert, Button, Group, MultiSelect, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { apiQuery } from '../api/api.ts';
 import { ReportAction } from '../report/report-action.tsx';
@@ -16,17 +15,14 @@ import {
 import { LinkAnchor, SmallButton } from '../ui/buttons.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
 import { ErrorView, onDemand, PageSkeleton } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
-import { type CompareSearch, ONLY } from './compare-search.ts';
+import { type CompareSearch, compareRoute, ONLY, useChangeCompare } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable, ForestPlot } from './differences.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
 import { summarySentence, verdictSentence } from './summary-sentence.ts';
-
-const route = getRouteApi('/compare');
 
 const MAX_RUNS = 6;
 
@@ -35,8 +31,8 @@ const ID = /^[\w-]+$/;
 
 /** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
 export default function ComparePage() {
-  const { runs: chosen } = route.useSearch();
-  const navigate = route.useNavigate();
+  const { runs: chosen } = compareRoute.useSearch();
+  const navigate = compareRoute.useNavigate();
   const ids = [...new Set(chosen?.split(',').filter((id) => ID.test(id)))].slice(0, MAX_RUNS);
   const recent = useRecentRuns();
   const found = useQueries({ queries: ids.map(runQuery) });
@@ -134,9 +130,9 @@ function Comparison({
   /** What chooses the runs: it follows the sentence. */
   readonly children: ReactNode;
 }) {
-  const search = route.useSearch();
+  const search = compareRoute.useSearch();
   const { other: stated, only, by, scorer } = search;
-  const changeSearch = useChangeSearch<CompareSearch>(route);
+  const changeSearch = useChangeCompare();
   const [first, ...others] = runs;
   const other = others.find(({ id }) => id === stated) ?? others[0];
   const compare = (id: string, which?: 'changed_output') =>

@@ -1,5 +1,6 @@
 import { REQUEST_VALUES } from '@svc/client';
-import { oneOf, searchParser, text, wholeNumber } from '../ui/search-params.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import { oneOf, searchParser, text, useChangeSearch, wholeNumber } from '../ui/search-params.ts';
 
 /** What quality is drawn against. */
 export const MEASURES = ['cost', 'latency', 'tokens'] as const;
@@ -25,3 +26,7 @@ export const parseCompareSearch = searchParser({
   page: wholeNumber(1, 100_000),
   item: text,
 });
+
+export const compareRoute = getRouteApi('/compare');
+
+export const useChangeCompare = () => useChangeSearch<CompareSearch>(compareRoute);

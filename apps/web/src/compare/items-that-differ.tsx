@@ -1,7 +1,6 @@
 import { Anchor, Drawer, Group, Text } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import { questionOf } from '../datasets/items/item-reading.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
@@ -9,16 +8,13 @@ import { Mark } from '../runs/results/listed-result.tsx';
 import { SmallButton } from '../ui/buttons.tsx';
 import { BackAndNext } from '../ui/layout/pager.tsx';
 import { QueryState } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { ItemId } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed, Note } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, plainText } from '../ui/text/formats.ts';
-import type { CompareSearch } from './compare-search.ts';
+import { type CompareSearch, compareRoute, useChangeCompare } from './compare-search.ts';
 import { DifferencePane, readPair } from './difference-pane.tsx';
 import type { Difference } from './summary-sentence.ts';
-
-const route = getRouteApi('/compare');
 
 /** Items of a page: the texts of each are asked for one by one. */
 const PAGE = 25;
@@ -34,8 +30,8 @@ export function ItemsThatDiffer({
   readonly first: Run;
   readonly other: Run;
 }) {
-  const { only, by, scorer, item, page = 1 } = route.useSearch();
-  const change = useChangeSearch<CompareSearch>(route);
+  const { only, by, scorer, item, page = 1 } = compareRoute.useSearch();
+  const change = useChangeCompare();
   const query = { only, pair_by: by, scorer, limit: PAGE, offset: (page - 1) * PAGE };
   const found = useQuery({
     queryKey: ['differences', first.id, other.id, query],

@@ -1,24 +1,20 @@
 import { Alert, Group, Spoiler, Stack } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { LinkAnchor } from '../ui/buttons.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Page, PageTabs, Part } from '../ui/layout/page.tsx';
 import { isShown, onDemand, QueryState } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { SourceBadge, sourceName } from '../ui/table/cells.tsx';
 import { CopyText, JsonText } from '../ui/text/copy-action.tsx';
 import { formatCount, formatCountOf, formatTime, plainText } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { DatasetActions } from './actions/dataset-actions.tsx';
 import { VersionSelect } from './choose-dataset.tsx';
-import type { DatasetSearch } from './dataset-search.ts';
+import { datasetRoute, useChangeDataset } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { datasetQuery } from './queries.ts';
-
-const route = getRouteApi('/datasets/$id');
 
 const RunsTab = onDemand(() => import('./runs-tab.tsx'));
 const OverviewTab = onDemand(() => import('./overview/overview-tab.tsx'));
@@ -26,9 +22,9 @@ const HistoryTab = onDemand(() => import('./versions/history-tab.tsx'));
 const DiffTab = onDemand(() => import('./diff/diff-view.tsx'));
 
 export default function DatasetPage() {
-  const { id } = route.useParams();
-  const { tab = 'items', version } = route.useSearch();
-  const change = useChangeSearch<DatasetSearch>(route);
+  const { id } = datasetRoute.useParams();
+  const { tab = 'items', version } = datasetRoute.useSearch();
+  const change = useChangeDataset();
   const newest = useQuery(datasetQuery(id));
   const found = useQuery(datasetQuery(id, version));
   if (found.isPending) return <QueryState query={found} />;
@@ -81,7 +77,7 @@ function OldVersion({ shown, newest }: { readonly shown: Dataset; readonly newes
 }
 
 function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
-  const change = useChangeSearch<DatasetSearch>(route);
+  const change = useChangeDataset();
   if (dataset.version_count === 1) return <span>version {dataset.version}</span>;
   return (
     <Group gap={6} wrap="nowrap">

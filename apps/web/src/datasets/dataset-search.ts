@@ -1,5 +1,6 @@
 import { REQUEST_VALUES } from '@svc/client';
-import { oneOf, searchParser, text, withMetaFilters } from '../ui/search-params.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import { oneOf, searchParser, text, useChangeSearch, withMetaFilters } from '../ui/search-params.ts';
 
 export const CHANGES = ['changed', 'added', 'removed'] as const;
 
@@ -47,3 +48,7 @@ export const parseDatasetsSearch = searchParser({
   sort: oneOf(...sort),
   cursor: text,
 });
+
+export const datasetRoute = getRouteApi('/datasets/$id');
+
+export const useChangeDataset = () => useChangeSearch<DatasetSearch>(datasetRoute);

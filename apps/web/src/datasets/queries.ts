@@ -1,11 +1,11 @@
 import type { ResponseOf } from '@svc/client';
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../api/api.ts';
 import type { Field } from '../ui/form/fields.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { BY_CURSOR } from '../ui/layout/pager.tsx';
 import { formatCount } from '../ui/text/formats.ts';
+import { datasetRoute } from './dataset-search.ts';
 import { type Dataset, readItem, type VersionOf } from './items/item-windows.ts';
 import { type Overview, readOverview } from './overview/read-overview.ts';
 
@@ -79,8 +79,6 @@ export function changeText(change: Version['change']): string {
   return parts.length === 0 ? 'no item differs' : parts.join(', ');
 }
 
-const route = getRouteApi('/datasets/$id');
-
 export interface Changed {
   readonly version: number;
   readonly change?: Version['change'];
@@ -92,9 +90,9 @@ export function useChange(): (
   /** Position of the item that is open afterwards; by default the same item stays. */
   position?: string,
 ) => Promise<void> {
-  const { id } = route.useParams();
+  const { id } = datasetRoute.useParams();
   const refresh = useRefresh();
-  const navigate = route.useNavigate();
+  const navigate = datasetRoute.useNavigate();
   const notify = useNotify();
   return async (changing, position) => {
     const { version, change } = await changing;

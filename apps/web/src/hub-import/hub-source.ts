@@ -1,4 +1,5 @@
-import { oneOf, searchParser, text } from '../ui/search-params.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import { oneOf, searchParser, text, useChangeSearch } from '../ui/search-params.ts';
 
 /** What all subsets of a dataset become. */
 export const SUBSETS = ['sections', 'tags'] as const;
@@ -49,3 +50,7 @@ export const allSubsets = (count: number): readonly { readonly value: string; re
   { value: 'sections', label: `All ${count}, each a section` },
   { value: 'tags', label: `All ${count}, each a tag` },
 ];
+
+export const importRoute = getRouteApi('/import');
+
+export const useChangeImport = () => useChangeSearch<ImportSearch>(importRoute);

@@ -1,7 +1,6 @@
 import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { BodyOf, ResponseOf } from '@svc/client';
 import { type UseQueryResult, useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { send } from '../api/api.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
@@ -10,13 +9,10 @@ import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/suggest-mapping.ts';
 import { ActionBar, InView } from '../ui/form/form-dialog.tsx';
 import { ErrorView } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { CopyText } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
-import { allSubsets, type HubSource, type ImportSearch, SUBSETS } from './hub-source.ts';
-
-const route = getRouteApi('/import');
+import { allSubsets, type HubSource, SUBSETS, useChangeImport } from './hub-source.ts';
 
 export function ImportForm({
   source,
@@ -39,7 +35,7 @@ export function ImportForm({
 
 /** Which part of the dataset is imported: subset, split and slice, with their rows. */
 function Slice({ source, preview }: { readonly source: HubSource; readonly preview: HubPreview }) {
-  const change = useChangeSearch<ImportSearch>(route);
+  const change = useChangeImport();
   const subsets = [...new Set(preview.splits.map(({ subset }) => subset))];
   const split = source.split ?? preview.split;
   return (

@@ -1,22 +1,18 @@
 import { Autocomplete, Button, Group, PasswordInput, Select, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
 import { ApiProblem, apiQuery } from '../api/api.ts';
 import { Page } from '../ui/layout/page.tsx';
 import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { formatCount } from '../ui/text/formats.ts';
-import { allSubsets, hubSourceOf, type ImportSearch, SUBSETS } from './hub-source.ts';
+import { allSubsets, hubSourceOf, importRoute, SUBSETS, useChangeImport } from './hub-source.ts';
 import { ImportForm, useHubPreview } from './import-form.tsx';
-
-const route = getRouteApi('/import');
 
 /** Imports a dataset of the hub: what is in it, which columns become which parts of items, and the import itself. */
 export default function ImportPage() {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = importRoute.useSearch();
+  const navigate = importRoute.useNavigate();
   const [typed, setTyped] = useState(search.path ?? '');
   const [typedToken, setTypedToken] = useState('');
   const [token, setToken] = useState<string>();
@@ -114,7 +110,7 @@ type Missing = NonNullable<ReturnType<typeof missingOf>>;
 
 /** A select of what a dataset asks for: one of its subsets, or one of the splits of a subset. */
 function MissingChoice({ part, available, subset }: Missing & { readonly subset: string | undefined }) {
-  const change = useChangeSearch<ImportSearch>(route);
+  const change = useChangeImport();
   const label = part === 'subset' ? 'Subset' : 'Split';
   return (
     <Group align="flex-end" gap="xs">

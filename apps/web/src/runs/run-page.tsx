@@ -1,13 +1,11 @@
 import { Group, Progress, VisuallyHidden } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { datasetQuery } from '../datasets/queries.ts';
 import { LinkAnchor, RunLink } from '../ui/buttons.tsx';
 import { Page, PageTabs } from '../ui/layout/page.tsx';
 import { isShown, onDemand, QueryState } from '../ui/query-state.tsx';
-import { useChangeSearch } from '../ui/search-params.ts';
 import { StatusBadge } from '../ui/table/cells.tsx';
 import { JsonText } from '../ui/text/copy-action.tsx';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
@@ -16,17 +14,15 @@ import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunActions } from './run-actions.tsx';
 import { factsOf, proofOf } from './run-facts.ts';
-import type { RunSearch } from './runs-search.ts';
-
-const route = getRouteApi('/runs/$id');
+import { runRoute, useChangeRun } from './runs-search.ts';
 
 const ChartsTab = onDemand(() => import('./charts/charts-tab.tsx'));
 const LabelsTab = onDemand(() => import('./labels/labels-tab.tsx'));
 
 export default function RunPage() {
-  const { id } = route.useParams();
-  const { tab = 'results', sample } = route.useSearch();
-  const change = useChangeSearch<RunSearch>(route);
+  const { id } = runRoute.useParams();
+  const { tab = 'results', sample } = runRoute.useSearch();
+  const change = useChangeRun();
   const found = useRun(id);
   if (found.isPending) return <QueryState query={found} />;
   if (!isShown(found))

@@ -1,5 +1,14 @@
 import { REQUEST_VALUES } from '@svc/client';
-import { number, oneOf, searchParser, text, wholeNumber, withMetaFilters } from '../ui/search-params.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import {
+  number,
+  oneOf,
+  searchParser,
+  text,
+  useChangeSearch,
+  wholeNumber,
+  withMetaFilters,
+} from '../ui/search-params.ts';
 
 export const RUN_STATUSES = REQUEST_VALUES['/runs'].status;
 
@@ -77,3 +86,7 @@ export type RunSearch = ReturnType<typeof parseRunSearch>;
 
 /** Reads the address of the page for a new run: a dataset and its version, or the run to copy. */
 export const parseNewRunSearch = searchParser({ dataset: text, version: text, copy: text });
+
+export const runRoute = getRouteApi('/runs/$id');
+
+export const useChangeRun = () => useChangeSearch<RunSearch>(runRoute);

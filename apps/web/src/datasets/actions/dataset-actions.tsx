@@ -1,6 +1,6 @@
 import { Code, Popover, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
@@ -10,10 +10,9 @@ import { DeleteDialog, FormDialog, useSaved } from '../../ui/form/form-dialog.ts
 import { CopyAction } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
+import { datasetRoute } from '../dataset-search.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-
-const route = getRouteApi('/datasets/$id');
 
 const FORMATS = [
   ['Package (.pkg.zip)', 'export'],
@@ -33,7 +32,7 @@ export function DatasetActions({
 }) {
   const [dialog, setDialog] = useState<'add' | 'edit' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
-  const { section, type, tag, q } = route.useSearch();
+  const { section, type, tag, q } = datasetRoute.useSearch();
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');

@@ -3,18 +3,16 @@ import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/api.ts';
 import { Part } from '../../ui/layout/page.tsx';
 import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
 import { stepsOf } from '../../ui/pointer-of.ts';
 import { ErrorView, isShown, PageSkeleton, QueryState } from '../../ui/query-state.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { DiffedText } from '../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, plainText, textOrJson } from '../../ui/text/formats.ts';
 import { DatasetSelect, VersionSelect } from '../choose-dataset.tsx';
-import { CHANGES, type DatasetSearch } from '../dataset-search.ts';
+import { CHANGES, datasetRoute, useChangeDataset } from '../dataset-search.ts';
 import { questionOf } from '../items/item-reading.ts';
 import { ItemViewer } from '../items/item-viewer.tsx';
 import type { Dataset, VersionOf } from '../items/item-windows.ts';
@@ -22,14 +20,12 @@ import { datasetQuery, itemQuery } from '../queries.ts';
 
 type Diff = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
 
-const route = getRouteApi('/datasets/$id');
-
 const PAGE = 50;
 
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
-  const { other, to } = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = useChangeSearch<DatasetSearch>(route);
+  const { other, to } = datasetRoute.useSearch();
+  const navigate = datasetRoute.useNavigate();
+  const change = useChangeDataset();
   const found = useQuery(datasetQuery(other ?? null, to));
   const chosen = found.data;
   return (
@@ -64,8 +60,8 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
 
 /** What a dataset or version has other than another: counts by kind, and each difference with its texts. */
 export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: VersionOf }) {
-  const { only } = route.useSearch();
-  const change = useChangeSearch<DatasetSearch>(route);
+  const { only } = datasetRoute.useSearch();
+  const change = useChangeDataset();
   const found = useInfiniteQuery({
     queryKey: ['diff', from.id, from.version, to.id, to.version, only],
     queryFn: ({ signal, pageParam }) =>

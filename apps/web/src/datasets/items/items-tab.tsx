@@ -1,6 +1,5 @@
 import { Button, CloseButton, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { useCan } from '../../session/session.tsx';
@@ -11,7 +10,6 @@ import { Panes } from '../../ui/layout/panes.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { ErrorView } from '../../ui/query-state.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
@@ -19,7 +17,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-windows.ts';
 import type { DatasetActions } from '../actions/dataset-actions.tsx';
-import type { DatasetSearch } from '../dataset-search.ts';
+import { type DatasetSearch, datasetRoute, useChangeDataset } from '../dataset-search.ts';
 import type { Overview } from '../overview/read-overview.ts';
 import { itemQuery, overviewQuery, useChange } from '../queries.ts';
 import { ChangeError } from '../versions/change-dialog.tsx';
@@ -28,13 +26,11 @@ import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemPane } from './item-pane.tsx';
 import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from './item-windows.ts';
 
-const route = getRouteApi('/datasets/$id');
-
 /** The items of a dataset: filters, a table of any length whose cells can be edited, and the open item beside it. */
 export function ItemsTab({ dataset, isNewest }: Parameters<typeof DatasetActions>[0]) {
-  const search = route.useSearch();
+  const search = datasetRoute.useSearch();
   const { item, version: _, tab: __, ...filters } = search;
-  const change = useChangeSearch<DatasetSearch>(route);
+  const change = useChangeDataset();
   const items = useItems(dataset, search);
   const canEdit = useCan('editor') && isNewest;
   const [chosen, setChosen] = useState<readonly string[]>([]);
@@ -197,8 +193,8 @@ function ItemFiltersBar({
   readonly dataset: Dataset;
   readonly overview: Overview | undefined;
 }) {
-  const search = route.useSearch();
-  const changeSearch = useChangeSearch<DatasetSearch>(route);
+  const search = datasetRoute.useSearch();
+  const changeSearch = useChangeDataset();
   const change = (changes: DatasetSearch): void =>
     changeSearch({ item: undefined, ...changes }, { replace: true });
   const { section, type, tag, q, expected } = search;

@@ -1,6 +1,5 @@
 import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { SmallButton } from '../../ui/buttons.tsx';
 import { CountBars } from '../../ui/charts/bars.tsx';
@@ -8,11 +7,9 @@ import { Histogram } from '../../ui/charts/plots.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import type { DatasetSearch } from '../dataset-search.ts';
+import { type DatasetSearch, datasetRoute } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
 import { overviewQuery } from '../queries.ts';
-
-const route = getRouteApi('/datasets/$id');
 
 const HISTOGRAMS = [
   ['Length of prompts, in characters', 'promptLengths'],
@@ -25,7 +22,7 @@ const roundText = (value: number): string => formatCount(Math.round(value));
 export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) {
   const [isLimited, setLimited] = useState(true);
   const found = useQuery(overviewQuery(dataset, isLimited));
-  const navigate = route.useNavigate();
+  const navigate = datasetRoute.useNavigate();
   const show = (filters: DatasetSearch): void =>
     void navigate({ search: ({ version }) => ({ version, tab: 'items', ...filters }) });
   const sections = new Map(dataset.sections.map(({ name, item_count }) => [name, item_count]));

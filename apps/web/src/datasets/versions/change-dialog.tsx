@@ -2,17 +2,15 @@ import { Alert, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { ApiProblem, get, send } from '../../api/api.ts';
 import { SmallButton } from '../../ui/buttons.tsx';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { ErrorView } from '../../ui/query-state.tsx';
 import { Age } from '../../ui/table/cells.tsx';
+import { datasetRoute } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
 import { type Changed, changeText, MESSAGE_FIELD, useChange, useRefresh } from '../queries.ts';
-
-const route = getRouteApi('/datasets/$id');
 
 type Edits = Paths['/datasets/{id}/items']['patch']['requestBody']['content']['application/json']['edits'];
 
@@ -75,7 +73,7 @@ export function ChangeError({
 
 function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Dataset }) {
   const refresh = useRefresh();
-  const navigate = route.useNavigate();
+  const navigate = datasetRoute.useNavigate();
   const reload = async (): Promise<void> => {
     await refresh();
     // the version that was the newest one

@@ -1,7 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { send } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
@@ -12,7 +11,6 @@ import { Icon } from '../../ui/icons.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { MoreButton } from '../../ui/layout/pager.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { ages, numbers, sourceDetails, texts } from '../../ui/table/cells.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import type { Column } from '../../ui/table/table-model.ts';
@@ -20,16 +18,14 @@ import { CopyText } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { VersionSelect } from '../choose-dataset.tsx';
-import type { DatasetSearch } from '../dataset-search.ts';
+import { datasetRoute, useChangeDataset } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { changeText, useRefresh, type Version, versionsQuery } from '../queries.ts';
 import { ChangeDialog, onlyOn } from './change-dialog.tsx';
 
-const route = getRouteApi('/datasets/$id');
-
 export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
-  const { from, to } = route.useSearch();
+  const { from, to } = datasetRoute.useSearch();
   return from === undefined ? (
     <History newest={newest} />
   ) : (
@@ -43,7 +39,7 @@ const ACT_NAMES: Readonly<Record<Act, string>> = { restore: 'Restore', delete: '
 
 function History({ newest }: { readonly newest: Dataset }) {
   const found = useInfiniteQuery(versionsQuery(newest.id));
-  const change = useChangeSearch<DatasetSearch>(route);
+  const change = useChangeDataset();
   const can = { restore: useCan('editor'), delete: useCan('admin') };
   const [asked, setAsked] = useState<{ readonly act: Act; readonly version: Version }>();
   const [chosen, setChosen] = useState<readonly number[]>([]);
@@ -116,7 +112,7 @@ function TwoVersions({
   readonly from: string;
   readonly to: string | undefined;
 }) {
-  const change = useChangeSearch<DatasetSearch>(route);
+  const change = useChangeDataset();
   const newestNumber = String(newest.version);
   return (
     <Stack gap="sm">

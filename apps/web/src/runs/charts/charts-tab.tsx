@@ -1,32 +1,28 @@
 import { Select, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { CountBars, groupScores, ScoreBars } from '../../ui/charts/bars.tsx';
 import { Histogram } from '../../ui/charts/plots.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { type Run, scorersOf } from '../queries.ts';
-import type { RunSearch } from '../runs-search.ts';
+import { type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
 import { readMeasures } from './read-measures.ts';
 import { COMMON_KEYS, SliceBars, useSliceKeys } from './slices.tsx';
 import { WorseSlices } from './worse-slices.tsx';
-
-const route = getRouteApi('/runs/$id');
 
 const REFRESH_MS = 5_000;
 
 /** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
-  const navigate = route.useNavigate();
-  const { scorer, slice } = route.useSearch();
+  const navigate = runRoute.useNavigate();
+  const { scorer, slice } = runRoute.useSearch();
   const keys = useSliceKeys(run);
   // without metadata there is nothing before a choice: other charts show the common keys
   const chosen = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));
   const show = (filter: RunSearch): void =>
     void navigate({ search: ({ columns }) => ({ columns, scorer, ...filter }) });
-  const view = useChangeSearch<RunSearch>(route);
+  const view = useChangeRun();
   const scorers = scorersOf(run);
   const order = Object.keys(run.scorers);
   const isActive = run.finished_at === null;

@@ -1,6 +1,5 @@
 import { Group, NumberInput, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api/api.ts';
 import { useCan } from '../../session/session.tsx';
@@ -9,20 +8,17 @@ import { CountBars } from '../../ui/charts/bars.tsx';
 import { IntervalBar, ScoreBar } from '../../ui/charts/interval-bar.tsx';
 import { Part } from '../../ui/layout/page.tsx';
 import { isShown, QueryState } from '../../ui/query-state.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { numbers, texts } from '../../ui/table/cells.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { labelsQuery, type Run, scorersOf } from '../queries.ts';
-import { MAX_SAMPLE, MAX_SEED, type RunSearch } from '../runs-search.ts';
+import { MAX_SAMPLE, MAX_SEED, type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
 import { type Agreed, AgreementTable, CellResults } from './agreement-cells.tsx';
-
-const route = getRouteApi('/runs/$id');
 
 /** What people say of the outputs of a run: how scorers agree with them, and which failures they name. */
 export default function LabelsTab({ run }: { readonly run: Run }) {
-  const navigate = route.useNavigate();
+  const navigate = runRoute.useNavigate();
   const canLabel = useCan('editor');
   const found = useQuery(labelsQuery(run));
   if (!isShown(found)) return <QueryState query={found} rows={3} />;
@@ -79,8 +75,8 @@ function SampleForm({ run }: { readonly run: Run }) {
 }
 
 function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
-  const search = route.useSearch();
-  const change = useChangeSearch<RunSearch>(route);
+  const search = runRoute.useSearch();
+  const change = useChangeRun();
   const { label_by: by, cell } = search;
   const other = by === undefined ? undefined : search.other;
   const scorer = other === undefined ? search.scorer : undefined;

@@ -1,12 +1,10 @@
 import { CloseButton, Group, Stack, Text } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { LinkButton, SmallButton } from '../../ui/buttons.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ErrorView } from '../../ui/query-state.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
-import { useChangeSearch } from '../../ui/search-params.ts';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
@@ -14,7 +12,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-windows.ts';
 import { type Run, scorersOf } from '../queries.ts';
-import type { RunSearch } from '../runs-search.ts';
+import { type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
 import { FailureGroups } from './failure-groups.tsx';
 import { resultKey } from './listed-result.tsx';
 import { ResultPane } from './pane/result-pane.tsx';
@@ -22,13 +20,11 @@ import { BLIND_COLUMNS, defaultColumns, metaPointerOf, resultColumns } from './r
 import { ResultFilters } from './result-filters.tsx';
 import { useResult, useResults } from './use-results.ts';
 
-const route = getRouteApi('/runs/$id');
-
 /** The results of a run: errors by group, filters, a list of any length, and the open result with its item. */
 export function ResultsTab({ run }: { readonly run: Run }) {
-  const search = route.useSearch();
+  const search = runRoute.useSearch();
   const isBlind = search.sample !== undefined;
-  const changeSearch = useChangeSearch<RunSearch>(route);
+  const changeSearch = useChangeRun();
   const results = useResults(run, search);
   const { filters, total, news } = results;
   const count = Math.min(total ?? 0, MAX_ROWS);

@@ -1,6 +1,5 @@
 import { Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { saveFile } from '../../report/report-action.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
@@ -8,12 +7,10 @@ import { ErrorView } from '../../ui/query-state.tsx';
 import { readView, type ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { nameOf, type Run, readResults, scorersOf } from '../queries.ts';
-import type { RunSearch } from '../runs-search.ts';
+import { type RunSearch, runRoute } from '../runs-search.ts';
 import { outcomeOf, outcomeText } from './listed-result.tsx';
 import { cellText, defaultColumns, metaPointerOf, resultColumns } from './result-columns.tsx';
 import { resultsQuery } from './use-results.ts';
-
-const route = getRouteApi('/runs/$id');
 
 /** Results between two pieces of the file. */
 const STEP = 100;
@@ -23,7 +20,7 @@ const MAX_ROWS = 100_000;
 
 /** Entries of a menu that save the results that the filters choose, in their order, with the columns of the view and whole texts. */
 export function SaveView({ run }: { readonly run: Run }) {
-  const search = route.useSearch();
+  const search = runRoute.useSearch();
   const notify = useNotify();
   const [read, setRead] = useState(0);
   const { mutate, isPending, error } = useMutation({
