@@ -30,11 +30,7 @@ interface Reply<Data> {
   readonly response: Response;
 }
 
-/**
- * The data of a successful response.
- *
- * @throws ApiProblem for an error response; ConnectionLost without a response
- */
+/** The data of a successful response. @throws ApiProblem for an error response; ConnectionLost without a response */
 export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
   const { data, error, response } = await reply.catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
@@ -44,11 +40,7 @@ export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
   throw refusal(error, response);
 }
 
-/**
- * The response to a request that the client of the API cannot make, such as for a stream.
- *
- * @throws ApiProblem for an error response; ConnectionLost without a response
- */
+/** The response to a request that the client of the API cannot make, such as for a stream. @throws as `dataOf` */
 export async function fetchOk(path: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, { signal }).catch((cause: unknown) => {
     if (signal?.aborted === true) throw cause;
@@ -57,11 +49,7 @@ export async function fetchOk(path: string, signal?: AbortSignal): Promise<Respo
   return await accepted(response);
 }
 
-/**
- * A response that is no error.
- *
- * @throws as `fetchOk`
- */
+/** A response that is no error. @throws as `dataOf` */
 export async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response;
   throw refusal(await response.json().catch(() => undefined), response);
@@ -119,12 +107,7 @@ type SentTo<Path extends keyof Paths, Of extends Method> = Paths[Path][Of] exten
 
 export type Received<Path extends keyof Paths, Of extends Method> = ResponseOf<Path, Of, 200 | 201 | 202>;
 
-/**
- * Sends a request, numbers of its body with every digit.
- *
- * @returns the response
- * @throws as `dataOf`
- */
+/** Sends a request, numbers of its body with every digit. @throws as `dataOf` */
 export async function send<Of extends Method, Path extends PathOf<Of>>(
   method: Of,
   path: Path,
@@ -137,11 +120,6 @@ export async function send<Of extends Method, Path extends PathOf<Of>>(
   return await dataOf(request(path, { params, ...sent, ...(signal !== undefined && { signal }) }));
 }
 
-/**
- * What the API has.
- *
- * @throws as `dataOf`
- */
 export const get = <Path extends PathOf<'get'>>(
   path: Path,
   params: ParamsOf<Path, 'get'>,

@@ -4,11 +4,7 @@ import { fetchOk } from './api.ts';
 /** After a refusal, such as one of a proxy whose service restarts. */
 const REOPEN_MS = 3_000;
 
-/**
- * Follows a stream of server-sent events: each `progress` and the last `end` have the whole state.
- *
- * @param url of the stream; null follows nothing
- */
+/** Follows a stream of server-sent events: each `progress` and the last `end` have the whole state. Null follows nothing. */
 export function useEvents<State>(url: string | null, onState: (state: State) => void): void {
   const latest = useRef(onState);
   latest.current = onState;
@@ -18,11 +14,7 @@ export function useEvents<State>(url: string | null, onState: (state: State) => 
   );
 }
 
-/**
- * Opens a stream of events until its `end`. A browser opens a lost connection again by itself, but not one that is refused.
- *
- * @returns ends it
- */
+/** Opens a stream of events until its `end`. A browser opens a lost connection again, but not one that is refused. */
 export function followEvents<State>(url: string, onState: (state: State) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let source: EventSource;
@@ -45,12 +37,7 @@ export function followEvents<State>(url: string, onState: (state: State) => void
   };
 }
 
-/**
- * The lines of a text that the service streams. Memory holds one line and one piece of the stream. To stop early
- * ends the request.
- *
- * @throws ApiProblem for an error response; ConnectionLost without a response
- */
+/** The lines of a text that the service streams; memory holds one of them. To stop early ends the request. */
 export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string> {
   const own = new AbortController();
   try {

@@ -19,11 +19,6 @@ export function uploadForm({ files, ...fields }: UploadForm): FormData {
   return form;
 }
 
-/**
- * Sends the form of an upload.
- *
- * @throws as `dataOf`
- */
 export const upload = <Path extends '/datasets/upload' | '/datasets/upload/preview' | '/datasets/{id}/items'>(
   path: Path,
   form: UploadForm,

@@ -17,11 +17,10 @@ const parseNamed = searchParser({
   tag: text,
   q: text,
   expected: text,
-  /** The open item: its hash, or in older links its position, `<section order>-<item order>`. */
+  /** The open item: its hash, or its position, `<section order>-<item order>`. */
   item: (stated) => {
     const item = text(stated);
-    if (item === undefined || isItemHash(item)) return item;
-    return /^\d{1,9}[.-]\d{1,9}$/.test(item) ? item.replace('.', '-') : undefined;
+    return item === undefined || isItemHash(item) || /^\d{1,9}-\d{1,9}$/.test(item) ? item : undefined;
   },
   other: text,
   from: text,

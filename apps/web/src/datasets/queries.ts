@@ -9,12 +9,7 @@ import { datasetRoute } from './dataset-search.ts';
 import { type Dataset, readItem, type VersionOf } from './items/item-windows.ts';
 import { type Overview, readOverview } from './overview/read-overview.ts';
 
-/**
- * One whole item of a version, by its hash or position; null if the version does not have it. Until it is read, the one
- * before it stays.
- *
- * @param item undefined asks for none
- */
+/** One whole item of a version, by its hash or position; null without one. Until it is read, the one before it stays. */
 export const itemQuery = ({ id, version }: VersionOf, item: string | undefined) =>
   queryOptions({
     queryKey: ['item', { id, version }, item],
@@ -24,12 +19,7 @@ export const itemQuery = ({ id, version }: VersionOf, item: string | undefined) 
     placeholderData: keepPreviousData,
   });
 
-/**
- * A dataset as it is now, or as a version of it was, its numbers with every digit.
- *
- * @param id id or handle; null asks for none
- * @param version number or beginning of the hash; by default the newest
- */
+/** A dataset, by id or handle, as it is now or as a version of it was, by its number or the beginning of its hash. */
 export const datasetQuery = (id: string | null, version?: string | undefined) =>
   queryOptions({
     queryKey: ['dataset', id, version ?? null],
@@ -38,12 +28,7 @@ export const datasetQuery = (id: string | null, version?: string | undefined) =>
     enabled: id !== null,
   });
 
-/**
- * What is in a version of a dataset.
- *
- * @param of undefined reads nothing
- * @param isLimited whether only the first items are read
- */
+/** What is in a version of a dataset, within limits in its first items. */
 export function overviewQuery(of: VersionOf | undefined, isLimited = true) {
   const { id = '', version = 0 } = of ?? {};
   return queryOptions({

@@ -173,10 +173,7 @@ export async function* readResults(id: string, filters: ResultsQuery = {}): Asyn
 /** Gives the dataset of a run, with the version where there are several. */
 export type DatasetOf = (run: Run) => string;
 
-/**
- * Names of the datasets of runs. A dataset goes by an ellipsis until its name is read, and by the beginning of its hash where
- * that cannot be read.
- */
+/** Names of the datasets of runs: an ellipsis until they are read, and the beginning of the hash where they cannot be. */
 export function useDatasetNames(runs: readonly Run[]): DatasetOf {
   const names = namesQuery(useQueryClient(), runs);
   const { data, isPending, isPlaceholderData } = useQuery({ ...names, placeholderData: keepPreviousData });

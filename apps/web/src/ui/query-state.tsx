@@ -109,10 +109,7 @@ export function QueryState({
   return error === null ? null : <ErrorView error={error} onRetry={() => void refetch()} />;
 }
 
-/**
- * Whether a page shows the data of a query: also what was read before the connection was lost, or the session ended, but not
- * after other errors.
- */
+/** Whether a page shows the data of a query: also where the connection was lost, or the session ended, since it was read. */
 export function isShown<Q extends { readonly data: unknown; readonly error: Error | null }>(
   query: Q,
 ): query is Q & { readonly data: NonNullable<Q['data']> } {

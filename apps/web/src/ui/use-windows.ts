@@ -17,11 +17,8 @@ export interface Window<Row> {
 }
 
 /**
- * A list of any length in windows around what is visible, each of which is read from its place.
- *
- * @param key what the list depends on
- * @param size rows of a window
- * @param read reads a page. It may end early where rows are large, so that a window takes several
+ * A list of any length in windows around what is visible, each of which is read from its place. A page may end early where
+ * rows are large, so that a window takes several.
  */
 export function useWindows<Row>({
   key: of,

@@ -32,10 +32,7 @@ function keep(key: string, value: unknown): void {
   }
 }
 
-/**
- * When the last visit of this browser ended, in milliseconds; null on the first one. A look at the page belongs to the visit
- * that goes on.
- */
+/** When the last visit ended, in milliseconds; null on the first one. A look at the page belongs to the visit that goes on. */
 export function readVisit(nowMs: number): number | null {
   const before = read<{ readonly seenMs: number; readonly sinceMs: number | null } | null>(KEY, null);
   const sinceMs = before === null ? null : nowMs - before.seenMs > PAUSE_MS ? before.seenMs : before.sinceMs;

@@ -14,12 +14,7 @@ const TextFile = onDemand(
   () => <Skeleton h={60} />,
 );
 
-/**
- * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them,
- * but for images where this browser shows them.
- *
- * @param datasetId of the item; absent for an item that is not stored
- */
+/** The files of an item: those that its dataset holds are shown, others are links, or images where this browser shows them. */
 export function AssetList({
   assets,
   datasetId,
@@ -159,10 +154,7 @@ export function thumbnailOf(assets: readonly { readonly entry: JsonObject }[], d
     .find((url) => url?.startsWith('/'));
 }
 
-/**
- * The address of a file that the item holds: the link that the service writes in place of its bytes, or the bytes
- * themselves. A link that the item came with may lead to a file of another dataset.
- */
+/** The bytes of a file, or the service’s link to them. A link that an item came with may lead to a file of another dataset. */
 function ownUrl(entry: JsonObject, type: string, datasetId: string | undefined): string | undefined {
   const url = textOf(entry, 'url');
   const hash = textOf(entry, 'sha256') ?? '';

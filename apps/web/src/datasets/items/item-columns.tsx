@@ -14,10 +14,8 @@ interface CellEdits {
 export const DEFAULT_ITEM_COLUMNS: readonly string[] = ['id', PROMPT, 'answer', 'tags', 'type'];
 
 /**
- * What the list of items can show: also each of some pointers into the metadata, with a histogram of its values.
- *
- * @param counts how often each value is, by the key of its column
- * @param edits undefined while cells are not edited
+ * What the list of items can show: also each of some pointers into the metadata, with a histogram of its values, by their
+ * counts. Without edits, cells are texts.
  */
 export function itemColumns(
   pointers: readonly string[],

@@ -19,11 +19,7 @@ const MAX_VALUE = 1_000;
 /** Items between two looks at the clock of the page. */
 const STEP = 200;
 
-/**
- * Reads items as a stream and counts them. Memory holds one line and a few numbers of each item.
- *
- * @param limits whether to stop after the first 5,000 items or 16 MiB
- */
+/** Reads items as a stream, within limits only the first, and counts them. Memory holds one line and a few numbers of each. */
 export async function readOverview({ id, version }: VersionOf, limits: boolean, signal: AbortSignal) {
   const found = new Counts();
   for await (const line of linesOf(`/datasets/${id}/items.jsonl?version=${version}`, signal)) {

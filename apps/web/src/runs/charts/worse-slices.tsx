@@ -133,10 +133,7 @@ type Outcomes = Pick<Run['scores'], 'passed' | 'wrong'>;
 
 /**
  * Tests whether slices are worse than the rest of a run: for each one Fisher's exact test of right and wrong answers, with
- * the false discovery rate held over all of them (Benjamini and Hochberg 1995). The most certain come first, with their
- * shares of right answers among the scored ones, and those of the rest.
- *
- * @param whole outcomes of all results
+ * the false discovery rate held over all of them (Benjamini and Hochberg 1995). The most certain come first.
  */
 export function worseThanRest<Slice extends Outcomes>(slices: readonly Slice[], whole: Outcomes) {
   const total = whole.passed + whole.wrong;

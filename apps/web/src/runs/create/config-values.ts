@@ -59,11 +59,7 @@ export function typedOf(schema: FieldSchema, value?: unknown, name = ''): unknow
 const jsonText = (members: Config): string =>
   Object.keys(members).length === 0 ? '' : canonicalJson(members as never);
 
-/**
- * A value as the API takes it, of what a form has; undefined where nothing is stated.
- *
- * @param copied the value of a run that is copied: members that the schema does not know stay as they are there
- */
+/** A value as the API takes it; undefined where nothing is stated. Members of a copied run that the schema lacks stay. */
 export function valueOfTyped(schema: FieldSchema, typed: unknown, copied?: unknown, name = ''): unknown {
   const { properties, additionalProperties } = schema;
   const types = typesOf(schema);

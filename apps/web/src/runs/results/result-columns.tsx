@@ -1,5 +1,5 @@
 import { Group } from '@mantine/core';
-import { getMember, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { pointerName, valueAt } from '../../ui/pointer-of.ts';
 import { ItemId, Tags } from '../../ui/table/cells.tsx';
@@ -98,12 +98,11 @@ const SCORER_KEY = /^scorer\.(.+)$/;
 /** The key of the column of a member of the metadata, by its JSON Pointer: an address joins keys by commas. */
 export const metaKey = (pointer: string): string => `meta.${pointer.replaceAll(/[%,]/g, encodeURIComponent)}`;
 
-/** The pointer into the metadata whose column has a key, in older addresses a name; undefined for other columns. */
-export function metaPointerOf(key: string): string | undefined {
-  if (!key.startsWith('meta.')) return undefined;
-  const stated = key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%');
-  return stated.startsWith('/') ? stated : jsonPointer([stated]);
-}
+/** The pointer into the metadata whose column has a key; undefined for other columns. */
+export const metaPointerOf = (key: string): string | undefined =>
+  key.startsWith('meta./')
+    ? key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%')
+    : undefined;
 
 /** The name that the service has for the order by a column; undefined where it has none. */
 export function orderOf(key: string): string | undefined {

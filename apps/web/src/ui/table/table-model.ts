@@ -70,10 +70,8 @@ export const keyed = <Row>(column: Column<Row>): KeyedColumn<Row> => ({
 });
 
 /**
- * The columns, order and widths of a table, as people chose them in the address.
- *
- * @param data rows in memory
- * @param room pixels that the columns share; undefined for a table whose columns are as wide as what they hold
+ * The columns, order and widths of a table, as people chose them in the address. Without `room`, in pixels, columns are as
+ * wide as what they hold.
  */
 export function useTableModel<Row>(
   { columns: stated, defaults, view = {}, onView }: TableColumns<Row>,

@@ -99,8 +99,6 @@ const ENDS = /[;{}]\s*$/;
 /**
  * Whether a text without fences has the lines of a program: indented below lines that open a block, or ended by marks. With
  * fences it is Markdown, which says something around its code.
- *
- * @param isCode whether it is known to be code, as the answer to an item of type `code`
  */
 export function isCodeLike(text: string, isCode: boolean = false): boolean {
   const lines = text

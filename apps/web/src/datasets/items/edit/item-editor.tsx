@@ -157,11 +157,7 @@ function ItemNow({ now }: { readonly now: ListedItem | null }) {
   );
 }
 
-/**
- * An item of another version as a version has it: the same, or changed under its id; null if it is gone.
- *
- * @param listed undefined asks for none
- */
+/** An item of another version as a version has it: the same, or changed under its id; null if it is gone. */
 export function useCurrentItem({ id, version }: VersionOf, listed: ListedItem | undefined) {
   const { item_hash = '', section, item = null } = listed ?? {};
   return useQuery({
@@ -219,12 +215,7 @@ function textsOf(item: JsonObject) {
   };
 }
 
-/**
- * The item that the fields describe.
- *
- * @param item before: what has no field stays as it is
- * @throws FieldProblem
- */
+/** The item that the fields describe: what has no field stays as it is. @throws FieldProblem */
 function editedItem(item: JsonObject, form: ItemForm): JsonObject {
   if (form.view === 'json') {
     const whole = readJson('json', form.json);

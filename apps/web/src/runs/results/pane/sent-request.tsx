@@ -105,11 +105,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const BODY = ',"body":';
 
-/**
- * Reads what the service says of a request, with its body as text: parsed and written again, it would be other bytes.
- *
- * @throws SyntaxError for something else
- */
+/** Reads what the service says of a request, with its body as text: parsed and written again, it would be other bytes. */
 export function readSentRequest(text: string): SentRequest {
   // quotes inside texts are escaped, so that this is the member
   const at = text.indexOf(BODY);
