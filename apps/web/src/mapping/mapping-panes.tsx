@@ -16,6 +16,7 @@ import { type ReactNode, useState } from 'react';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { More } from '../ui/form/fields.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { textIn } from '../ui/pointer-of.ts';
 import { ErrorView } from '../ui/query-state.tsx';
 import { imageAddressOfCell, RemoteImage, ShowImages } from '../ui/remote-images.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
@@ -207,9 +208,6 @@ function Cell({ value, column }: { readonly value: JsonValue | undefined; readon
 /** The address of an image whose bytes are in the cell. */
 function imageOf(value: JsonValue): string | undefined {
   if (!isJsonObject(value)) return undefined;
-  const type = getMember(value, 'mime_type');
-  const data = getMember(value, 'data');
-  if (typeof type !== 'string' || typeof data !== 'string' || !/^image\/[a-z.+-]+$/.test(type))
-    return undefined;
-  return `data:${type};base64,${data}`;
+  const [type = '', data] = [textIn(value, 'mime_type'), textIn(value, 'data')];
+  return data !== undefined && /^image\/[a-z.+-]+$/.test(type) ? `data:${type};base64,${data}` : undefined;
 }

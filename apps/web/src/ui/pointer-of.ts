@@ -1,5 +1,17 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 
+/** The object that an object has under a name; an empty one in place of anything else. */
+export function objectIn(object: JsonObject, name: string): JsonObject {
+  const value = getMember(object, name);
+  return isJsonObject(value) ? value : {};
+}
+
+/** The text that an object has under a name. */
+export function textIn(object: JsonObject, name: string): string | undefined {
+  const value = getMember(object, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
 export const stepsOf = (pointer: string): readonly string[] =>
   pointer
     .split('/')
@@ -37,9 +49,5 @@ export function leavesOf(
 export function withValueAt(object: JsonObject, pointer: string, value: JsonValue): JsonObject {
   const [step = '', ...rest] = stepsOf(pointer);
   if (rest.length === 0) return { ...object, [step]: value };
-  const inner = getMember(object, step);
-  return {
-    ...object,
-    [step]: withValueAt(inner !== undefined && isJsonObject(inner) ? inner : {}, jsonPointer(rest), value),
-  };
+  return { ...object, [step]: withValueAt(objectIn(object, step), jsonPointer(rest), value) };
 }

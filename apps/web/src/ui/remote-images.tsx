@@ -1,7 +1,8 @@
 import { Alert, Group } from '@mantine/core';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type ReactNode, useState } from 'react';
 import { SmallButton } from './buttons.tsx';
+import { textIn } from './pointer-of.ts';
 import { formatCountOf } from './text/formats.ts';
 
 export function RemoteImage({
@@ -115,8 +116,8 @@ export function imageAddressOfCell(
   const isOfImages = column.dtype === 'image' || IMAGE_COLUMN.test(column.name);
   if (typeof value === 'string') return imageAddress(value, isOfImages ? 'image/*' : undefined);
   if (!isJsonObject(value)) return undefined;
-  const url = getMember(value, 'url');
-  const type = getMember(value, 'mime_type');
-  if (typeof url !== 'string') return undefined;
-  return imageAddress(url, typeof type === 'string' ? type : isOfImages ? 'image/*' : undefined);
+  return imageAddress(
+    textIn(value, 'url') ?? '',
+    textIn(value, 'mime_type') ?? (isOfImages ? 'image/*' : undefined),
+  );
 }

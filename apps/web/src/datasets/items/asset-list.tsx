@@ -3,6 +3,7 @@ import { useInViewport } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { useRef } from 'react';
 import { Part } from '../../ui/layout/page.tsx';
+import { textIn } from '../../ui/pointer-of.ts';
 import { onDemand } from '../../ui/query-state.tsx';
 import { imageAddress, RemoteImage } from '../../ui/remote-images.tsx';
 import { Note } from '../../ui/text/dimmed.ts';
@@ -43,9 +44,9 @@ function Asset({
   readonly entry: JsonObject;
   readonly datasetId: string | undefined;
 }) {
-  const type = textOf(entry, 'mime_type') ?? 'application/octet-stream';
+  const type = textIn(entry, 'mime_type') ?? 'application/octet-stream';
   const url = ownUrl(entry, type, datasetId);
-  const remote = url === undefined ? textOf(entry, 'url') : undefined;
+  const remote = url === undefined ? textIn(entry, 'url') : undefined;
   const length = getMember(entry, 'byte_length');
   return (
     <Box component="figure" m={0}>
@@ -99,9 +100,9 @@ export function FileView(file: ShownFile) {
 }
 
 export function remoteImageOf(entry: JsonObject, datasetId: string | undefined): string | undefined {
-  const type = textOf(entry, 'mime_type');
+  const type = textIn(entry, 'mime_type');
   if (ownUrl(entry, type ?? '', datasetId) !== undefined) return undefined;
-  return imageAddress(textOf(entry, 'url') ?? '', type);
+  return imageAddress(textIn(entry, 'url') ?? '', type);
 }
 
 function Shown(file: ShownFile) {
@@ -148,7 +149,7 @@ const MAX_THUMBNAIL_BYTES = 512 * 1024;
 export function thumbnailOf(assets: readonly { readonly entry: JsonObject }[], datasetId: string) {
   return assets
     .filter(({ entry }) => Number(getMember(entry, 'byte_length')) <= MAX_THUMBNAIL_BYTES)
-    .map(({ entry }) => [textOf(entry, 'mime_type') ?? '', entry] as const)
+    .map(({ entry }) => [textIn(entry, 'mime_type') ?? '', entry] as const)
     .filter(([type]) => type.startsWith('image/'))
     .map(([type, entry]) => ownUrl(entry, type, datasetId))
     .find((url) => url?.startsWith('/'));
@@ -156,18 +157,13 @@ export function thumbnailOf(assets: readonly { readonly entry: JsonObject }[], d
 
 /** The bytes of a file, or the service’s link to them. A link that an item came with may lead to a file of another dataset. */
 function ownUrl(entry: JsonObject, type: string, datasetId: string | undefined): string | undefined {
-  const url = textOf(entry, 'url');
-  const hash = textOf(entry, 'sha256') ?? '';
+  const url = textIn(entry, 'url');
+  const hash = textIn(entry, 'sha256') ?? '';
   const isHash = /^[0-9a-f]{64}$/.test(hash);
   const link = `/datasets/${datasetId}/assets/${hash}`;
   if (datasetId !== undefined && isHash && url?.replace(/\?version=\d{1,10}$/, '') === link) return url;
-  const data = textOf(entry, 'data');
+  const data = textIn(entry, 'data');
   // any other type could be a page, which must not be opened here
   const kept = SHOWN.test(type) ? type : 'application/octet-stream';
   return data === undefined ? undefined : `data:${kept};base64,${data}`;
-}
-
-function textOf(entry: JsonObject, name: string): string | undefined {
-  const value = getMember(entry, name);
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,5 +1,6 @@
 import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { objectIn, textIn } from '../../ui/pointer-of.ts';
 import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 
 export type ToolCall = ReturnType<typeof callOf>;
@@ -14,13 +15,8 @@ export type MessagePart =
 /** A message of a conversation. Nothing of it is left out: `rest` has what the other members do not. */
 export type Message = ReturnType<typeof messageOf>;
 
-const inputsOf = (item: JsonObject): JsonObject => {
-  const inputs = getMember(item, 'inputs');
-  return isJsonObject(inputs) ? inputs : {};
-};
-
 export const inputOf = (item: JsonObject, name: string): JsonValue | undefined =>
-  getMember(inputsOf(item), name);
+  getMember(objectIn(item, 'inputs'), name);
 
 export function without(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
@@ -36,7 +32,7 @@ export function otherInputsOf(item: JsonObject): JsonObject {
     tools: Array.isArray,
   };
   return Object.fromEntries(
-    Object.entries(inputsOf(item)).filter(
+    Object.entries(objectIn(item, 'inputs')).filter(
       ([name, value]) => !(Object.hasOwn(shown, name) && (value === null || shown[name]?.(value) === true)),
     ),
   );
@@ -79,32 +75,22 @@ function partOf(part: JsonValue): MessagePart {
   if (typeof part === 'string') return { kind: 'text', text: part };
   if (!isJsonObject(part)) return other;
   const names = Object.keys(part).filter((name) => name !== 'type');
-  const member = (name: string): JsonObject => {
-    const value = getMember(part, name);
-    return isJsonObject(value) ? value : {};
-  };
   switch (getMember(part, 'type')) {
     case 'text': {
-      const text = getMember(part, 'text');
-      return typeof text === 'string' && names.length === 1 ? { kind: 'text', text } : other;
+      const text = textIn(part, 'text');
+      return text !== undefined && names.length === 1 ? { kind: 'text', text } : other;
     }
     case 'image_url': {
-      const url = getMember(member('image_url'), 'url');
-      return typeof url === 'string' ? { kind: 'file', url, type: typeOfUrl(url) ?? 'image/*' } : other;
+      const url = textIn(objectIn(part, 'image_url'), 'url');
+      return url === undefined ? other : { kind: 'file', url, type: typeOfUrl(url) ?? 'image/*' };
     }
     case 'image': {
-      const source = member('source');
-      const data = getMember(source, 'data');
-      const type = textOrJson(getMember(source, 'media_type'));
-      return typeof data === 'string' ? { kind: 'file', url: `data:${type};base64,${data}`, type } : other;
+      const source = objectIn(part, 'source');
+      return fileOf(textIn(source, 'data'), textOrJson(getMember(source, 'media_type'))) ?? other;
     }
     case 'input_audio': {
-      const audio = member('input_audio');
-      const data = getMember(audio, 'data');
-      const type = AUDIO_TYPES[plainText(getMember(audio, 'format'), 10)];
-      return typeof data === 'string' && type !== undefined
-        ? { kind: 'file', url: `data:${type};base64,${data}`, type }
-        : other;
+      const audio = objectIn(part, 'input_audio');
+      return fileOf(textIn(audio, 'data'), AUDIO_TYPES[plainText(getMember(audio, 'format'), 10)]) ?? other;
     }
     case 'tool_use':
       return { kind: 'call', call: callOf(part) };
@@ -112,6 +98,12 @@ function partOf(part: JsonValue): MessagePart {
       return other;
   }
 }
+
+/** A file whose bytes are in the message. */
+const fileOf = (data: string | undefined, type: string | undefined): MessagePart | undefined =>
+  data === undefined || type === undefined
+    ? undefined
+    : { kind: 'file', url: `data:${type};base64,${data}`, type };
 
 const typeOfUrl = (url: string): string | undefined => /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(url)?.[1];
 

@@ -1,7 +1,7 @@
 import type { ResponseOf } from '@svc/client';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { get } from '../../api/api.ts';
-import { leavesOf, valueAt, withValueAt } from '../../ui/pointer-of.ts';
+import { leavesOf, objectIn, valueAt, withValueAt } from '../../ui/pointer-of.ts';
 import { metaQuery } from '../../ui/search-params.ts';
 import { plainText } from '../../ui/text/formats.ts';
 import { useWindows } from '../../ui/use-windows.ts';
@@ -57,13 +57,11 @@ export function summaryOf(listed: ListedItem, datasetId: string) {
 const MAX_META = 100;
 
 function valuesOf(item: JsonObject) {
-  const meta = getMember(item, 'meta');
+  const meta = leavesOf(objectIn(item, 'meta')).slice(0, MAX_META);
   const values: readonly (readonly [string, JsonValue | undefined])[] = [
     [PROMPT, inputOf(item, 'prompt')],
     ['answer', getMember(item, 'answer')],
-    ...(meta !== undefined && isJsonObject(meta) ? leavesOf(meta) : [])
-      .slice(0, MAX_META)
-      .map(([pointer, value]) => [`meta.${pointer}`, value] as const),
+    ...meta.map(([pointer, value]) => [`meta.${pointer}`, value] as const),
   ];
   return {
     /** What the cells of other columns show, by their keys. */

@@ -1,6 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { linesOf } from '../../api/streams.ts';
-import { leavesOf } from '../../ui/pointer-of.ts';
+import { leavesOf, objectIn, textIn } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/formats.ts';
 import { choicesOf, messagesOf, tagsOf } from '../items/item-reading.ts';
 import type { VersionOf } from '../items/item-windows.ts';
@@ -53,9 +53,7 @@ class Counts {
     for (const tag of tagsOf(item)) increment(this.tags, tag);
     const id = textOrJson(getMember(item, 'id'));
     if (id !== '' && this.ids.length < MAX_IDS) this.ids.push(id);
-    const meta = getMember(item, 'meta');
-    if (meta !== undefined && isJsonObject(meta))
-      for (const [pointer, value] of leavesOf(meta)) this.#addValue(pointer, value);
+    for (const [pointer, value] of leavesOf(objectIn(item, 'meta'))) this.#addValue(pointer, value);
     this.promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null) {
@@ -111,13 +109,12 @@ export type Overview = ReturnType<Counts['end']>;
 const isNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);
 
 function lengthOf(item: JsonObject): number {
-  const inputs = getMember(item, 'inputs');
-  const prompt = isJsonObject(inputs) ? getMember(inputs, 'prompt') : undefined;
-  if (typeof prompt === 'string') return prompt.length;
+  const prompt = textIn(objectIn(item, 'inputs'), 'prompt');
+  if (prompt !== undefined) return prompt.length;
   const parts = messagesOf(item)?.flatMap((message) => message.parts);
   return (
     parts?.reduce((sum, part) => sum + (part.kind === 'text' ? part.text.length : 0), 0) ??
-    textOrJson(inputs ?? item).length
+    textOrJson(getMember(item, 'inputs') ?? item).length
   );
 }
 

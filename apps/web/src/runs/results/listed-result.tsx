@@ -1,8 +1,8 @@
 import { splitReasoning } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { leavesOf } from '../../ui/pointer-of.ts';
+import { leavesOf, objectIn } from '../../ui/pointer-of.ts';
 import { plainText } from '../../ui/text/formats.ts';
 import type { Result } from '../queries.ts';
 
@@ -19,6 +19,7 @@ const UNTOLD = {
 /** Takes from the item of a result what the list shows: whole items would fill the memory. */
 export function listedResult({ item, ...result }: Result) {
   const whole = (item ?? {}) as JsonObject;
+  const meta = leavesOf(objectIn(whole, 'meta'));
   return {
     ...UNTOLD,
     ...result,
@@ -27,19 +28,13 @@ export function listedResult({ item, ...result }: Result) {
     type: plainText(getMember(whole, 'type'), 40),
     tags: tagsOf(whole).slice(0, 5),
     /** By the pointer into the metadata. */
-    meta: metaOf(whole),
+    meta: Object.fromEntries(meta.map(([pointer, value]) => [pointer, shortText(value)])),
   };
 }
 
 /** Characters of a cell, which are also read out. */
 const MAX_CELL = 120;
 export const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
-
-function metaOf(item: JsonObject): Readonly<Record<string, string>> {
-  const meta = getMember(item, 'meta');
-  if (meta === undefined || !isJsonObject(meta)) return {};
-  return Object.fromEntries(leavesOf(meta).map(([pointer, value]) => [pointer, shortText(value)]));
-}
 
 /** How an address names a result: by the hash of its item, or by its place where the item is gone. */
 export function resultKey({

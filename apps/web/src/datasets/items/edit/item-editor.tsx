@@ -14,6 +14,7 @@ import { useState } from 'react';
 import { get } from '../../../api/api.ts';
 import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
 import { FormBody, LeaveDialog } from '../../../ui/form/form-dialog.tsx';
+import { objectIn, textIn } from '../../../ui/pointer-of.ts';
 import { ErrorView } from '../../../ui/query-state.tsx';
 import { JsonText } from '../../../ui/text/copy-action.tsx';
 import { Refusal } from '../../../ui/text/dimmed.ts';
@@ -205,11 +206,9 @@ function isJsonAnswer(item: JsonObject): boolean {
 }
 
 function textsOf(item: JsonObject) {
-  const prompt = inputOf(item, 'prompt');
-  const answer = getMember(item, 'answer');
   return {
-    prompt: typeof prompt === 'string' ? prompt : '',
-    answer: textOrJson(answer),
+    prompt: textIn(objectIn(item, 'inputs'), 'prompt') ?? '',
+    answer: textOrJson(getMember(item, 'answer')),
     meta: prettyJson(getMember(item, 'meta')),
     json: prettyJson(item),
   };
@@ -224,10 +223,8 @@ function editedItem(item: JsonObject, form: ItemForm): JsonObject {
   }
   const before = textsOf(item);
   let edited = item;
-  if (form.prompt !== before.prompt) {
-    const inputs = getMember(item, 'inputs');
-    edited = { ...edited, inputs: { ...(isJsonObject(inputs) ? inputs : {}), prompt: form.prompt } };
-  }
+  if (form.prompt !== before.prompt)
+    edited = { ...edited, inputs: { ...objectIn(item, 'inputs'), prompt: form.prompt } };
   if (form.answer !== before.answer)
     edited = isJsonAnswer(item)
       ? withMember(edited, 'answer', readJson('answer', form.answer))
