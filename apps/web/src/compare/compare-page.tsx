@@ -122,14 +122,12 @@ const RunsOfDataset = onDemand(
 );
 
 /** How runs differ from the first one: what that says in a sentence, scores, slices, and the items in which two of them differ. */
-function Comparison({
-  runs,
-  children,
-}: {
+function Comparison(props: {
   readonly runs: readonly Run[];
   /** What chooses the runs: it follows the sentence. */
   readonly children: ReactNode;
 }) {
+  const { runs, children } = props;
   const search = compareRoute.useSearch();
   const { other: stated, only, by, scorer } = search;
   const changeSearch = useChangeCompare();
@@ -243,17 +241,13 @@ const LABELS = {
   changed_output: 'Other output',
 } as const;
 
-function NotComparable({
-  error,
-  reason,
-  runs,
-  onPair,
-}: {
+function NotComparable(props: {
   readonly error: Error | null;
   readonly reason: string | null;
   readonly runs: readonly Run[];
   readonly onPair: (by: 'id' | 'prompt') => void;
 }) {
+  const { error, reason, runs, onPair } = props;
   return (
     <Stack gap="md">
       {error === null ? (

@@ -19,13 +19,7 @@ const MAX_REPETITIONS = 100;
 const MAX_MARKED = 10;
 
 /** The outputs of runs for an item, side by side, with what differs from the first marked, and the item below. */
-export function DifferencePane({
-  runs,
-  other,
-  scorer,
-  itemHash,
-  pair,
-}: {
+export function DifferencePane(props: {
   readonly runs: readonly Run[];
   /** The run that the first one is compared with: its differences are marked in the output of the first. */
   readonly other: Run;
@@ -35,6 +29,7 @@ export function DifferencePane({
   /** Where the other run has the item, if its content is not the same. */
   readonly pair: Difference | undefined;
 }) {
+  const { runs, other, scorer, itemHash, pair } = props;
   const ids = runs.map(({ id }) => id);
   const found = useQuery({
     queryKey: ['difference', ids, itemHash, pair?.other_section, pair?.other_order_index],

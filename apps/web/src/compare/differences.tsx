@@ -28,17 +28,13 @@ import type { CompareSearch } from './compare-search.ts';
 import type { Compared } from './summary-sentence.ts';
 
 /** How runs differ from the first one in each slice of their pairs, on one scale. */
-export function ForestPlot({
-  first,
-  rows,
-  search,
-  onSlice,
-}: {
+export function ForestPlot(props: {
   readonly first: Run;
   readonly rows: readonly ComparedRun[];
   readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
   readonly onSlice: (slice: string) => void;
 }) {
+  const { first, rows, search, onSlice } = props;
   const keys =
     useQuery(overviewQuery({ id: first.dataset_id, version: first.dataset_version })).data?.slicingKeys ?? [];
   const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
@@ -113,13 +109,9 @@ type SliceDifference = { readonly name: string } & Omit<
   'values'
 >;
 
-function Difference({
-  slice: { mean_difference, ci95, mean, other_mean, paired },
-  scale,
-}: {
-  readonly slice: SliceDifference;
-  readonly scale: number;
-}) {
+function Difference(props: { readonly slice: SliceDifference; readonly scale: number }) {
+  const { scale } = props;
+  const { mean_difference, ci95, mean, other_mean, paired } = props.slice;
   const difference = mean_difference ?? 0;
   const [low = difference, high = difference] = ci95 ?? [];
   return (
@@ -181,18 +173,14 @@ const number = (label: string, text: (scores: Compared) => ReactNode): Column<Ro
   numbers(label, ({ scores }) => scores !== null && text(scores));
 
 /** How each of the other runs differs from the first one: a row each, with the interval drawn. */
-export function DifferencesTable({
-  first,
-  rows,
-  shown,
-  onShow,
-}: {
+export function DifferencesTable(props: {
   readonly first: Run;
   readonly rows: readonly ComparedRun[];
   /** The run whose items are listed below. */
   readonly shown: string;
   readonly onShow: (id: string) => void;
 }) {
+  const { first, rows, shown, onShow } = props;
   const datasetOf = useDatasetNames([first, ...rows.map(({ run }) => run)]);
   // all intervals on one scale, which the widest one fills
   const scale = scaleOf(rows.map(({ scores }) => scores));
@@ -247,13 +235,9 @@ export function DifferencesTable({
   );
 }
 
-function Interval({
-  scores: { mean_difference, ci95 },
-  scale,
-}: {
-  readonly scores: Compared;
-  readonly scale: number;
-}) {
+function Interval(props: { readonly scores: Compared; readonly scale: number }) {
+  const { scale } = props;
+  const { mean_difference, ci95 } = props.scores;
   const [low, high] = ci95 ?? [];
   if (mean_difference === null || low === undefined || high === undefined) return '–';
   return (

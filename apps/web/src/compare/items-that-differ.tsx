@@ -21,15 +21,12 @@ const PAGE = 25;
 const SHOWN = 400;
 
 /** The items in which two runs differ: a grid of question, expected answer and both outputs; one row opens. */
-export function ItemsThatDiffer({
-  runs,
-  first,
-  other,
-}: {
+export function ItemsThatDiffer(props: {
   readonly runs: readonly Run[];
   readonly first: Run;
   readonly other: Run;
 }) {
+  const { runs, first, other } = props;
   const { only, by, scorer, item, page = 1 } = compareRoute.useSearch();
   const change = useChangeCompare();
   const query = { only, pair_by: by, scorer, limit: PAGE, offset: (page - 1) * PAGE };

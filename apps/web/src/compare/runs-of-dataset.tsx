@@ -25,17 +25,14 @@ const LABELS: Readonly<Record<Measure, string>> = {
 const MAX_HEIGHT = 260;
 
 /** The quality of all runs of a dataset against what they took, and the best for that among runs of the same items. */
-export default function RunsOfDataset({
-  runs: compared,
-  against: stated,
-  onAgainst,
-}: {
+export default function RunsOfDataset(props: {
   /** The runs that are compared; the first one names the dataset. */
   readonly runs: readonly Run[];
   /** By default the cost, or the latency where costs are not known. */
   readonly against: Measure | undefined;
   readonly onAgainst: (against: Measure) => void;
 }) {
+  const { runs: compared, against: stated, onAgainst } = props;
   const listed = useQuery(runsQuery({ dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN }));
   const runs = listed.data?.data.filter(({ scores }) => scores.mean !== null) ?? [];
   const priced = runs.filter(({ cost }) => cost !== null).length;

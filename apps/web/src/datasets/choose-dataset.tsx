@@ -13,16 +13,14 @@ const SHOWN = 50;
 type Choice = Pick<Dataset, 'id' | 'name' | 'item_count'>;
 
 /** Chooses one of any number of datasets: the service searches for what is typed. */
-export function DatasetSelect({
-  value,
-  without,
-  onChange,
-  ...rest
-}: Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'size' | 'w' | 'maw'> & {
-  readonly value: string | null;
-  readonly without?: string;
-  readonly onChange: (id: string | null) => void;
-}) {
+export function DatasetSelect(
+  props: Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'size' | 'w' | 'maw'> & {
+    readonly value: string | null;
+    readonly without?: string;
+    readonly onChange: (id: string | null) => void;
+  },
+) {
+  const { value, without, onChange, ...rest } = props;
   const [typed, setTyped] = useState('');
   const [settled] = useDebouncedValue(typed, TYPING_MS);
   const { data: chosen, error } = useQuery(datasetQuery(value));
@@ -63,17 +61,15 @@ const labelOf = ({ id, name, item_count }: Choice): string =>
   `${name} (${formatCountOf(item_count, 'item')}, ${id.slice(-4)})`;
 
 /** Chooses a version of a dataset. A dataset with only one has nothing to choose. */
-export function VersionSelect({
-  id,
-  value,
-  onChange,
-  ...rest
-}: Pick<SelectProps, 'label' | 'aria-label' | 'size' | 'w' | 'maw'> & {
-  readonly id: string | null;
-  /** Number or beginning of a hash; null for the newest. */
-  readonly value: string | null;
-  readonly onChange: (version: string | null) => void;
-}) {
+export function VersionSelect(
+  props: Pick<SelectProps, 'label' | 'aria-label' | 'size' | 'w' | 'maw'> & {
+    readonly id: string | null;
+    /** Number or beginning of a hash; null for the newest. */
+    readonly value: string | null;
+    readonly onChange: (version: string | null) => void;
+  },
+) {
+  const { id, value, onChange, ...rest } = props;
   const newest = useQuery(datasetQuery(id)).data;
   const stated = useQuery(datasetQuery(value === null ? null : id, value ?? undefined));
   const isGone = isRefusal(stated.error, 404);

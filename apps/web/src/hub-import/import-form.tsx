@@ -14,13 +14,11 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { allSubsets, type HubSource, SUBSETS, useChangeImport } from './hub-source.ts';
 
-export function ImportForm({
-  source,
-  preview,
-}: {
+export function ImportForm(props: {
   readonly source: HubSource & { readonly path: string };
   readonly preview: HubPreview;
 }) {
+  const { source, preview } = props;
   const mapping = useMappingDraft(preview);
   const mapped = useHubPreview(mapping.settled === null ? {} : source, mapping.settled);
   return (
@@ -84,13 +82,8 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
 }
 
 /** A slice, such as `train[:100]`, which takes effect when it is complete. */
-function SplitInput({
-  split,
-  onChange,
-}: {
-  readonly split: string;
-  readonly onChange: (split: string) => void;
-}) {
+function SplitInput(props: { readonly split: string; readonly onChange: (split: string) => void }) {
+  const { split, onChange } = props;
   const [text, setText] = useState(split);
   const send = (): void => {
     if (text !== split && text !== '') onChange(text);
@@ -138,13 +131,12 @@ export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQu
 type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
 /** Checks every row without storing anything, or imports them as a job. */
-function ImportActions({
-  source: { path, subset, subsets, split, revision, token },
-  mapping,
-}: {
+function ImportActions(props: {
   readonly source: HubSource & { readonly path: string };
   readonly mapping: Mapping | null;
 }) {
+  const { mapping } = props;
+  const { path, subset, subsets, split, revision, token } = props.source;
   const [name, setName] = useState(path.split('/').at(-1) ?? path);
   const bodyOf = (complete: Mapping): BodyOf<'/datasets/hub/import'> => ({
     name,

@@ -94,12 +94,13 @@ function useJob(id: string) {
   return { job, error: found.error, rate };
 }
 
-export function CancelJob({
-  job: { id, status },
-  size,
-}: {
-  readonly job: { readonly id: string; readonly status: string };
-} & Pick<ButtonProps, 'size'>) {
+export function CancelJob(
+  props: {
+    readonly job: { readonly id: string; readonly status: string };
+  } & Pick<ButtonProps, 'size'>,
+) {
+  const { size } = props;
+  const { id, status } = props.job;
   const canEdit = useCan('editor');
   const queries = useQueryClient();
   const cancel = useMutation({

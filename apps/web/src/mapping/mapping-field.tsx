@@ -1,14 +1,7 @@
 import { Group, Input, MultiSelect, Select, Stack, TagsInput, TextInput } from '@mantine/core';
 import { COLUMN_TYPES, type MappingField as Field } from './mapping-fields.ts';
 
-export function MappingField({
-  field: { label, hint, kind, values },
-  columns,
-  value,
-  reason,
-  isRequired,
-  onChange,
-}: {
+export function MappingField(props: {
   readonly field: Field;
   readonly columns: readonly string[];
   readonly value: unknown;
@@ -16,6 +9,8 @@ export function MappingField({
   readonly isRequired: boolean;
   readonly onChange: (value: unknown) => void;
 }) {
+  const { columns, value, reason, isRequired, onChange } = props;
+  const { label, hint, kind, values } = props.field;
   const common = {
     label,
     description: reason === undefined ? hint : `Suggested: ${reason}`,
@@ -78,13 +73,7 @@ function namesOf(before: unknown, columns: readonly string[]): Readonly<Record<s
   );
 }
 
-function ColumnTypes({
-  label,
-  description,
-  columns,
-  value,
-  onChange,
-}: {
+function ColumnTypes(props: {
   readonly label: string;
   readonly description: string;
   readonly size: 'xs';
@@ -93,6 +82,7 @@ function ColumnTypes({
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
 }) {
+  const { label, description, columns, value, onChange } = props;
   const types = (value ?? {}) as Readonly<Record<string, string>>;
   const stated = Object.entries(types);
   const free = columns.filter((column) => !Object.hasOwn(types, column));

@@ -27,13 +27,7 @@ import { MAPPING_FIELDS, type MappingField as MappingKey } from './mapping-field
 import type { PreviewedTable, useMappingDraft } from './suggest-mapping.ts';
 
 /** What a preview warns of, the first rows of a table, and below them the mapping of its columns next to the items that it makes. */
-export function MappingPanes({
-  preview: { features, samples, info },
-  mapping: { draft, setDraft, reasons, others, keepsOthers, setKeepsOthers, settled },
-  items,
-  error,
-  children,
-}: {
+export function MappingPanes(props: {
   readonly preview: PreviewedTable;
   readonly mapping: ReturnType<typeof useMappingDraft>;
   /** The first rows as items; undefined until they are there. */
@@ -41,6 +35,9 @@ export function MappingPanes({
   readonly error: unknown;
   readonly children?: ReactNode;
 }) {
+  const { items, error, children } = props;
+  const { features, samples, info } = props.preview;
+  const { draft, setDraft, reasons, others, keepsOthers, setKeepsOthers, settled } = props.mapping;
   // a field stays where it is while it is edited
   const [suggested] = useState(draft);
   const isCommon = ({ key, isRare }: MappingKey): boolean => !isRare || (suggested[key] ?? null) !== null;
@@ -156,13 +153,11 @@ const MAX_CELL = 200;
 type Column = PreviewedTable['features'][number];
 
 /** The first rows of a table with the types of its columns. It shows images; a click shows images of other hosts. */
-function PreviewTable({
-  features,
-  samples,
-}: {
+function PreviewTable(props: {
   readonly features: readonly Column[];
   readonly samples: readonly JsonObject[];
 }) {
+  const { features, samples } = props;
   const addresses = features.flatMap((column) =>
     samples.flatMap((row) => imageAddressOfCell(getMember(row, column.name) ?? null, column) ?? []),
   );

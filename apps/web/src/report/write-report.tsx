@@ -122,15 +122,8 @@ export function writeReport({ title, subtitle, path, ...report }: Report): Blob 
   return new Blob([`<!doctype html>${renderToStaticMarkup(html)}`], { type: 'text/html' });
 }
 
-function Section({
-  title,
-  at,
-  children,
-}: {
-  readonly title: string;
-  readonly at: number;
-  readonly children: ReactNode;
-}) {
+function Section(props: { readonly title: string; readonly at: number; readonly children: ReactNode }) {
+  const { title, at, children } = props;
   return (
     <section id={`part-${at}`}>
       <h2 dir="auto">{title}</h2>
@@ -170,13 +163,9 @@ const KINDS: Readonly<Record<ReportCase['kind'], string>> = {
   other: '= other output',
 };
 
-function Cases({
-  list: { cases: all, columns, total },
-  maxBytes,
-}: {
-  readonly list: ReportList;
-  readonly maxBytes: number;
-}) {
+function Cases(props: { readonly list: ReportList; readonly maxBytes: number }) {
+  const { maxBytes } = props;
+  const { cases: all, columns, total } = props.list;
   const { cases, length } = fitCases(all, maxBytes);
   const isShort = ({ text, length: whole }: CutText): boolean => Math.min(length, text.length) < whole;
   const short = cases.reduce((sum, { texts }) => sum + texts.filter(isShort).length, 0);
@@ -257,15 +246,12 @@ const ESCAPED = /[&<>"']/g;
 
 const sizeOf = (text: string): number => encoder.encode(text).length + 5 * (text.match(ESCAPED)?.length ?? 0);
 
-function Table({
-  headers,
-  rows,
-  className,
-}: {
+function Table(props: {
   readonly headers?: readonly string[];
   readonly rows: readonly { readonly kind?: string; readonly cells: readonly ReactNode[] }[];
   readonly className?: string;
 }) {
+  const { headers, rows, className } = props;
   // biome-ignore-start lint/suspicious/noArrayIndexKey: a report never changes
   return (
     <table className={className}>

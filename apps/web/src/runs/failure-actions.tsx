@@ -43,12 +43,8 @@ export function FailureActions(props: FailureActionsProps) {
 const MAX_QUOTED = 200;
 
 /** Another expected answer as a version of the dataset, which names the result that showed the mistake. */
-function CorrectAnswer({
-  run,
-  result,
-  item,
-  onClose,
-}: FailureActionsProps & { readonly onClose: () => void }) {
+function CorrectAnswer(props: FailureActionsProps & { readonly onClose: () => void }) {
+  const { run, result, item, onClose } = props;
   const notify = useNotify();
   const refresh = useRefresh();
   const before = getMember(item, 'answer');
@@ -108,14 +104,12 @@ function CorrectAnswer({
 }
 
 /** Copies whole items, their files as links, to the end of a dataset or to a new one. */
-export function CopyItems({
-  items,
-  onClose,
-}: {
+export function CopyItems(props: {
   /** Reads them when they are copied. */
   readonly items: () => Promise<readonly JsonObject[]>;
   readonly onClose: () => void;
 }) {
+  const { items, onClose } = props;
   const notify = useNotify();
   const refresh = useRefresh();
   const [into, setInto] = useState<'existing' | 'new'>('existing');

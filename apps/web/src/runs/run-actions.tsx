@@ -199,15 +199,8 @@ const MAX_RUN_NAME = 255;
 const SUFFIX = ' (2)';
 
 /** Scores the stored outputs of a run with another checker or judge: as a new run, or as one more scorer next to its own. */
-function RescoreRun({
-  run,
-  isAdded,
-  onClose,
-}: {
-  readonly run: Run;
-  readonly isAdded: boolean;
-  readonly onClose: () => void;
-}) {
+function RescoreRun(props: { readonly run: Run; readonly isAdded: boolean; readonly onClose: () => void }) {
+  const { run, isAdded, onClose } = props;
   const navigate = useNavigate();
   const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
   const form = useForm({

@@ -14,15 +14,7 @@ export const DEFAULT_RUN_COLUMNS = [
   ...['name', 'model', 'dataset', 'status', 'done', 'score', 'right', 'failed', 'tokens', 'cost', 'created'],
 ];
 
-export function RunsTable({
-  runs,
-  chosen,
-  onChoose,
-  view,
-  onView,
-  defaults = DEFAULT_RUN_COLUMNS,
-  fills = false,
-}: {
+export function RunsTable(props: {
   readonly runs: readonly Run[];
   readonly chosen: readonly string[];
   readonly onChoose: (ids: readonly string[]) => void;
@@ -31,6 +23,7 @@ export function RunsTable({
   readonly defaults?: readonly string[];
   readonly fills?: boolean;
 }) {
+  const { runs, chosen, onChoose, view, onView, defaults = DEFAULT_RUN_COLUMNS, fills = false } = props;
   const navigate = useNavigate();
   const datasetOf = useDatasetNames(runs);
   const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);

@@ -108,17 +108,13 @@ function NotAllowed() {
   );
 }
 
-function PageLink({
-  to,
-  label,
-  icon,
-  onClick,
-}: {
+function PageLink(props: {
   readonly to: (typeof PAGES)[number]['to'];
   readonly label: string;
   readonly icon: IconName;
   readonly onClick: () => void;
 }) {
+  const { to, label, icon, onClick } = props;
   const isActive = useRouterState({
     select: ({ location }) =>
       location.pathname === to || (to !== '/' && location.pathname.startsWith(`${to}/`)),

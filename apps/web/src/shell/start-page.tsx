@@ -130,14 +130,7 @@ const failuresOf = ({ counts: { failed } }: Run): ReactNode =>
     </Text>
   );
 
-function News<Row>({
-  title,
-  of,
-  total,
-  what,
-  to,
-  children,
-}: {
+function News<Row>(props: {
   readonly title: string;
   readonly of: readonly Row[];
   /** With what did not change. */
@@ -146,6 +139,7 @@ function News<Row>({
   readonly to: '/runs' | '/datasets' | '/jobs';
   readonly children: (row: Row) => ReactNode;
 }) {
+  const { title, of, total, what, to, children } = props;
   return (
     <Part
       title={title}

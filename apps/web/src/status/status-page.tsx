@@ -147,13 +147,8 @@ function RateCharts({ looks }: { readonly looks: readonly Totals[] }) {
 const rateText = (rate: number): string => (rate >= 100 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1));
 
 /** What the metrics of a process say: rates since the last look, and totals since its start. */
-function StatusNumbers({
-  samples,
-  looks,
-}: {
-  readonly samples: readonly Sample[];
-  readonly looks: readonly Totals[];
-}) {
+function StatusNumbers(props: { readonly samples: readonly Sample[]; readonly looks: readonly Totals[] }) {
+  const { samples, looks } = props;
   const now = looks.at(-1) ?? totalsOf(samples, 0);
   const before = looks.at(-2) ?? now;
   const requests = now.requests - before.requests;

@@ -77,17 +77,13 @@ export default function TourCard() {
   );
 }
 
-function Step({
-  title,
-  text,
-  onDismiss,
-  children,
-}: {
+function Step(props: {
   readonly title: string;
   readonly text: string;
   readonly onDismiss: () => void;
   readonly children: React.ReactNode;
 }) {
+  const { title, text, onDismiss, children } = props;
   return (
     <Card component="aside" className="tour" withBorder shadow="md" padding="sm" aria-label="Tour">
       <Group justify="space-between" wrap="nowrap" align="flex-start">

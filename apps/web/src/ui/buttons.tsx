@@ -65,17 +65,13 @@ export const IconButton = ({
 );
 
 /** A button of a page that opens a menu; its children are the entries. */
-export function MenuButton({
-  label,
-  icon,
-  isPending = false,
-  children,
-}: {
+export function MenuButton(props: {
   readonly label: string;
   readonly icon: IconName;
   readonly isPending?: boolean;
   readonly children: ReactNode;
 }) {
+  const { label, icon, isPending = false, children } = props;
   return (
     // in the page, so that its landmarks contain the entries
     <Menu position="bottom-end" withinPortal={false}>
@@ -87,17 +83,13 @@ export function MenuButton({
   );
 }
 
-export function ExportMenu({
-  files,
-  label = 'Export',
-  note,
-  children,
-}: {
+export function ExportMenu(props: {
   readonly label?: string;
   readonly note?: string | undefined;
   readonly children?: ReactNode;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
+  const { files, label = 'Export', note, children } = props;
   return (
     <MenuButton label={label} icon="download">
       {note !== undefined && <Menu.Label>{note}</Menu.Label>}

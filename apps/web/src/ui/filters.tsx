@@ -6,15 +6,12 @@ import { pointerName } from './pointer-of.ts';
 import { metaFilters } from './search-params.ts';
 
 /** The filters of a list, with a button that takes all of them away. */
-export function Clearable({
-  isFiltered,
-  onClear,
-  children,
-}: {
+export function Clearable(props: {
   readonly isFiltered: boolean;
   readonly onClear: () => void;
   readonly children: ReactNode;
 }) {
+  const { isFiltered, onClear, children } = props;
   const [clears, setClears] = useState(0);
   const clear = (): void => {
     // new fields: what was typed a moment ago does not come back
@@ -33,15 +30,7 @@ export function Clearable({
   );
 }
 
-export function ChosenFilter<Value extends string>({
-  label,
-  value,
-  values,
-  onChange,
-  width = 150,
-  isSearchable = false,
-  isWithin = false,
-}: {
+export function ChosenFilter<Value extends string>(props: {
   readonly label: string;
   readonly value: Value | undefined;
   /** With the text of each, where it is not the value itself. */
@@ -53,6 +42,7 @@ export function ChosenFilter<Value extends string>({
   /** Whether its list stays within a popover, which a click elsewhere closes. */
   readonly isWithin?: boolean;
 }) {
+  const { label, value, values, onChange, width = 150, isSearchable = false, isWithin = false } = props;
   return (
     <Select
       aria-label={label}
@@ -72,19 +62,14 @@ export function ChosenFilter<Value extends string>({
 const TYPING_MS = 300;
 
 /** A filter that takes effect shortly after its text was typed. */
-export function TypedFilter({
-  label,
-  value,
-  onChange,
-  isWide = false,
-  suggestions,
-}: {
+export function TypedFilter(props: {
   readonly label: string;
   readonly value: string | undefined;
   readonly onChange: (text: string | undefined) => void;
   readonly isWide?: boolean;
   readonly suggestions?: readonly string[];
 }) {
+  const { label, value, onChange, isWide = false, suggestions } = props;
   const [text, setText] = useState(value ?? '');
   const sent = useRef(value);
   const send = useDebouncedCallback((typed: string) => {
@@ -129,13 +114,11 @@ export const metaPills = (search: object): readonly StatedFilter[] =>
   metaFilters(search).map(([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`]);
 
 /** Filters in words, each with a button that takes it away. */
-export function FilterPills({
-  stated,
-  onRemove,
-}: {
+export function FilterPills(props: {
   readonly stated: readonly StatedFilter[];
   readonly onRemove: (name: string) => void;
 }) {
+  const { stated, onRemove } = props;
   return stated.map(([name, text]) => (
     <Pill
       key={name}

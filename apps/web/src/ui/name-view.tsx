@@ -3,13 +3,11 @@ import { Fields } from './form/fields.tsx';
 import { FormDialog } from './form/form-dialog.tsx';
 
 /** Asks for the name of a view. The form is loaded when it is needed. */
-export default function NameView({
-  onSave,
-  onClose,
-}: {
+export default function NameView(props: {
   readonly onSave: (name: string) => void;
   readonly onClose: () => void;
 }) {
+  const { onSave, onClose } = props;
   const form = useForm({ initialValues: { name: '' } });
   const name = form.values.name.trim();
   return (

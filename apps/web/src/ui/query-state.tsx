@@ -57,16 +57,13 @@ const MAX_PLACES = 20;
 
 type Place = NonNullable<Problem['errors']>[number];
 
-export function Places({
-  errors,
-  total,
-  known,
-}: {
+export function Places(props: {
   readonly errors: readonly Place[];
   readonly total: number;
   /** A message that is shown already. */
   readonly known?: string | undefined;
 }) {
+  const { errors, total, known } = props;
   if (errors.length === 0) return null;
   return (
     <>
@@ -90,10 +87,7 @@ export function Places({
 }
 
 /** What a query shows in place of its data, or above data that could not be read again: a placeholder, or its error. */
-export function QueryState({
-  query: { isPending, data, error, refetch },
-  rows,
-}: {
+export function QueryState(props: {
   readonly query: {
     readonly isPending: boolean;
     readonly data: unknown;
@@ -102,6 +96,8 @@ export function QueryState({
   };
   readonly rows?: number;
 }) {
+  const { rows } = props;
+  const { isPending, data, error, refetch } = props.query;
   // the banner says that, and the query is repeated when the service is back
   const isAwaited = useIsLost() && error instanceof ConnectionLost;
   if (isPending || (isAwaited && data === undefined)) return <PageSkeleton rows={rows} />;

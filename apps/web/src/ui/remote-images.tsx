@@ -5,18 +5,14 @@ import { SmallButton } from './buttons.tsx';
 import { textIn } from './pointer-of.ts';
 import { formatCountOf } from './text/formats.ts';
 
-export function RemoteImage({
-  address,
-  alt,
-  className,
-  children,
-}: {
+export function RemoteImage(props: {
   /** See `imageAddress`. */
   readonly address: string | undefined;
   readonly alt: string;
   readonly className: string;
   readonly children: ReactNode;
 }) {
+  const { address, alt, className, children } = props;
   const [failed, setFailed] = useState<string>();
   if (address === undefined || failed === address || !showsImages()) return children;
   return (

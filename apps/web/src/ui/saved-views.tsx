@@ -39,12 +39,11 @@ const statedBy = (address: RawSearch, isKept: (name: string) => boolean): RawSea
   Object.fromEntries(Object.entries(address).filter(([name, value]) => value !== undefined && isKept(name)));
 
 /** Filters, columns and order of a list under names, which this browser keeps. */
-export function SavedViews({
-  of,
-}: {
+export function SavedViews(props: {
   /** The list: each has views of its own. */
   readonly of: 'datasets' | 'runs' | 'results' | 'items';
 }) {
+  const { of } = props;
   const navigate = useNavigate();
   const notify = useNotify();
   const now = useRouterState({ select: ({ location }) => location.search as RawSearch });

@@ -20,15 +20,12 @@ export interface Window<Row> {
  * A list of any length in windows around what is visible, each of which is read from its place. A page may end early where
  * rows are large, so that a window takes several.
  */
-export function useWindows<Row>({
-  key: of,
-  size,
-  read,
-}: {
+export function useWindows<Row>(list: {
   readonly key: readonly unknown[];
   readonly size: number;
   readonly read: (page: PlacedPage, signal: AbortSignal) => Promise<Window<Row>>;
 }) {
+  const { key: of, size, read } = list;
   const queries = useQueryClient();
   const stated = JSON.stringify(of);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all

@@ -25,14 +25,7 @@ const FIELDS: readonly Field[] = [
 ];
 
 /** Names the dataset, sends the files with their progress, and compares the hash of the service with the expected one. */
-export function SendForm({
-  files,
-  mapping,
-  expectedHash,
-  missing = null,
-  isRefused = false,
-  convert,
-}: {
+export function SendForm(props: {
   readonly files: readonly File[];
   /** Column mapping of a table, as JSON text. */
   readonly mapping?: string | undefined;
@@ -43,6 +36,7 @@ export function SendForm({
   readonly isRefused?: boolean;
   readonly convert?: boolean;
 }) {
+  const { files, mapping, expectedHash, missing = null, isRefused = false, convert } = props;
   const form = useForm({ initialValues: { name: '', handle: '' } });
   const { name, handle } = form.values;
   const { start, cancel, status, sent, stored, error } = useUpload();
@@ -112,17 +106,13 @@ export function SendForm({
   );
 }
 
-export function Stored({
-  id,
-  title,
-  isWrong = false,
-  children,
-}: {
+export function Stored(props: {
   readonly id: string;
   readonly title: string;
   readonly isWrong?: boolean;
   readonly children: ReactNode;
 }) {
+  const { id, title, isWrong = false, children } = props;
   return (
     <Alert color={isWrong ? 'red' : 'teal'} role="status" title={title}>
       <Stack gap={6}>

@@ -56,18 +56,14 @@ export function TableUpload({ files }: { readonly files: readonly File[] }) {
   );
 }
 
-export function MappedTable({
-  files,
-  preview,
-  onMapping,
-  children,
-}: {
+export function MappedTable(props: {
   readonly files: readonly File[];
   readonly preview: UploadPreview;
   /** Receives the mapping as JSON text; null while the prompt is not mapped. */
   readonly onMapping: (mapping: string | null) => void;
   readonly children?: ReactNode;
 }) {
+  const { files, preview, onMapping, children } = props;
   const mapping = useMappingDraft(preview);
   const [shown, settled] = [mapping.shown, mapping.settled].map((one) => one && JSON.stringify(one));
   const mapped = useUploadPreview(files, settled ?? undefined);

@@ -87,13 +87,8 @@ function useInspection(file: File | undefined): Inspection | null {
   return inspection;
 }
 
-function ItemsUpload({
-  files,
-  inspection,
-}: {
-  readonly files: readonly File[];
-  readonly inspection: Inspection;
-}) {
+function ItemsUpload(props: { readonly files: readonly File[]; readonly inspection: Inspection }) {
+  const { files, inspection } = props;
   if (inspection.state === 'reading')
     return (
       <Text role="status">

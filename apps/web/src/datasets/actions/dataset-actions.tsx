@@ -22,14 +22,12 @@ const FORMATS = [
 ] as const;
 
 /** What can be done with a dataset as a whole; what the session's role may not do is not offered. */
-export function DatasetActions({
-  dataset,
-  isNewest,
-}: {
+export function DatasetActions(props: {
   readonly dataset: Dataset;
   /** Whether this version can be changed; another one is named in all that is done with it. */
   readonly isNewest: boolean;
 }) {
+  const { dataset, isNewest } = props;
   const [dialog, setDialog] = useState<'add' | 'edit' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
   const { section, type, tag, q } = datasetRoute.useSearch();
@@ -86,13 +84,9 @@ const FIELDS: readonly Field[] = [
   { name: 'notes', label: 'Notes', kind: 'lines' },
 ];
 
-function EditDataset({
-  dataset: { id, name, handle, description, notes },
-  onClose,
-}: {
-  readonly dataset: Dataset;
-  readonly onClose: () => void;
-}) {
+function EditDataset(props: { readonly dataset: Dataset; readonly onClose: () => void }) {
+  const { onClose } = props;
+  const { id, name, handle, description, notes } = props.dataset;
   const navigate = useNavigate();
   const saved = useSaved(['dataset'], ['datasets']);
   const form = useForm({

@@ -132,15 +132,12 @@ type Placed = Exclude<Difference, Changed>;
 
 const COLORS = { added: 'teal', removed: 'red', changed: 'brand' } as const;
 
-function ChangeCard({
-  difference,
-  from,
-  to,
-}: {
+function ChangeCard(props: {
   readonly difference: Difference;
   readonly from: VersionOf;
   readonly to: VersionOf;
 }) {
+  const { difference, from, to } = props;
   if (difference.change !== 'changed')
     return <PlacedCard difference={difference} of={difference.to === null ? from : to} />;
   return (

@@ -16,13 +16,11 @@ const TextFile = onDemand(
 );
 
 /** The files of an item: those that its dataset holds are shown, others are links, or images where this browser shows them. */
-export function AssetList({
-  assets,
-  datasetId,
-}: {
+export function AssetList(props: {
   readonly assets: readonly { name: string; entry: JsonObject }[];
   readonly datasetId: string | undefined;
 }) {
+  const { assets, datasetId } = props;
   if (assets.length === 0) return null;
   return (
     <Part order={3} title={assets.length === 1 ? 'File' : `Files (${assets.length})`}>
@@ -35,15 +33,12 @@ export function AssetList({
   );
 }
 
-function Asset({
-  name,
-  entry,
-  datasetId,
-}: {
+function Asset(props: {
   readonly name: string;
   readonly entry: JsonObject;
   readonly datasetId: string | undefined;
 }) {
+  const { name, entry, datasetId } = props;
   const type = textIn(entry, 'mime_type') ?? 'application/octet-stream';
   const url = ownUrl(entry, type, datasetId);
   const remote = url === undefined ? textIn(entry, 'url') : undefined;

@@ -104,15 +104,12 @@ const FILTERS: Readonly<Record<string, string>> = { answer: 'expected', tags: 't
 const MAX_BARS = 20;
 
 /** How often the values of a column are: a bar for each, which lists its items, or a histogram of many numbers. */
-function ValueBars({
-  label,
-  counts,
-  onChoose,
-}: {
+function ValueBars(props: {
   readonly label: string;
   readonly counts: ReadonlyMap<string, number>;
   readonly onChoose: (value: string) => void;
 }) {
+  const { label, counts, onChoose } = props;
   const numbers = [...counts].map(([text, count]) => [Number(text), count] as const);
   const isNumeric = counts.size > MAX_BARS && numbers.every(([value]) => Number.isFinite(value));
   const bars = isNumeric

@@ -18,18 +18,14 @@ import { ItemViewer } from './item-viewer.tsx';
 import { type Dataset, type ListedItem, positionIn, readItem } from './item-windows.ts';
 
 /** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
-export function ItemPane({
-  dataset,
-  item: chosen,
-  place,
-  isNewest,
-}: {
+export function ItemPane(props: {
   readonly dataset: Dataset;
   /** What the address names. */
   readonly item: string;
   readonly place: string;
   readonly isNewest: boolean;
 }) {
+  const { dataset, item: chosen, place, isNewest } = props;
   const canEdit = useCan('editor') && isNewest;
   const found = useQuery(itemQuery(dataset, place));
   const [edited, setEdited] = useState<{ readonly item: string; readonly listed: ListedItem }>();
@@ -74,13 +70,7 @@ export function ItemPane({
   );
 }
 
-function Changeable({
-  dataset,
-  listed,
-  isCurrent,
-  onEdit,
-  children,
-}: {
+function Changeable(props: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
   /** Whether the item belongs to the dataset, and is not shown only until that is read. */
@@ -88,6 +78,7 @@ function Changeable({
   readonly onEdit: () => void;
   readonly children: React.ReactNode;
 }) {
+  const { dataset, listed, isCurrent, onEdit, children } = props;
   const [isRemoving, setRemoving] = useState(false);
   useHotkeys([['e', () => isCurrent && onEdit()]]);
   const acts = [

@@ -16,13 +16,7 @@ import { Members, Messages, Tools } from './messages.tsx';
 const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets', 'tags'];
 
 /** One item: what the model is given, what is expected, its files, and its exact JSON. */
-export function ItemViewer({
-  item,
-  datasetId,
-  section,
-  orderIndex,
-  hash,
-}: {
+export function ItemViewer(props: {
   readonly item: JsonObject;
   /** Absent for an item that is not stored. */
   readonly datasetId?: string | undefined;
@@ -30,6 +24,7 @@ export function ItemViewer({
   readonly orderIndex?: number;
   readonly hash?: string;
 }) {
+  const { item, datasetId, section, orderIndex, hash } = props;
   const [view, setView] = useState('item');
   const id = getMember(item, 'id');
   const type = plainText(getMember(item, 'type'), 60) || 'freeform';
@@ -119,13 +114,8 @@ function ItemParts({ item, datasetId }: Parameters<typeof Question>[0]) {
 }
 
 /** What a model is asked: prompt or conversation, choices, and files. */
-export function Question({
-  item,
-  datasetId,
-}: {
-  readonly item: JsonObject;
-  readonly datasetId: string | undefined;
-}) {
+export function Question(props: { readonly item: JsonObject; readonly datasetId: string | undefined }) {
+  const { item, datasetId } = props;
   const system = inputOf(item, 'system_prompt');
   const prompt = inputOf(item, 'prompt');
   const messages = messagesOf(item);

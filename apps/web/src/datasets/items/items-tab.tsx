@@ -186,13 +186,8 @@ function useCellEdits(dataset: Dataset) {
   return { edits: isEditing ? edits : undefined, bar, toggle: () => (isEditing ? stop() : setEditing(true)) };
 }
 
-function ItemFiltersBar({
-  dataset,
-  overview,
-}: {
-  readonly dataset: Dataset;
-  readonly overview: Overview | undefined;
-}) {
+function ItemFiltersBar(props: { readonly dataset: Dataset; readonly overview: Overview | undefined }) {
+  const { dataset, overview } = props;
   const search = datasetRoute.useSearch();
   const changeSearch = useChangeDataset();
   const change = (changes: DatasetSearch): void =>

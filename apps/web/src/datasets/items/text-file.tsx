@@ -51,15 +51,8 @@ export default function TextFile({ url, type, name }: ShownFile) {
   );
 }
 
-function TextTable({
-  text,
-  name,
-  isWhole,
-}: {
-  readonly text: string;
-  readonly name: string;
-  readonly isWhole: boolean;
-}) {
+function TextTable(props: { readonly text: string; readonly name: string; readonly isWhole: boolean }) {
+  const { text, name, isWhole } = props;
   const { data } = Papa.parse<string[]>(text, { preview: MAX_ROWS + 2, skipEmptyLines: true });
   // the last row of a part may lack its end
   const [head = [], ...rows] = isWhole || data.length > MAX_ROWS + 1 ? data : data.slice(0, -1);

@@ -23,23 +23,18 @@ export const editItems = (dataset: Dataset, edits: Edits, message: string): Prom
   send('patch', '/datasets/{id}/items', onlyOn(dataset), { edits, message: message || null });
 
 /** A dialog that makes the next version of a dataset, with a message for its history. */
-export function ChangeDialog({
-  dataset,
-  message = '',
-  make,
-  position,
-  onChanged,
-  children,
-  ...dialog
-}: Omit<Parameters<typeof FormDialog>[0], 'submit' | 'showError'> & {
-  readonly dataset: Dataset;
-  /** What is proposed. */
-  readonly message?: string;
-  readonly make: (message: string) => Promise<Changed>;
-  /** Position of the item that is open afterwards; by default the same item stays. */
-  readonly position?: string | undefined;
-  readonly onChanged?: () => void;
-}) {
+export function ChangeDialog(
+  props: Omit<Parameters<typeof FormDialog>[0], 'submit' | 'showError'> & {
+    readonly dataset: Dataset;
+    /** What is proposed. */
+    readonly message?: string;
+    readonly make: (message: string) => Promise<Changed>;
+    /** Position of the item that is open afterwards; by default the same item stays. */
+    readonly position?: string | undefined;
+    readonly onChanged?: () => void;
+  },
+) {
+  const { dataset, message = '', make, position, onChanged, children, ...dialog } = props;
   const change = useChange();
   const form = useForm({ initialValues: { message } });
   const submit = async (): Promise<void> => {
@@ -59,14 +54,12 @@ export function ChangeDialog({
 }
 
 /** Why a change was refused; if another person changed the dataset, who it was, and how to continue. */
-export function ChangeError({
-  dataset,
-  error,
-}: {
+export function ChangeError(props: {
   /** As the page shows it. */
   readonly dataset: Dataset;
   readonly error: Error;
 }) {
+  const { dataset, error } = props;
   const isStale = error instanceof ApiProblem && error.problem.code === 'version_changed';
   return isStale ? <ChangedMeanwhile dataset={dataset} /> : <ErrorView error={error} />;
 }

@@ -103,15 +103,12 @@ function History({ newest }: { readonly newest: Dataset }) {
   );
 }
 
-function TwoVersions({
-  newest,
-  from,
-  to,
-}: {
+function TwoVersions(props: {
   readonly newest: Dataset;
   readonly from: string;
   readonly to: string | undefined;
 }) {
+  const { newest, from, to } = props;
   const change = useChangeDataset();
   const newestNumber = String(newest.version);
   return (
@@ -140,15 +137,13 @@ function TwoVersions({
   );
 }
 
-function DeleteVersion({
-  id,
-  version: { version, run_count },
-  onClose,
-}: {
+function DeleteVersion(props: {
   readonly id: string;
   readonly version: Version;
   readonly onClose: () => void;
 }) {
+  const { id, onClose } = props;
+  const { version, run_count } = props.version;
   const notify = useNotify();
   const refresh = useRefresh();
   const form = useForm({ initialValues: { withRuns: false } });
@@ -201,13 +196,7 @@ const SOURCES: Readonly<Record<Version['source'], string>> = {
 };
 
 /** The columns of the history. What the session may not do is absent. */
-function versionColumns({
-  newest: { id, version: newest },
-  versions,
-  acts,
-  onCompare,
-  onAct,
-}: {
+function versionColumns(of: {
   readonly newest: Dataset;
   /** Newest first. */
   readonly versions: readonly Version[];
@@ -215,6 +204,8 @@ function versionColumns({
   readonly onCompare: (from: number, to: number) => void;
   readonly onAct: (act: Act, version: Version) => void;
 }): readonly Column<Version>[] {
+  const { versions, acts, onCompare, onAct } = of;
+  const { id, version: newest } = of.newest;
   const before = new Map(versions.map(({ version }, at) => [version, versions[at + 1]?.version]));
   return [
     {

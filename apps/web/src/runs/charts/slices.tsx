@@ -48,18 +48,15 @@ export function sliceFilter(key: string, value: unknown): RunSearch | undefined 
 }
 
 /** The scores of a run by one key, the best first; each links to its results. */
-export function SliceBars({
-  run,
-  of: { value: by, label, scores },
-  scorer,
-  onChoose,
-}: {
+export function SliceBars(props: {
   readonly run: Run;
   readonly of: SliceKey;
   /** The scorer of the scores; the main one without it. */
   readonly scorer: string | undefined;
   readonly onChoose: (filters: RunSearch) => void;
 }) {
+  const { run, scorer, onChoose } = props;
+  const { value: by, label, scores } = props.of;
   const known = scorer === undefined && scores !== undefined ? groupScores(run.scores[scores]) : undefined;
   const { data, error } = useQuery({
     ...apiQuery(['slices', run.id, by, scorer, run.finished_at], '/runs/{id}/slices', {

@@ -66,16 +66,13 @@ interface Draft {
 }
 
 /** The form of a run. What it will do, and why it cannot start, is shown before it starts. */
-function NewRun({
-  draftKey,
-  initial,
-  onAgain,
-}: {
+function NewRun(props: {
   /** What a form that was left half filled is kept under, for the tab. */
   readonly draftKey: string;
   readonly initial: RunForm;
   readonly onAgain: () => void;
 }) {
+  const { draftKey, initial, onAgain } = props;
   const [kept, keep, forget] = useSessionStorage<Draft | null>({
     ...{ key: 'svc.run-draft', defaultValue: null, getInitialValueInEffect: false },
   });

@@ -96,19 +96,14 @@ async function readItem({ dataset_id: id, version }: NewRunBody, section: string
   return (data[0]?.item ?? null) as JsonObject | null;
 }
 
-export function Playground({
-  items,
-  onItems,
-  datasetId,
-  ids,
-  trial,
-}: {
+export function Playground(props: {
   readonly items: TrialItems;
   readonly onItems: (items: TrialItems) => void;
   readonly datasetId: string | null;
   readonly ids: readonly string[];
   readonly trial: ReturnType<typeof useTrial>;
 }) {
+  const { items, onItems, datasetId, ids, trial } = props;
   const { data: tried, error } = trial;
   const field = { size: 'xs', w: 240 } as const;
   const runs = useQuery({

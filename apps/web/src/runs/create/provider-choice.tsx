@@ -24,13 +24,11 @@ const PROVIDERS = [
   { value: 'echo', label: 'Echo', hint: 'Returns the prompt. A trial of a dataset or a deployment.' },
 ] as const;
 
-export function ProviderChoice({
-  form,
-  fields,
-}: {
+export function ProviderChoice(props: {
   readonly form: UseFormReturnType<RunForm>;
   readonly fields: readonly Field[];
 }) {
+  const { form, fields } = props;
   return (
     <Stack gap="xs" role="group" aria-label="Provider">
       <Text size="sm" fw={600}>
@@ -139,13 +137,11 @@ export const FURTHER_MODELS: Field = {
   description: 'Of the same provider. Press Enter after each.',
 };
 
-export function MatrixFields({
-  form,
-  models,
-}: {
+export function MatrixFields(props: {
   readonly form: UseFormReturnType<RunForm>;
   readonly models: readonly string[];
 }) {
+  const { form, models } = props;
   const { provider } = form.values.config;
   return (
     <Stack gap="sm">

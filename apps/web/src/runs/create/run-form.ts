@@ -127,11 +127,8 @@ export const formOf = ({
 });
 
 /** What is wrong with the texts of a form, by the path of its field. */
-export function problemsOf({
-  config: { judge, ...config },
-}: {
-  readonly config: TypedScoring | TypedConfig;
-}): FormErrors {
+export function problemsOf(form: { readonly config: TypedScoring | TypedConfig }): FormErrors {
+  const { judge, ...config } = form.config;
   const { provider } = config as Partial<TypedConfig>;
   return {
     ...(provider === undefined ? {} : textProblems(providerFields(provider.type), { provider })),

@@ -14,13 +14,11 @@ const IS_JUDGED: Field = {
   description: 'Items with criteria, a judge prompt, or the checker judge',
 };
 
-export function JudgeFields<Values extends { readonly config: TypedScoring }>({
-  form,
-  currency,
-}: {
+export function JudgeFields<Values extends { readonly config: TypedScoring }>(props: {
   readonly form: UseFormReturnType<Values>;
   readonly currency: string;
 }) {
+  const { form, currency } = props;
   const { judge } = form.values.config;
   const suggestions = useModelSuggestions('judge', judge);
   const fields = judge.isUsed ? suggesting(judgeFields(judge.type, currency), suggestions) : [];

@@ -22,15 +22,7 @@ import { MAX_RUNS, type NewRunBody } from './run-form.ts';
 const KNOWN_RUNS = 100;
 
 /** What tries and starts the runs of a form, at every place of it in view, and the plan of the first one. */
-export function StartPanel({
-  request,
-  requests,
-  failure,
-  marked,
-  start,
-  onTry,
-  isTrying,
-}: {
+export function StartPanel(props: {
   /** The first run after typing has paused; null while it is incomplete. */
   readonly request: NewRunBody | null;
   /** All runs, as the form is now. */
@@ -42,6 +34,7 @@ export function StartPanel({
   readonly onTry: () => void;
   readonly isTrying: boolean;
 }) {
+  const { request, requests, failure, marked, start, onTry, isTrying } = props;
   const plan = usePlan(request);
   const dataset_id = request?.dataset_id ?? '';
   const known = useQuery({ ...runsQuery({ dataset_id, limit: KNOWN_RUNS }), enabled: request !== null }).data;

@@ -27,15 +27,13 @@ const ROWS: readonly (readonly [verdict: Verdict, cells: readonly [right: Cell, 
 ];
 
 /** The four cells: how often each verdict of a person met each of the scorer or of another person. Each opens its results. */
-export function AgreementTable({
-  run,
-  found: { scorer, by, other, n, cells },
-  search,
-}: {
+export function AgreementTable(props: {
   readonly run: Run;
   readonly found: Agreed;
   readonly search: RunSearch;
 }) {
+  const { run, search } = props;
+  const { scorer, by, other, n, cells } = props.found;
   const judge = other ?? scorer ?? 'scorer';
   const person = by ?? 'people';
   const names: Readonly<Record<Cell, string>> = {
@@ -113,17 +111,13 @@ type Row = Agreed['data'][number];
 const PAGE = 50;
 
 /** The results that two people labelled as a cell says. */
-export function CellResults({
-  run,
-  by,
-  other,
-  cell,
-}: {
+export function CellResults(props: {
   readonly run: Run;
   readonly by: string | undefined;
   readonly other: string;
   readonly cell: Cell;
 }) {
+  const { run, by, other, cell } = props;
   const found = useInfiniteQuery({
     queryKey: ['labels', run.id, 'cell', { by, other, cell }],
     queryFn: ({ signal, pageParam }) => {

@@ -9,13 +9,8 @@ import { RESULTS, type RunSearch } from '../runs-search.ts';
 const SHOWN = 5;
 
 /** What went wrong in a run: wrong answers, outputs that could not be scored or were cut, and errors by what they report. */
-export function FailureGroups({
-  run,
-  onChoose,
-}: {
-  readonly run: Run;
-  readonly onChoose: (filters: RunSearch) => void;
-}) {
+export function FailureGroups(props: { readonly run: Run; readonly onChoose: (filters: RunSearch) => void }) {
+  const { run, onChoose } = props;
   const { failed, unscored } = run.counts;
   const groups = useQuery({
     ...apiQuery(['errors', run.id, failed], '/runs/{id}/errors', { path: { id: run.id } }),

@@ -37,12 +37,10 @@ const MAX_CELL = 120;
 export const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
 
 /** How an address names a result: by the hash of its item, or by its place where the item is gone. */
-export function resultKey({
-  item_hash,
-  section,
-  order_index,
-  repetition,
-}: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>): string {
+export function resultKey(
+  result: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>,
+): string {
+  const { item_hash, section, order_index, repetition } = result;
   const item = item_hash ?? `${section} ${order_index}`;
   return repetition === 1 ? item : `${item}.${repetition}`;
 }
@@ -57,11 +55,8 @@ export function outputTokensOf({ usage }: Pick<Result, 'usage'>): number | null 
 const READ = /^(?:Read (\S+) from|Picked ([^:]+):)/;
 
 /** The answer as the checker read it in the output; undefined if it does not say so, or took the output as it is. */
-export function readOf({
-  output,
-  explanation,
-  scored_by,
-}: Pick<Result, 'output' | 'explanation' | 'scored_by'>): string | undefined {
+export function readOf(result: Pick<Result, 'output' | 'explanation' | 'scored_by'>): string | undefined {
+  const { output, explanation, scored_by } = result;
   const [, number, choices] = (scored_by === 'checker' && READ.exec(explanation ?? '')) || [];
   const read = number ?? choices;
   return read === answerIn(output) ? undefined : read;

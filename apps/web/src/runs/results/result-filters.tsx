@@ -43,17 +43,13 @@ const LABELS = [
   { value: 'none', label: 'not labelled' },
 ] as const;
 
-export function ResultFilters({
-  run,
-  search,
-  pointers,
-  onChange,
-}: {
+export function ResultFilters(props: {
   readonly run: Run;
   readonly search: RunSearch;
   readonly pointers: readonly string[];
   readonly onChange: (changes: RunSearch) => void;
 }) {
+  const { run, search, pointers, onChange } = props;
   const [isOpen, setOpen] = useState(false);
   const stated = [
     ...Object.entries(FILTERS).flatMap(([name, text]) => {

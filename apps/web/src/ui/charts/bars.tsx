@@ -37,18 +37,14 @@ const NUMBERS: readonly Column<GroupScore>[] = [
 ];
 
 /** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
-export function ScoreBars({
-  title,
-  nameHeader = 'Group',
-  groups,
-  onChoose,
-}: {
+export function ScoreBars(props: {
   readonly title: string;
   /** What the names are of. */
   readonly nameHeader?: string;
   readonly groups: readonly GroupScore[];
   readonly onChoose?: (name: string) => void;
 }) {
+  const { title, nameHeader = 'Group', groups, onChoose } = props;
   if (groups.length === 0) return null;
   return (
     <>
@@ -94,15 +90,12 @@ export function groupScores(groups: Groups | undefined): readonly GroupScore[] {
 const MAX_COUNTS = 30;
 
 /** Counts by name, the largest first, as bars that lead to what was counted. */
-export function CountBars({
-  title,
-  counts,
-  onChoose,
-}: {
+export function CountBars(props: {
   readonly title: string;
   readonly counts: ReadonlyMap<string, number>;
   readonly onChoose: (name: string) => void;
 }) {
+  const { title, counts, onChoose } = props;
   if (counts.size === 0) return null;
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const most = sorted[0]?.[1] ?? 1;

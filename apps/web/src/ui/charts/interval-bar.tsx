@@ -32,16 +32,13 @@ const WIDTH = 160;
 const HEIGHT = 14;
 
 /** A difference of scores with its interval, on a scale around 0. Anything beyond the scale is not drawn. */
-export function IntervalBar({
-  value,
-  ci95,
-  scale,
-}: {
+export function IntervalBar(props: {
   readonly value: number;
   readonly ci95: readonly number[] | null;
   /** The difference at either end. */
   readonly scale: number;
 }) {
+  const { value, ci95, scale } = props;
   const [low = value, high = value] = ci95 ?? [];
   const at = (difference: number): number =>
     ((Math.min(scale, Math.max(-scale, difference)) / scale + 1) / 2) * WIDTH;
@@ -63,16 +60,13 @@ export function IntervalBar({
 }
 
 /** A bar from 0 to 1, with the interval as a line between two ends. What is beyond 0 and 1 is not drawn. */
-export function ScoreBar({
-  mean,
-  ci95,
-  width = '100%',
-}: {
+export function ScoreBar(props: {
   readonly mean: number;
   readonly ci95: readonly number[] | null;
   /** Pixels; by default all there are. */
   readonly width?: number | '100%';
 }) {
+  const { mean, ci95, width = '100%' } = props;
   const x = (score: number): string => `${100 * Math.min(1, Math.max(0, score))}%`;
   const interval = clampedInterval(ci95);
   const middle = HEIGHT / 2;
@@ -95,15 +89,12 @@ export function ScoreBar({
 const [LINE_WIDTH, LINE_HEIGHT] = [240, 36] as const;
 
 /** How a number has changed, as a line with its newest and its highest value. */
-export function Sparkline({
-  title,
-  values,
-  format,
-}: {
+export function Sparkline(props: {
   readonly title: string;
   readonly values: readonly number[];
   readonly format: (value: number) => string;
 }) {
+  const { title, values, format } = props;
   const most = Math.max(...values, 0);
   const step = LINE_WIDTH / Math.max(1, values.length - 1);
   const points = values

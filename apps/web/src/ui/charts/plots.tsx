@@ -18,15 +18,12 @@ import { AXIS, binsOf, COLORS, TOOLTIP } from './interval-bar.tsx';
 const HISTOGRAM_HEIGHT = 160;
 
 /** How values are distributed, with the same numbers as a table for screen readers. */
-export function Histogram({
-  title,
-  values,
-  format,
-}: {
+export function Histogram(props: {
   readonly title: string;
   readonly values: readonly number[];
   readonly format: (value: number) => string;
 }) {
+  const { title, values, format } = props;
   const bins = binsOf(values, format);
   if (bins.length === 0) return null;
   return (
@@ -74,17 +71,13 @@ interface ScatterPoint {
 }
 
 /** Scores from 0 to 1 against another number, with a line through some of them. What it shows is also a table next to it. */
-export function ScoreScatter({
-  label,
-  points,
-  line,
-  format,
-}: {
+export function ScoreScatter(props: {
   readonly label: string;
   readonly points: readonly ScatterPoint[];
   readonly line: readonly Pick<ScatterPoint, 'x' | 'score'>[];
   readonly format: (x: number) => string;
 }) {
+  const { label, points, line, format } = props;
   return (
     <div className="chart">
       <div aria-hidden="true">

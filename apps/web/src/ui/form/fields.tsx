@@ -62,14 +62,13 @@ export interface Field<Values = unknown> {
 }
 
 /** The fields of a form, described by a table. A field with an error says so below its input. */
-export function Fields<Values extends object>({
-  form,
-  fields,
-  ...rest
-}: {
-  readonly form: UseFormReturnType<Values>;
-  readonly fields: readonly Field<NoInfer<Values>>[];
-} & Pick<SimpleGridProps, 'cols'>) {
+export function Fields<Values extends object>(
+  props: {
+    readonly form: UseFormReturnType<Values>;
+    readonly fields: readonly Field<NoInfer<Values>>[];
+  } & Pick<SimpleGridProps, 'cols'>,
+) {
+  const { form, fields, ...rest } = props;
   const shown = fields.filter(({ isShown }) => isShown?.(form.values) ?? true);
   const rare = shown.filter(({ isRare }) => isRare);
   const grid = (some: typeof shown) => (
@@ -161,16 +160,13 @@ function FieldInput<Values extends object>({
 }
 
 /** Further fields below a button. They stay open while something in them is wrong. */
-export function More({
-  what,
-  isForced = false,
-  children,
-}: {
+export function More(props: {
   /** What there is more of, such as "fields". */
   readonly what: string;
   readonly isForced?: boolean;
   readonly children: ReactNode;
 }) {
+  const { what, isForced = false, children } = props;
   const [isWanted, { toggle }] = useDisclosure(false);
   const isOpen = isWanted || isForced;
   return (

@@ -58,11 +58,8 @@ export function FormBody({
   );
 }
 
-export function FormDialog({
-  title,
-  size,
-  ...body
-}: FormBodyProps & { readonly title: string } & Pick<ModalProps, 'size'>) {
+export function FormDialog(props: FormBodyProps & { readonly title: string } & Pick<ModalProps, 'size'>) {
+  const { title, size, ...body } = props;
   return (
     <Modal opened onClose={body.onClose} title={title} size={size ?? 'md'}>
       <FormBody {...body} />
@@ -118,19 +115,14 @@ export function LeaveDialog({
 }
 
 /** Asks for a name before something is deleted permanently, and then shows the list that it was in. */
-export function DeleteDialog({
-  what,
-  id,
-  name,
-  warning,
-  onClose,
-}: {
+export function DeleteDialog(props: {
   readonly what: 'dataset' | 'run';
   readonly id: string;
   readonly name: string;
   readonly warning: string;
   readonly onClose: () => void;
 }) {
+  const { what, id, name, warning, onClose } = props;
   const queries = useQueryClient();
   const navigate = useNavigate();
   const notify = useNotify();
@@ -161,13 +153,8 @@ export function DeleteDialog({
 }
 
 /** The buttons of a long form, which stay at the bottom of the window, and what is missing before they can be pressed. */
-export function ActionBar({
-  missing,
-  children,
-}: {
-  readonly missing: string | null;
-  readonly children: ReactNode;
-}) {
+export function ActionBar(props: { readonly missing: string | null; readonly children: ReactNode }) {
+  const { missing, children } = props;
   return (
     <Group className="action-bar" gap="sm">
       {children}

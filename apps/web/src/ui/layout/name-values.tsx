@@ -2,15 +2,14 @@ import { Card, SimpleGrid, Table, type TableProps, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Dimmed } from '../text/dimmed.ts';
 
-export function NameValues({
-  rows,
-  hasCounts = false,
-  ...rest
-}: Omit<TableProps, 'children'> & {
-  readonly rows: readonly (readonly [name: string, value: ReactNode])[];
-  /** Whether the values are counts, which end at the same edge. */
-  readonly hasCounts?: boolean;
-}) {
+export function NameValues(
+  props: Omit<TableProps, 'children'> & {
+    readonly rows: readonly (readonly [name: string, value: ReactNode])[];
+    /** Whether the values are counts, which end at the same edge. */
+    readonly hasCounts?: boolean;
+  },
+) {
+  const { rows, hasCounts = false, ...rest } = props;
   return (
     <Table w="auto" tabularNums {...rest}>
       <Table.Tbody>

@@ -14,13 +14,7 @@ const TextSwitch = onDemand(
 const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
 
 /** A page: its title, what can be done with the whole of it, and its content. */
-export function Page({
-  title,
-  subtitle,
-  actions,
-  isCompact = false,
-  children,
-}: {
+export function Page(props: {
   readonly title: string;
   readonly subtitle?: ReactNode;
   readonly actions?: ReactNode;
@@ -28,6 +22,7 @@ export function Page({
   readonly isCompact?: boolean;
   readonly children: ReactNode;
 }) {
+  const { title, subtitle, actions, isCompact = false, children } = props;
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · ${consoleName()}`;
@@ -67,15 +62,12 @@ export function Page({
 }
 
 /** The tabs of a page. Only the open one is in the page. */
-export function PageTabs<Key extends string>({
-  tabs,
-  open,
-  onOpen,
-}: {
+export function PageTabs<Key extends string>(props: {
   readonly tabs: readonly (readonly [key: Key, label: string, content: ReactNode])[];
   readonly open: Key;
   readonly onOpen: (key: Key) => void;
 }) {
+  const { tabs, open, onOpen } = props;
   return (
     <Tabs value={open} keepMounted={false} onChange={(key) => key !== null && onOpen(key as Key)}>
       <Tabs.List className="tabs-in-a-line">
@@ -100,18 +92,14 @@ const NavigatedContext = createContext<string | null>(null);
 export const NavigatedProvider = NavigatedContext.Provider;
 
 /** A titled part of a page, or with `order` 3 of what has a title itself; nothing without content. */
-export function Part({
-  title,
-  order = 2,
-  aside,
-  children,
-}: {
+export function Part(props: {
   readonly title: string;
   readonly order?: 2 | 3;
   /** Follows the title. */
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }) {
+  const { title, order = 2, aside, children } = props;
   if (children === false) return null;
   return (
     <Box component="section">
@@ -127,15 +115,12 @@ export function Part({
 }
 
 /** A part that is in the page once it is opened; none without what it is of. */
-export function Folded<Of>({
-  title,
-  of,
-  children,
-}: {
+export function Folded<Of>(props: {
   readonly title: string;
   readonly of: Of | null;
   readonly children: (of: Of) => ReactNode;
 }) {
+  const { title, of, children } = props;
   const [isOpen, setOpen] = useState(false);
   if (of === null || (Array.isArray(of) && of.length === 0)) return null;
   return (

@@ -11,14 +11,13 @@ import { formatCountOf } from '../text/formats.ts';
 import type { Window } from '../use-windows.ts';
 
 /** A table of a list of the API, and its pages by their cursors. Going back is going back in the history of the browser. */
-export function PagedTable<Row extends { readonly id: string }>({
-  query,
-  what,
-  ...table
-}: Pick<Parameters<typeof DataTable<Row>>[0], 'columns' | 'view' | 'onView' | 'onOpen' | 'empty'> & {
-  readonly query: UseQueryResult<Window<Row>>;
-  readonly what: string;
-}) {
+export function PagedTable<Row extends { readonly id: string }>(
+  props: Pick<Parameters<typeof DataTable<Row>>[0], 'columns' | 'view' | 'onView' | 'onOpen' | 'empty'> & {
+    readonly query: UseQueryResult<Window<Row>>;
+    readonly what: string;
+  },
+) {
+  const { query, what, ...table } = props;
   const { history } = useRouter();
   const navigate = useNavigate();
   const isFirst = useSearch({ strict: false }).cursor === undefined;
@@ -68,18 +67,18 @@ export const BackAndNext = ({
   </>
 );
 
-export function MoreButton({
-  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
-  children,
-  ...rest
-}: Pick<ButtonProps, 'size'> & {
-  readonly query: {
-    readonly hasNextPage: boolean;
-    readonly isFetchingNextPage: boolean;
-    readonly fetchNextPage: () => Promise<unknown>;
-  };
-  readonly children: ReactNode;
-}) {
+export function MoreButton(
+  props: Pick<ButtonProps, 'size'> & {
+    readonly query: {
+      readonly hasNextPage: boolean;
+      readonly isFetchingNextPage: boolean;
+      readonly fetchNextPage: () => Promise<unknown>;
+    };
+    readonly children: ReactNode;
+  },
+) {
+  const { query, children, ...rest } = props;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   if (!hasNextPage) return null;
   return (
     <Button

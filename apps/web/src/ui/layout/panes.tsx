@@ -7,13 +7,7 @@ import { Icon } from '../icons.tsx';
  * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the
  * list has all the room; where there is no room for both, the entry takes the place of the list.
  */
-export function Panes({
-  list,
-  entry,
-  isOpen,
-  onClose,
-  label,
-}: {
+export function Panes(props: {
   readonly list: ReactNode;
   readonly entry: ReactNode;
   readonly isOpen: boolean;
@@ -21,6 +15,7 @@ export function Panes({
   /** Names the entry for screen readers, such as "Item". */
   readonly label: string;
 }) {
+  const { list, entry, isOpen, onClose, label } = props;
   // in per cent of the width
   const [share, setShare] = useLocalStorage({ key: 'svc-list-share', defaultValue: 45 });
   const { ref, getHandleProps } = useSplitter({

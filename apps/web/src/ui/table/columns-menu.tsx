@@ -17,17 +17,13 @@ const [UP, DOWN] = [
 ];
 const STEP_BUTTON = { size: 24, variant: 'subtle', color: 'gray' } as const;
 
-export function ColumnsMenu({
-  columns,
-  defaults,
-  view,
-  onView,
-}: {
+export function ColumnsMenu(props: {
   readonly columns: readonly ViewColumn[];
   readonly defaults: readonly string[];
   readonly view: ColumnsView;
   readonly onView: (changes: ColumnsView) => void;
 }) {
+  const { columns, defaults, view, onView } = props;
   const { shown, widths } = readView(view, columns, defaults);
   const ordered = [
     ...shown.flatMap((key) => columns.filter((column) => column.key === key)),

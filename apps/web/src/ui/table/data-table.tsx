@@ -212,16 +212,13 @@ function ChooseAll({
   );
 }
 
-function Cells<Row>({
-  row,
-  index,
-  columns,
-}: {
+function Cells<Row>(props: {
   /** Undefined until it is read. */
   readonly row: Row | undefined;
   readonly index: number;
   readonly columns: readonly KeyedColumn<Row>[];
 }) {
+  const { row, index, columns } = props;
   return columns.map(({ key, cell, isNumber = false, wraps = false }) => (
     <td
       key={key}

@@ -13,15 +13,12 @@ const DRAG_FROM = 5;
  * The heading of a column: a click orders the rows by it. Where columns are chosen, a drag moves it to the place of
  * another, and a drag of its edge resizes it. The menu of columns does the same by keyboard.
  */
-export function Heading<Row>({
-  header,
-  column,
-  canMove,
-}: {
+export function Heading<Row>(props: {
   readonly header: HeaderOf<RowData>;
   readonly column: KeyedColumn<Row> | undefined;
   readonly canMove: boolean;
 }) {
+  const { header, column, canMove } = props;
   const sorted = header.column.getIsSorted();
   const canSort = header.column.getCanSort();
   const { label = '', note, isNumber = false, isLabelHidden = false } = column ?? {};
@@ -61,13 +58,9 @@ export function Heading<Row>({
   );
 }
 
-function Moved({
-  header: { column },
-  children,
-}: {
-  readonly header: HeaderOf<RowData>;
-  readonly children: React.ReactNode;
-}) {
+function Moved(props: { readonly header: HeaderOf<RowData>; readonly children: React.ReactNode }) {
+  const { children } = props;
+  const { column } = props.header;
   const hasMoved = useRef(false);
   const [movedBy, setMovedBy] = useState(0);
   const drag = useDrag<HTMLSpanElement>(

@@ -10,17 +10,14 @@ const FOLLOWING = { variant: 'subtle', color: 'gray', size: 'sm' } as const;
 const IN_CORNER = { variant: 'default', pos: 'absolute', top: 4, right: 4 } as const;
 
 /** A button that copies a text, also where a page that came over plain HTTP has no clipboard. */
-export function CopyAction({
-  text,
-  label,
-  isInCorner = false,
-}: {
+export function CopyAction(props: {
   /** What is copied, or what makes it. */
   readonly text: string | (() => Promise<string>);
   readonly label: string;
   /** Whether it lies on the upper end of what it copies; else it follows that. */
   readonly isInCorner?: boolean;
 }) {
+  const { text, label, isInCorner = false } = props;
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await copyText(typeof text === 'string' ? text : await text());
@@ -50,16 +47,13 @@ async function copyText(text: string): Promise<void> {
 }
 
 /** A hash, an id or a command that can be copied whole, though only its beginning may be shown. */
-export function CopyText({
-  text,
-  label,
-  length,
-}: {
+export function CopyText(props: {
   readonly text: string;
   readonly label: string;
   /** Characters that are shown; by default all of them. */
   readonly length?: number;
 }) {
+  const { text, label, length } = props;
   return (
     <Group gap={4} wrap="nowrap" display="inline-flex" maw="100%">
       <Code title={text} className="ellipsis">

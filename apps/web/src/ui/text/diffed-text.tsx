@@ -17,17 +17,13 @@ export function sharesWords(before: string, after: string): boolean {
   return shared >= MIN_SHARED * before.length;
 }
 
-export function DiffedText({
-  text,
-  before,
-  after,
-  side,
-}: {
+export function DiffedText(props: {
   readonly text: string;
   readonly before: string;
   readonly after: string;
   readonly side: 'added' | 'removed';
 }) {
+  const { text, before, after, side } = props;
   const pieces = useMemo(
     () => (before.length + after.length <= MAX_DIFFED ? diffWordsWithSpace(before, after) : null),
     [before, after],

@@ -30,13 +30,8 @@ const WAYS = [
 ] as const;
 
 /** Adds items to the end of a dataset: one by a form, or several as a table or as JSON Lines, pasted or from a file. */
-export function AppendItems({
-  dataset,
-  onClose,
-}: {
-  readonly dataset: Dataset;
-  readonly onClose: () => void;
-}) {
+export function AppendItems(props: { readonly dataset: Dataset; readonly onClose: () => void }) {
+  const { dataset, onClose } = props;
   const names = dataset.sections.map(({ name }) => name);
   const [way, setWay] = useState<(typeof WAYS)[number]['value']>('form');
   const [file, setFile] = useState<File | null>(null);
@@ -125,10 +120,8 @@ function itemOf({ id, prompt, answer, type, tags }: typeof EMPTY): JsonObject {
   };
 }
 
-function PreviewedTable({
-  files,
-  onMapping,
-}: Pick<Parameters<typeof MappedTable>[0], 'files' | 'onMapping'>) {
+function PreviewedTable(props: Pick<Parameters<typeof MappedTable>[0], 'files' | 'onMapping'>) {
+  const { files, onMapping } = props;
   const preview = useUploadPreview(files);
   if (preview.data === undefined) return <QueryState query={preview} rows={3} />;
   return <MappedTable files={files} preview={preview.data} onMapping={onMapping} />;

@@ -45,18 +45,14 @@ export async function changeItems(
   return await editItems(dataset, edits, message);
 }
 
-export function ChosenItems({
-  dataset,
-  chosen,
-  isNewest,
-  onDone,
-}: {
+export function ChosenItems(props: {
   readonly dataset: Dataset;
   /** As {@link itemKey} names them. */
   readonly chosen: readonly string[];
   readonly isNewest: boolean;
   readonly onDone: () => void;
 }) {
+  const { dataset, chosen, isNewest, onDone } = props;
   const [dialog, setDialog] = useState<'tag' | 'remove' | 'copy' | null>(null);
   const close = (): void => setDialog(null);
   const act = (name: 'tag' | 'remove' | 'copy', label: string) => (
@@ -85,17 +81,13 @@ export function ChosenItems({
   );
 }
 
-function TagItems({
-  dataset,
-  chosen,
-  onDone,
-  onClose,
-}: {
+function TagItems(props: {
   readonly dataset: Dataset;
   readonly chosen: readonly string[];
   readonly onDone: () => void;
   readonly onClose: () => void;
 }) {
+  const { dataset, chosen, onDone, onClose } = props;
   const form = useForm({ initialValues: { tags: [] as string[] } });
   const { tags } = form.values;
   const tagged = (item: JsonObject): JsonObject => ({
@@ -128,13 +120,7 @@ function TagItems({
   );
 }
 
-export function RemoveItems({
-  dataset,
-  items,
-  position,
-  onDone,
-  onClose,
-}: {
+export function RemoveItems(props: {
   readonly dataset: Dataset;
   readonly items: readonly Pick<ListedItem, 'item_hash' | 'section'>[];
   /** Where the item was that is open; the one that is there afterwards opens. */
@@ -142,6 +128,7 @@ export function RemoveItems({
   readonly onDone?: () => void;
   readonly onClose: () => void;
 }) {
+  const { dataset, items, position, onDone, onClose } = props;
   const [what, them] =
     items.length === 1 ? ['the item', 'it'] : [formatCountOf(items.length, 'item'), 'them'];
   const removed = items.map(({ item_hash, section }) => ({ item_hash, section, remove: true as const }));

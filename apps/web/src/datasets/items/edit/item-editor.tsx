@@ -25,15 +25,12 @@ import { inputOf, without } from '../item-reading.ts';
 import { type Dataset, type ListedItem, positionIn, type VersionOf } from '../item-windows.ts';
 
 /** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
-export function ItemEditor({
-  dataset,
-  listed,
-  onClose,
-}: {
+export function ItemEditor(props: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
   readonly onClose: () => void;
 }) {
+  const { dataset, listed, onClose } = props;
   const [opened] = useState(dataset);
   const change = useChange();
   const [item, setItem] = useState(listed.item as JsonObject);

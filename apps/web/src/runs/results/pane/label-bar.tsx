@@ -19,16 +19,13 @@ const MAX_NOTE = 10_000;
 const MAX_TYPES = 20;
 
 /** What people say of the output. The keys 1 and 0 say right and wrong, and again take that away. */
-export function LabelBar({
-  run,
-  result,
-  onNext,
-}: {
+export function LabelBar(props: {
   readonly run: Run;
   readonly result: ListedResult;
   /** Opens the next result; undefined if there is none. */
   readonly onNext: (() => void) | undefined;
 }) {
+  const { run, result, onNext } = props;
   const { name } = useSession();
   const canLabel = useCan('editor') && result.status !== 'failed';
   const others = result.labels.filter(({ by }) => !canLabel || by !== name);
@@ -68,12 +65,8 @@ export function LabelBar({
 export const verdictText = (verdict: Label['verdict'] | undefined): string =>
   verdict === 'pass' ? 'right' : verdict === 'fail' ? 'wrong' : 'no verdict';
 
-function OwnLabel({
-  run,
-  result,
-  own,
-  onNext,
-}: Parameters<typeof LabelBar>[0] & { readonly own: Label | undefined }) {
+function OwnLabel(props: Parameters<typeof LabelBar>[0] & { readonly own: Label | undefined }) {
+  const { run, result, own, onNext } = props;
   // what was said last, also before the service has stored it
   const [said, setSaid] = useState<Said>(own ?? NOTHING);
   const { verdict, types } = said;

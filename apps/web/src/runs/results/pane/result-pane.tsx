@@ -40,14 +40,7 @@ import { LabelBar } from './label-bar.tsx';
 import { SentRequest } from './sent-request.tsx';
 
 /** One result in the order of thought: first its question; what else there is is folded. Its labels stay at the foot. */
-export function ResultPane({
-  run,
-  result,
-  isBlind,
-  place,
-  onClose,
-  onStep,
-}: {
+export function ResultPane(props: {
   readonly run: Run;
   readonly result: ListedResult;
   /** Whether nothing is shown that would tell how the output was scored. */
@@ -58,6 +51,7 @@ export function ResultPane({
   /** Opens the result before or after it in the list; undefined if there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
+  const { run, result, isBlind, place, onClose, onStep } = props;
   const { item_hash, item_id, section, order_index, repetition } = result;
   const name = plainText((item_id ?? order_index) as JsonValue);
   const found = useQuery(
@@ -178,14 +172,12 @@ const STEPS = { previous: 'Previous result', next: 'Next result' } as const;
 const QUESTION_HEIGHT = 190;
 
 /** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
-export function ExpectedAndGot({
-  result,
-  item,
-}: {
+export function ExpectedAndGot(props: {
   readonly result: ListedResult;
   /** The whole item; null if it is absent: the expected answer is then the beginning in the list. */
   readonly item: JsonObject | null;
 }) {
+  const { result, item } = props;
   const expected = item === null ? result.expected || null : (getMember(item, 'answer') ?? null);
   const isCode = result.type === 'code';
   const got = gotOf(result) ?? null;

@@ -13,13 +13,12 @@ import { askedBy, type Run } from '../../queries.ts';
 import type { ListedResult } from '../listed-result.tsx';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
-export function SentRequest({
-  run,
-  result: { section, order_index, repetition },
-}: {
+export function SentRequest(props: {
   readonly run: Run;
   readonly result: Pick<ListedResult, 'section' | 'order_index' | 'repetition'>;
 }) {
+  const { run } = props;
+  const { section, order_index, repetition } = props.result;
   const provider = askedBy(run);
   const found = useQuery({
     queryKey: ['request', run.id, section, order_index, repetition],
