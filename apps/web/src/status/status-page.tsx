@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf, isRefusal } from '../api/api.ts';
 import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
-import { Sparkline } from '../ui/charts/interval-bar.tsx';
 import { Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
 import { ErrorView, QueryState } from '../ui/query-state.tsx';
@@ -13,7 +12,6 @@ import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { Installation, Limits, statusQuery } from './installation.tsx';
-import { parseMetrics, ratesOf, type Sample, sumOf, type Totals, totalsOf, withLook } from './rates.ts';
 
 const REFRESH_MS = 5000;
 
@@ -37,13 +35,11 @@ export default function StatusPage() {
     queryKey: ['metrics'],
     queryFn: async ({ signal }) => {
       const samples = parseMetrics(String(await dataOf(api.GET('/metrics', { parseAs: 'text', signal }))));
-      const atMs = performance.now();
-      const before = queries.getQueryData<{ readonly looks: readonly Totals[] }>(['metrics'])?.looks ?? [];
-      return { atMs, samples, looks: withLook(before, totalsOf(samples, atMs)) };
+      const now = totalsOf(samples, performance.now());
+      const before = queries.getQueryData<{ readonly now: Totals }>(['metrics'])?.now ?? now;
+      return { samples, now, before };
     },
     refetchInterval: REFRESH_MS,
-    // the history stays while other pages are shown
-    gcTime: Number.POSITIVE_INFINITY,
   });
   const isReady = readiness.data?.status === 'ok';
   const failures = new Set(Object.values(readiness.data?.checks ?? {}).flatMap(({ detail }) => detail ?? []));
@@ -85,12 +81,7 @@ export default function StatusPage() {
         ) : (
           <ErrorView error={metrics.error} onRetry={() => void metrics.refetch()} />
         ))}
-      {metrics.data !== undefined && (
-        <>
-          <RateCharts looks={metrics.data.looks} />
-          <StatusNumbers {...metrics.data} />
-        </>
-      )}
+      {metrics.data !== undefined && <StatusNumbers {...metrics.data} />}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         {status.data !== undefined && <Limits limits={status.data.limits} />}
         {canEdit && <Providers />}
@@ -123,34 +114,13 @@ const COLUMNS: readonly Column<Provider>[] = [
   texts('Models of earlier runs', ({ models }) => models.slice(0, 20).join(', ') || '–'),
 ];
 
-const CHARTS = [
-  ['requests', 'Requests'],
-  ['errors', 'Server errors'],
-  ['items', 'Imported items'],
-  ['providerCalls', 'Requests to models'],
-  ['results', 'Results of runs'],
-] as const;
-
-/** What happened per second since the console has been looking. */
-function RateCharts({ looks }: { readonly looks: readonly Totals[] }) {
-  return (
-    <Part title="Per second, since you first opened this page (one hour at most)">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="lg">
-        {CHARTS.map(([name, title]) => (
-          <Sparkline key={name} title={title} values={ratesOf(looks, name)} format={rateText} />
-        ))}
-      </SimpleGrid>
-    </Part>
-  );
-}
-
-const rateText = (rate: number): string => (rate >= 100 || rate === 0 ? rate.toFixed(0) : rate.toFixed(1));
-
 /** What the metrics of a process say: rates since the last look, and totals since its start. */
-function StatusNumbers(props: { readonly samples: readonly Sample[]; readonly looks: readonly Totals[] }) {
-  const { samples, looks } = props;
-  const now = looks.at(-1) ?? totalsOf(samples, 0);
-  const before = looks.at(-2) ?? now;
+function StatusNumbers(props: {
+  readonly samples: readonly Sample[];
+  readonly now: Totals;
+  readonly before: Totals;
+}) {
+  const { samples, now, before } = props;
   const requests = now.requests - before.requests;
   const elapsedS = (now.atMs - before.atMs) / 1000;
   const [startedAtS] = samples.flatMap(({ name, value }) =>
@@ -220,4 +190,41 @@ function countsOf(samples: readonly Sample[], name: string, label: string) {
         [value, formatCount(sumOf(samples, name, (labels) => (labels[label] ?? '') === value))] as const,
     );
   return rows.length > 0 && <NameValues w="100%" hasCounts verticalSpacing={3} rows={rows} />;
+}
+
+type Totals = ReturnType<typeof totalsOf>;
+
+export function totalsOf(samples: readonly Sample[], atMs: number) {
+  return {
+    atMs,
+    requests: sumOf(samples, 'svc_http_requests_total'),
+    errors: sumOf(samples, 'svc_http_requests_total', ({ status_code }) => /^5/.test(status_code ?? '')),
+    /** Of all responses. */
+    seconds: sumOf(samples, 'svc_http_request_duration_seconds_sum'),
+  };
+}
+
+/** One sample of the Prometheus text format. */
+type Sample = ReturnType<typeof parseMetrics>[number];
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{([^}]*)\})? (\S+)/;
+const LABEL = /(?<!\w)(\w{1,100})="((?:[^"\\]|\\.)*)"/g;
+
+/** Reads the samples of a page of metrics; comments and lines of another form are skipped. */
+export function parseMetrics(text: string) {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = LINE.exec(line) ?? [];
+    if (name === undefined || line.startsWith('#')) return [];
+    const pairs = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, text] as const);
+    return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }];
+  });
+}
+
+/** The sum of the samples of a metric whose labels pass. */
+function sumOf(
+  samples: readonly Sample[],
+  name: string,
+  matches: (labels: Sample['labels']) => boolean = () => true,
+): number {
+  return samples.reduce((sum, one) => (one.name === name && matches(one.labels) ? sum + one.value : sum), 0);
 }
