@@ -126,11 +126,7 @@ export class ErrorList {
     return this.#total;
   }
 
-  /**
-   * Adds an error that concerns one entry or a part of it, or all errors of an item.
-   *
-   * @throws the error, if it concerns the archive as a whole or is of another class
-   */
+  /** Adds an error that concerns one entry or a part of it, or all errors of an item. */
   add(error: unknown): void {
     if (!(error instanceof PackageError) || error.location.file === undefined) throw error;
     const { line, row } = error.location;

@@ -1,3 +1,5 @@
+import { checkNumber, withDefaults } from '@svc/jsonl-v23/internal';
+
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
@@ -55,26 +57,10 @@ export const FILE_CACHE_BYTES: number = 32 * MiB;
 /** Bytes of the directory. The names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
 
-/**
- * The limits with the defaults filled in.
- *
- * @throws TypeError, RangeError for a limit that is not a positive integer, or a positive number for the ratio
- */
+/** The limits with the defaults filled in. */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
-  const resolved = { ...DEFAULT_LIMITS } as Record<string, number>;
-  for (const name of Object.keys(limits)) {
-    const value: unknown = limits[name as keyof PackageLimits];
-    if (value === undefined) continue;
-    checkLimit(name, value);
-    resolved[name] = value;
+  for (const [name, value] of Object.entries(limits)) {
+    checkNumber(`limits.${name}`, value, { min: 1, fractions: name === 'maxExpansionRatio' });
   }
-  return resolved as unknown as PackageLimits;
-}
-
-function checkLimit(name: string, value: unknown): asserts value is number {
-  const isRatio = name === 'maxExpansionRatio';
-  if (typeof value === 'number' && value > 0 && (isRatio || Number.isSafeInteger(value))) return;
-  const problem = `limits.${name} must be a positive ${isRatio ? 'number' : 'integer'}, got`;
-  if (typeof value !== 'number') throw new TypeError(`${problem} a value of the type ${typeof value}.`);
-  throw new RangeError(`${problem} ${value}.`);
+  return withDefaults(DEFAULT_LIMITS, limits);
 }

@@ -3,7 +3,7 @@ import type { PackageLimits } from '../limits.ts';
 import { type Archive, openArchive } from '../package/open-archive.ts';
 import type { OpenOptions } from '../package/open-package.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
-import { type ByteSource, viewOf } from '../zip/byte-source.ts';
+import type { ByteSource } from '../zip/byte-source.ts';
 
 /** An archive in a file, which is read by position. */
 export interface FileSource extends ByteSource {
@@ -29,17 +29,9 @@ export async function openFileSource(path: string): Promise<FileSource> {
     let windowStart = 0;
     let lastEnd = 0;
     let isOpen = true;
-    /** The window of `view`, whose memory is used again. */
-    let viewed: Buffer = Buffer.alloc(0);
-    let viewedStart = 0;
-    let viewedEnd = 0;
-    let lastViewEnd = 0;
 
-    async function readAt(
-      start: number,
-      end: number,
-      bytes: Buffer = Buffer.allocUnsafeSlow(end - start),
-    ): Promise<Buffer> {
+    async function readAt(start: number, end: number): Promise<Buffer> {
+      const bytes = Buffer.allocUnsafeSlow(end - start);
       if (!isOpen) throw new Error('Cannot read the archive: it was closed.');
       let filled = 0;
       while (filled < end - start) {
@@ -61,17 +53,6 @@ export async function openFileSource(path: string): Promise<FileSource> {
         const found = await readAt(start, Math.max(end, Math.min(size, start + WINDOW_BYTES)));
         [window, windowStart] = [found, start];
         return found.subarray(0, end - start);
-      },
-      async view(start, end) {
-        const isNear = start >= lastViewEnd && start - lastViewEnd <= NEAR_BYTES && end - start <= NEAR_BYTES;
-        lastViewEnd = end;
-        if (!isOpen || start < viewedStart || end > viewedEnd) {
-          if (!isNear) return await readAt(start, end);
-          if (viewed.byteLength === 0) viewed = Buffer.allocUnsafeSlow(WINDOW_BYTES);
-          const found = await readAt(start, Math.max(end, Math.min(size, start + WINDOW_BYTES)), viewed);
-          [viewedStart, viewedEnd] = [start, start + found.byteLength];
-        }
-        return viewed.subarray(start - viewedStart, Math.min(end, viewedEnd) - viewedStart);
       },
       close: () => {
         isOpen = false;
@@ -132,6 +113,5 @@ function countedSource(source: ByteSource, onRead: OnRead): ByteSource {
   return {
     byteLength: source.byteLength,
     read: async (start, end) => count(await source.read(start, end)),
-    view: async (start, end) => count(await viewOf(source, start, end)),
   };
 }

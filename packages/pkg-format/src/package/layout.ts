@@ -88,12 +88,7 @@ function isSectionFile(path: string): boolean {
   );
 }
 
-/**
- * Sorts an archive's files by purpose.
- *
- * @throws PackageError `package_unsupported` for a `.jsonl` file deeper in `sections/`, which would be lost silently;
- *   `package_no_sections`
- */
+/** Sorts an archive's files by purpose. */
 export function packageLayout(files: ArchiveFiles): PackageLayout {
   const sectionFiles: string[] = [];
   const ignoredEntries: string[] = [];
@@ -151,9 +146,6 @@ export function isPackageManifest(manifest: JsonObject | null): manifest is Json
 /**
  * The names of sections in the order of their files. A manifest of this format keeps the name of a section whose file
  * needs another name; otherwise the section has the name of the file.
- *
- * @throws PackageError `package_missing_file` for a section that such a manifest lists and the archive lacks;
- *   `package_invalid_json` for a duplicate name, or one with control characters; `package_unsafe_entry` for such a file name
  */
 export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly string[]): string[] {
   const stated = new Map<string, string>();
@@ -188,11 +180,7 @@ function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-/**
- * Checks the name of a dataset, as a manifest has it.
- *
- * @throws PackageError `package_invalid_json`
- */
+/** Checks the name of a dataset, as a manifest has it. */
 export function checkDatasetName(name: unknown): asserts name is string {
   if (isDatasetName(name)) return;
   const found = typeof name === 'string' ? quote(name) : typeof name;
@@ -207,11 +195,7 @@ function isSectionName(name: unknown): name is string {
   return typeof name === 'string' && !/\p{Cc}/u.test(name);
 }
 
-/**
- * Checks the names of a dataset and its sections before they are written, as a reader checks them.
- *
- * @throws PackageError `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
- */
+/** Checks the names of a dataset and its sections before they are written, as a reader checks them. */
 export function checkNames({
   name,
   sections,

@@ -1,19 +1,12 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { type ByteSource, collectBytes } from '../zip/byte-source.ts';
 import { decodeUtf8, type ZipEntry } from '../zip/entry-name.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import {
-  ByteBudget,
-  entryCeiling,
-  type InflateZstd,
-  isSmallEntry,
-  type ReadEntryOptions,
-  readEntry,
-  readSmallEntry,
-} from '../zip/read-entry.ts';
+import { ByteBudget, entryCeiling, type InflateZstd, readEntry } from '../zip/read-entry.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 
 export interface ReadOptions {
@@ -49,7 +42,7 @@ export interface Archive {
    */
   readWhole(path: string, check?: ContentCheck): Promise<Uint8Array>;
   /** Parses a JSON file with an object; null if the archive does not contain it. */
-  readJsonObject(path: string): Promise<{ value: JsonObject; byteLength: number } | null>;
+  readJsonObject(path: string): Promise<JsonObject | null>;
   close(): Promise<void>;
 }
 
@@ -68,7 +61,7 @@ export async function openArchive(
 ): Promise<Archive> {
   try {
     const resolved = resolveLimits(limits);
-    const entries = await readDirectory(source, resolved, { allowsZstd: inflateZstd !== undefined });
+    const entries = await readDirectory(source, resolved, inflateZstd !== undefined);
     return archiveOver(source, archiveFiles(entries), resolved, close, inflateZstd);
   } catch (error) {
     await close();
@@ -90,9 +83,9 @@ function archiveOver(
   inflateZstd: InflateZstd | undefined,
 ): Archive {
   const budget = new ByteBudget(source.byteLength, limits);
-  const cache = new FileCache(FILE_CACHE_BYTES);
-  /** Small files that were read once: most are never read again, so only the second time puts them into the cache. */
-  const readOnce = new Set<string>();
+  /** Files that were read last, for other items that refer to them. */
+  const cache = new Map<string, Uint8Array>();
+  let cachedBytes = 0;
 
   function read(
     path: string,
@@ -106,24 +99,10 @@ function archiveOver(
     });
   }
 
-  /** Small files are read one after another. */
-  let reading: Promise<unknown> = Promise.resolve();
-  function readSmall(entry: ZipEntry, options: ReadEntryOptions): Promise<Uint8Array | null> {
-    const content = reading.then(() => readSmallEntry(source, entry, options));
-    reading = content.catch(() => undefined);
-    return content;
-  }
-
   async function contentOf(entry: ZipEntry, check: ContentCheck | undefined): Promise<Uint8Array> {
     const ceiling = entryCeiling(entry, limits, limits.maxAssetBytes);
     const options = { ceiling, budget, signal: undefined, isTransient: true, inflateZstd };
-    const small = isSmallEntry(entry) ? await readSmall(entry, options) : null;
-    if (small !== null) {
-      check?.add(small);
-      check?.end();
-      return small;
-    }
-    // A buffer of exactly this size; slices of the inflater's chunks would keep these in memory.
+    // A buffer of exactly this size; slices of larger ones would keep these in memory.
     const content = new Uint8Array(ceiling.bytes);
     let at = 0;
     for await (const chunk of readEntry(source, entry, options)) {
@@ -149,67 +128,29 @@ function archiveOver(
         return known;
       }
       const content = await contentOf(entry, check);
-      if (!isSmallEntry(entry) || readOnce.has(path)) cache.set(path, content);
-      else readOnce.add(path);
+      if (cachedBytes + content.byteLength > FILE_CACHE_BYTES) {
+        cache.clear();
+        cachedBytes = 0;
+      }
+      if (content.byteLength <= FILE_CACHE_BYTES) {
+        cache.set(path, content);
+        cachedBytes += content.byteLength;
+      }
       return content;
     },
     async readJsonObject(path) {
       if (!files.has(path)) return null;
       const bytes = await collectBytes(read(path, { maxBytes: limits.maxLineBytes }));
       const maxDepth = Math.max(1, limits.maxDepth - PROVENANCE_DEPTH);
-      return { value: parseJsonFile(bytes, path, maxDepth), byteLength: bytes.byteLength };
+      return parseJsonFile(bytes, path, maxDepth);
     },
     close,
   };
 }
 
-/** Keeps the most recently used files, up to a total of bytes. */
-class FileCache {
-  readonly #maxBytes: number;
-  /** The least recently used file first. */
-  readonly #contents = new Map<string, Uint8Array>();
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** The content of a file, if it is kept. */
-  get(path: string): Uint8Array | undefined {
-    const content = this.#contents.get(path);
-    if (content === undefined) return undefined;
-    this.#contents.delete(path);
-    this.#contents.set(path, content);
-    return content;
-  }
-
-  /** Adds a file, unless it is larger than the whole cache. */
-  set(path: string, content: Uint8Array): void {
-    if (content.byteLength > this.#maxBytes) return;
-    this.delete(path);
-    this.#contents.set(path, content);
-    this.#bytes += content.byteLength;
-    for (const oldest of this.#contents.keys()) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.delete(oldest);
-    }
-  }
-
-  delete(path: string): void {
-    const content = this.#contents.get(path);
-    if (content === undefined) return;
-    this.#contents.delete(path);
-    this.#bytes -= content.byteLength;
-  }
-}
-
-const LINE_FEED = 0x0a;
-
 /**
  * Parses a JSON file of the archive, which must contain an object. Keeps every digit of its numbers; accepts a byte order
  * mark.
- *
- * @throws PackageError `package_invalid_json` with line, column and JSON Pointer
  */
 export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number): JsonObject {
   const value = parseJsonFileValue(bytes, file, maxDepth);
@@ -220,8 +161,10 @@ export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number)
 
 function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
   const decoded = decodeUtf8(bytes);
-  if (decoded === null)
-    throw invalid(`${quote(file)} is not UTF-8.`, { file, line: firstUndecodableLine(bytes) });
+  if (decoded === null) {
+    const line = 1 + countLineFeeds(bytes.subarray(0, validUtf8Length(bytes)));
+    throw invalid(`${quote(file)} is not UTF-8.`, { file, line });
+  }
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
   try {
     return parseJson(text, { maxDepth, location: { file } });
@@ -233,16 +176,4 @@ function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): 
 
 function invalid(message: string, location: SourceLocation, cause?: unknown): PackageError {
   return new PackageError('package_invalid_json', message, { entry: location.file, location, cause });
-}
-
-/** A line feed is never part of a longer UTF-8 sequence, so each line can be decoded alone. */
-function firstUndecodableLine(bytes: Uint8Array): number {
-  let line = 1;
-  for (let start = 0; start <= bytes.length; line += 1) {
-    const end = bytes.indexOf(LINE_FEED, start);
-    const stop = end < 0 ? bytes.length : end;
-    if (decodeUtf8(bytes.subarray(start, stop)) === null) return line;
-    start = stop + 1;
-  }
-  return line;
 }

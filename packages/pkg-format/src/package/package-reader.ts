@@ -46,14 +46,17 @@ export interface FoundVersion {
   readonly versionHash: string;
 }
 
+/** How a file of a package is read. */
+export interface EntryOptions extends SignalOptions {
+  /** Bytes that it may have. */
+  readonly maxBytes?: number;
+}
+
 /** An open package. Dispose it (`await using`), or call `close()`, to close the file. */
 export interface PackageReader extends AsyncDisposable {
   /** As parsed, with every digit; null if absent. */
   readonly manifest: JsonObject | null;
   readonly meta: JsonObject | null;
-  /** Uncompressed sizes of the two files; 0 if absent. */
-  readonly manifestBytes: number;
-  readonly metaBytes: number;
   readonly sections: readonly PackageSection[];
   /** Names of the files that items may refer to, in `assets/` and `checkers/`. */
   readonly itemFiles: readonly string[];
@@ -77,7 +80,7 @@ export interface PackageReader extends AsyncDisposable {
    * @throws PackageError `package_missing_file`; while reading, `package_corrupt`, `package_limit`,
    *   `package_hash_mismatch`
    */
-  readEntry(path: string, options?: SignalOptions): AsyncIterable<Uint8Array>;
+  readEntry(path: string, options?: EntryOptions): AsyncIterable<Uint8Array>;
   /**
    * Reads the run that the package holds: `results.jsonl`, and if they exist `run_config.json` and `run` of the manifest.
    * Null without `results.jsonl`.
@@ -125,20 +128,16 @@ export async function readPackage(archive: Archive): Promise<PackageReader> {
   }
 }
 
-type JsonFile = { readonly value: JsonObject; readonly byteLength: number } | null;
-
 function createReader(
   archive: Archive,
   sectionFiles: readonly string[],
   ignoredEntries: readonly string[],
-  manifestFile: JsonFile,
-  metaFile: JsonFile,
+  manifest: JsonObject | null,
+  meta: JsonObject | null,
 ): PackageReader {
-  const manifest = manifestFile?.value ?? null;
   const name = isPackageManifest(manifest) ? getMember(manifest, 'name') : undefined;
   if (name !== undefined) checkDatasetName(name);
   const names = sectionNames(manifest, sectionFiles);
-  const meta = metaFile?.value ?? null;
   const unchecked = new Map(statedFiles(manifest, archive.files).map((stated) => [stated.path, stated]));
 
   /** The first complete read of a file also checks its checksum in the manifest. */
@@ -200,14 +199,19 @@ function createReader(
     return archivePath(archive, path) === null ? missingFileProblem(path) : null;
   }
 
-  const explain: PackageReader['explain'] = (error, file, { signal } = {}) =>
-    explainLineError(archive, error, file, signal);
+  const explain: PackageReader['explain'] = async (error, file, { signal } = {}) => {
+    if (!(error instanceof JsonlError) || LIMIT_CODES.has(error.code)) return toPackageError(error, file);
+    try {
+      for await (const _ of archive.read(file, { uncounted: true, signal }));
+    } catch (damage) {
+      return damage;
+    }
+    return toPackageError(error, file);
+  };
 
   return {
     manifest,
     meta,
-    manifestBytes: manifestFile?.byteLength ?? 0,
-    metaBytes: metaFile?.byteLength ?? 0,
     itemFiles: [...archive.files.keys()].filter(isItemFile),
     ignoredEntries,
     limits: archive.limits,
@@ -234,9 +238,9 @@ function createReader(
       }
     },
 
-    readEntry(path, { signal } = {}) {
+    readEntry(path, options = {}) {
       if (!archive.files.has(path)) throw missingFile(path);
-      return read(path, { signal });
+      return read(path, options);
     },
 
     async readRun(options) {
@@ -329,22 +333,6 @@ function mismatch(message: string, pointer: string, entry: string = MANIFEST_FIL
     entry,
     location: { file: MANIFEST_FILE, path: pointer },
   });
-}
-
-/** The error to report for an error of a line, see {@link PackageReader.explain}; converted with `toPackageError`. */
-async function explainLineError(
-  archive: Archive,
-  error: unknown,
-  file: string,
-  signal?: AbortSignal,
-): Promise<unknown> {
-  if (!(error instanceof JsonlError) || LIMIT_CODES.has(error.code)) return toPackageError(error, file);
-  try {
-    for await (const _ of archive.read(file, { uncounted: true, signal }));
-  } catch (damage) {
-    return damage;
-  }
-  return toPackageError(error, file);
 }
 
 /** Beyond a limit, nothing more is read. */

@@ -29,7 +29,6 @@ export interface SignalOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads lines of `results.jsonl`. */
 type ReadLines<R extends ResultKey> = (
   batch: LineBatch,
   options: ResultLineOptions,
@@ -73,9 +72,9 @@ export interface RunFiles {
   readonly manifest: JsonObject | null;
   readonly meta: JsonObject | null;
   readonly limits: PackageLimits;
+  explain(error: unknown, file: string, options?: SignalOptions): Promise<unknown>;
   has(path: string): boolean;
   read(path: string, options: ReadOptions): AsyncIterable<Uint8Array>;
-  explain(error: unknown, file: string, options?: SignalOptions): Promise<unknown>;
 }
 
 /** Bytes of `run_config.json`: as many as a request to create a run may have. */
@@ -126,11 +125,7 @@ export async function readPackageRun(files: RunFiles, { signal }: SignalOptions 
   }
 }
 
-/**
- * Compares the number of results with the manifest.
- *
- * @throws PackageError `package_hash_mismatch`
- */
+/** Compares the number of results with the manifest. */
 export function checkResultCount(manifest: JsonObject | null, count: number): void {
   if (!isPackageManifest(manifest)) return;
   const stated = getMember(memberObject(manifest, 'run') ?? {}, 'results');

@@ -1,5 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { compareUtf8, hasPrompt } from '@svc/jsonl-v23/internal';
 import { PackageError, toPackageError } from '../errors.ts';
 import { readLegacyItems } from '../legacy/legacy-items.ts';
 import { createReferenceResolver, isOtherFile } from '../legacy/legacy-sources.ts';
@@ -7,7 +6,7 @@ import { datasetPrompts, upgradeItem } from '../legacy/upgrade-item.ts';
 import type { PackageLimits } from '../limits.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { MANIFEST_FILE } from './layout.ts';
-import { type Archive, openArchive, type ReadOptions } from './open-archive.ts';
+import { type Archive, openArchive } from './open-archive.ts';
 
 /** A ZIP archive, and what it holds. */
 export interface RecognisedArchive {
@@ -49,8 +48,6 @@ const MAX_BYTES = 1024 * 1024;
 /**
  * Tells packages from older archives, Office documents and other files. An older archive is one that the converter
  * understands: the first item of a JSON file has a prompt when it is upgraded. Only the beginnings of files are read.
- *
- * @throws PackageError `package_corrupt`, `package_limit`, `package_unsupported`; errors of the source; the signal's reason
  */
 export async function archiveKind(archive: Archive, signal?: AbortSignal): Promise<ArchiveKind> {
   const paths = [...archive.files.keys()];
@@ -67,7 +64,7 @@ export async function archiveKind(archive: Archive, signal?: AbortSignal): Promi
 async function hasItems(archive: Archive, path: string, signal: AbortSignal | undefined): Promise<boolean> {
   const kind = /\.json$/i.test(path) ? 'json' : 'jsonl';
   const resolveReference = createReferenceResolver(archive.files);
-  const beginning = new ArchiveBeginning(archive);
+  const beginning = beginningOf(archive);
   try {
     for await (const { item, location } of readLegacyItems(beginning, path, kind, signal)) {
       if (item instanceof PackageError) return beginning.isCut && kind === 'jsonl';
@@ -91,32 +88,22 @@ async function hasItems(archive: Archive, path: string, signal: AbortSignal | un
 const DAMAGED: ReadonlySet<string> = new Set(['package_corrupt', 'package_unsupported']);
 
 /** An archive with no more than the beginning of a file. */
-class ArchiveBeginning {
-  readonly limits: Archive['limits'];
-  readonly #archive: Archive;
-  #left = MAX_BYTES;
-
-  constructor(archive: Archive) {
-    this.limits = archive.limits;
-    this.#archive = archive;
-  }
-
-  /** Whether there is more of the file. */
-  get isCut(): boolean {
-    return this.#left < 0;
-  }
-
-  async *read(path: string, options: ReadOptions = {}): AsyncGenerator<Uint8Array> {
-    for await (const chunk of this.#archive.read(path, { ...options, uncounted: true })) {
-      yield chunk.subarray(0, this.#left);
-      this.#left -= chunk.byteLength;
-      if (this.#left < 0) return;
-    }
-  }
-}
-
-function hasPrompt(item: JsonObject): boolean {
-  const inputs = getMember(item, 'inputs');
-  if (!isJsonObject(inputs)) return false;
-  return typeof getMember(inputs, 'prompt') === 'string' || Array.isArray(getMember(inputs, 'messages'));
+function beginningOf({
+  limits,
+  read,
+}: Archive): Pick<Archive, 'limits' | 'read'> & { readonly isCut: boolean } {
+  let left = MAX_BYTES;
+  return {
+    limits,
+    get isCut() {
+      return left < 0;
+    },
+    async *read(path, options) {
+      for await (const chunk of read(path, { ...options, uncounted: true })) {
+        yield chunk.subarray(0, left);
+        left -= chunk.byteLength;
+        if (left < 0) return;
+      }
+    },
+  };
 }

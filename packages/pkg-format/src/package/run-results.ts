@@ -14,7 +14,7 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageErrorOptions, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';
-import { compareNumbers, MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
+import { MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
 
 /** The result of one repetition of one item. */
 export interface PackageResult extends ResultValues {
@@ -25,7 +25,6 @@ export interface PackageResult extends ResultValues {
 /** What results refer to: the sections in order. */
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
 
-/** A result as its line states it. */
 type StatedResult = Omit<PackageResult, 'sectionOrderIndex'>;
 
 /** What places a result. */
@@ -116,8 +115,9 @@ export function createSectionFinder(
       );
     }
     const position = [found.orderIndex, orderIndex, repetition];
-    if (compareNumbers(position, previous) <= 0) {
-      const problem = compareNumbers(position, previous) === 0 ? 'occurs twice' : 'is not in item order';
+    const step = position.map((number, index) => number - (previous[index] ?? 0)).find((by) => by !== 0) ?? 0;
+    if (step <= 0) {
+      const problem = step === 0 ? 'occurs twice' : 'is not in item order';
       throw invalid(`The result of item ${orderIndex} of section ${quote(section)} ${problem}.`, location);
     }
     previous = position;
@@ -125,7 +125,6 @@ export function createSectionFinder(
   };
 }
 
-/** The fields that a package states. */
 const STATED = PUBLIC_RESULT_FIELDS.filter(({ isDerived = false }) => !isDerived) as readonly (ResultField & {
   readonly name: StatedName;
 })[];

@@ -34,7 +34,6 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
     : { code, message, provider_message: words };
 }
 
-/** Scorers of one run. */
 export const MAX_SCORERS = 16;
 /** A filter of lm-evaluation-harness follows a comma. */
 const SCORER_NAME = /^[\w.,-]{1,64}$/;
@@ -61,19 +60,9 @@ function isScore(value: JsonValue): boolean {
   );
 }
 
-/** Compares lists of equal length number by number. */
-export function compareNumbers(left: readonly number[], right: readonly number[]): number {
-  for (const [index, value] of left.entries()) {
-    const difference = value - (right[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const VERSION_HASH = /^[0-9a-f]{64}$/;
 
-/** How a member is read. */
 interface MemberReader {
   /** The value of the field; undefined for an invalid member. */
   readonly read: (member: JsonValue, field: Field) => unknown;

@@ -69,7 +69,6 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
  * read again.
  *
  * @param repeatedBytes that a reader returns again, of files with several references
- * @throws PackageError `package_limit` with the entry
  */
 export async function checkWritten(source: ByteSource, repeatedBytes: number): Promise<void> {
   const { maxTotalBytes } = DEFAULT_LIMITS;

@@ -1,4 +1,4 @@
-import { joinBytes, typeName } from '@svc/jsonl-v23/internal';
+import { joinBytes, typeName, untilAborted } from '@svc/jsonl-v23/internal';
 import { corruptArchive, type PackageError } from '../errors.ts';
 
 /** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */
@@ -6,11 +6,6 @@ export interface ByteSource {
   readonly byteLength: number;
   /** The bytes from `start` up to, not including, `end`. */
   read(start: number, end: number): Promise<Uint8Array>;
-  /**
-   * Like `read`, for small consecutive reads, if that can cost less: the bytes are valid until the next call, and only one
-   * call may be pending.
-   */
-  view?(start: number, end: number): Promise<Uint8Array>;
 }
 
 /** An archive in memory; reading copies nothing. */
@@ -30,11 +25,7 @@ export interface BlobLike {
 /** What an archive can be read from. */
 export type ArchiveInput = Uint8Array | ArrayBuffer | BlobLike | ByteSource;
 
-/**
- * The bytes of an archive in memory, in a `File` or `Blob` (only the needed ranges are read), or in a source.
- *
- * @throws TypeError for anything else
- */
+/** The bytes of an archive in memory, in a `File` or `Blob` (only the needed ranges are read), or in a source. */
 export function openSource(input: ArchiveInput): ByteSource {
   if (input instanceof Uint8Array) return bytesSource(input);
   if (input instanceof ArrayBuffer) return bytesSource(new Uint8Array(input));
@@ -97,11 +88,6 @@ export function chunkedSource(
   };
 }
 
-/** Bytes that are valid until the next call. */
-export function viewOf(source: ByteSource, start: number, end: number): Promise<Uint8Array> {
-  return source.view === undefined ? source.read(start, end) : source.view(start, end);
-}
-
 const READ_BYTES = 128 * 1024;
 
 /**
@@ -129,26 +115,9 @@ export function becameShorter(): PackageError {
   return corruptArchive('The archive became shorter while it was read.');
 }
 
-/** What `work` resolves to, or the signal's reason as soon as it aborts. */
-export function untilAborted<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work();
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
 /** Reads a source in windows, so that many small reads next to each other cost one. */
 export interface WindowedSource {
-  /**
-   * A view of exactly the bytes `start` to `end`.
-   *
-   * @throws PackageError `package_corrupt` if the archive is shorter
-   */
+  /** A view of exactly the bytes `start` to `end`. */
   view(start: number, end: number): Promise<DataView>;
 }
 
@@ -163,7 +132,7 @@ export function windowedSource(source: ByteSource): WindowedSource {
       if (start < windowStart || end > windowStart + window.byteLength) {
         if (start < 0 || end > source.byteLength) throw truncated(end);
         const windowEnd = Math.min(source.byteLength, Math.max(end, start + WINDOW_BYTES));
-        window = await viewOf(source, start, windowEnd);
+        window = await source.read(start, windowEnd);
         windowStart = start;
         if (window.byteLength < windowEnd - start) throw truncated(windowEnd);
       }

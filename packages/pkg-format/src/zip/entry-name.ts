@@ -37,8 +37,6 @@ export function escapeBytes(bytes: Uint8Array): string {
  * Checks the name of an entry and returns it without leading `./`, which some tools write. Names must mean the same to
  * every reader and stay inside the folder they are unpacked in: no absolute paths, drive letters, backslashes, NUL
  * characters, and no `..`, `.` or empty parts.
- *
- * @throws PackageError `package_unsafe_entry`
  */
 export function safeEntryName(rawName: string): string {
   const problem = nameProblem(rawName);

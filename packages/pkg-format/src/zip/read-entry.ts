@@ -1,10 +1,10 @@
+import { untilAborted } from '@svc/jsonl-v23/internal';
 import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError, type PackageError } from '../errors.ts';
 import { ARCHIVE_RATIO_FREE_BYTES, type PackageLimits, RATIO_FREE_BYTES } from '../limits.ts';
-import { type ByteSource, becameShorter, readRange, untilAborted, viewOf } from './byte-source.ts';
+import { type ByteSource, becameShorter, readRange } from './byte-source.ts';
 import type { ZipEntry } from './entry-name.ts';
 
-/** How an entry is read. */
 export interface ReadEntryOptions {
   readonly ceiling: EntryCeiling;
   /** Counted down; null if the bytes are only checked, not handed out. */
@@ -22,8 +22,6 @@ export type InflateZstd = (packed: AsyncIterable<Uint8Array>) => AsyncIterable<U
 /**
  * Reads the uncompressed bytes of an entry and checks them as they pass: no more of them than the ceiling and the budget
  * allow, and at the end the size and CRC-32 that the header states.
- *
- * @throws PackageError `package_limit`, `package_corrupt`; the signal's reason; errors of the source
  */
 export async function* readEntry(
   source: ByteSource,
@@ -72,35 +70,11 @@ const SMALL_BYTES = 128 * 1024;
 /** Stored entries up to this size are read in one piece. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Whether {@link readSmallEntry} reads an entry. */
-export function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
+/** Whether an entry is read in one piece. */
+function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
   if (method === 'zstd') return false;
   if (method === 'stored') return compressedSize <= PIECE_BYTES;
   return compressedSize > 0 && compressedSize <= SMALL_PACKED_BYTES && size <= SMALL_BYTES;
-}
-
-/**
- * Reads and checks an entry as {@link readEntry} does, in one piece: archives may have hundreds of thousands of these. Read
- * one after another: the source gives views of its memory.
- *
- * @returns its bytes in a buffer of about that size; null for deflated bytes that {@link readEntry} has to inflate
- * @throws as {@link readEntry}
- */
-export async function readSmallEntry(
-  source: ByteSource,
-  entry: ZipEntry,
-  options: ReadEntryOptions,
-): Promise<Uint8Array | null> {
-  const { dataStart, compressedSize } = entry;
-  const check = new EntryCheck(entry, options);
-  const packed =
-    compressedSize === 0 ? new Uint8Array() : await viewOf(source, dataStart, dataStart + compressedSize);
-  options.signal?.throwIfAborted();
-  const bytes = unpackSmall(packed, entry, check);
-  if (bytes === null) return null;
-  // The inflater cuts short buffers from larger ones. A view would keep all of a larger one in memory.
-  const isView = bytes === packed || bytes.buffer.byteLength > 2 * bytes.byteLength;
-  return isView ? new Uint8Array(bytes) : bytes;
 }
 
 /** The checked bytes of a small entry; null for deflated bytes that have to be inflated piece by piece. */
@@ -207,11 +181,7 @@ export class ByteBudget {
     return Math.min(this.#limits.maxTotalBytes - this.#givenBytes, this.#inflatableBytes(entry, position));
   }
 
-  /**
-   * Spends bytes of an entry, from a position in it.
-   *
-   * @throws PackageError `package_limit` if fewer remain: the same error each time, since it concerns the whole archive
-   */
+  /** Spends bytes of an entry, from a position in it. */
   spend(entry: string, position: number, byteLength: number): void {
     const { maxTotalBytes, maxExpansionRatio } = this.#limits;
     if (this.#givenBytes + byteLength > maxTotalBytes) {
