@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import yazl from 'yazl';
-import { dataDescriptor, directoryRecord, endRecords } from '../src/node/zip/zip-records.ts';
+import { dataDescriptor, directoryRecord, endRecords } from '../src/node/zip/archive-writer.ts';
 import { zipStream } from '../src/node/zip/zip-stream.ts';
 import { fileEntry, type PlannedEntry } from '../src/write/plan-package.ts';
 import { packagePlan } from '../src/write/prepare-package.ts';

@@ -1,6 +1,6 @@
 /** `@svc/pkg-format/node`: packages in files and streams, and the conversion of older archives. */
 export type { ConversionReport, ReportedChange } from '../legacy/upgrade-item.ts';
-export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './convert-legacy-file.ts';
+export { type ConvertOptions, convertLegacyFile, legacyOutputPath } from './convert-legacy.ts';
 export { type FileSource, openFileSource, openPackageFile } from './file-source.ts';
 export {
   type SealOptions,
@@ -18,4 +18,4 @@ export {
   writePackageFile,
   writePackageStream,
 } from './write-package-file.ts';
-export { type ZippedFile, zipFiles } from './zip/zip-files.ts';
+export { type ZippedFile, zipFiles } from './zip/zip-stream.ts';

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { createSectionHasher, type ItemInput, joinItem } from '@svc/jsonl-v23';
 import { createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
@@ -7,7 +7,7 @@ import { checkNames } from '../package/layout.ts';
 import { encodeValue, withSections } from '../write/dataset-from-items.ts';
 import { mayEmbedFiles } from '../write/embedded-files.ts';
 import type { ExportDataset, ExportSection } from '../write/export-dataset.ts';
-import { encodeText } from '../write/lines-to-bytes.ts';
+import { linesToBytes } from '../write/lines-to-bytes.ts';
 import type { TempDir } from './temp-dir.ts';
 
 /** A dataset whose items are read once. */
@@ -35,8 +35,6 @@ const PROGRESS_ITEMS = 500;
 /**
  * Reads the items of a dataset once, into temporary files from which it can be written as a package. Memory holds one item,
  * and some bytes for each item that embeds a file.
- *
- * @throws as `datasetFromItems`; errors of the items and of the file system; the signal's reason
  */
 export async function stageDataset(
   dataset: StreamedDataset,
@@ -73,7 +71,6 @@ interface LineRange {
  *
  * @param path of the temporary file
  * @param onItem is called after each item
- * @throws as `datasetFromItems`; errors of the source and the file system; the signal's reason
  */
 export async function stageSection(
   { name, items }: { readonly name: string; readonly items: AsyncIterable<ItemInput> | Iterable<ItemInput> },
@@ -81,54 +78,40 @@ export async function stageSection(
   { signal, onItem }: { readonly signal?: AbortSignal | undefined; readonly onItem: () => void },
 ): Promise<ExportSection> {
   const hasher = createSectionHasher(name);
-  const fileHash = createSha256();
+  const exported = createSha256();
   const embedding = new Map<number, LineRange>();
-  let fileBytes = 0;
+  let exportedBytes = 0;
   let itemCount = 0;
   let at = 0;
-  const staged = new TextBlock();
-  const exported = new TextBlock();
-  const file = await open(path, 'wx');
-  const hash = (bytes: Uint8Array): void => {
-    fileHash.update(bytes);
-    fileBytes += bytes.byteLength;
-  };
-  try {
+  async function* lines(): AsyncGenerator<[string]> {
     for await (const value of items) {
       signal?.throwIfAborted();
       const encoded = encodeValue(value, { file: name, row: itemCount });
       hasher.add(encoded.itemHash);
       const { payload, answer, checker, assets } = encoded;
-      const line = `${JSON.stringify([payload, answer, checker, assets])}\n`;
+      const line = JSON.stringify([payload, answer, checker, assets]);
       const bytes = Buffer.byteLength(line);
       if (mayEmbedFiles(encoded)) embedding.set(itemCount, { start: at, bytes });
-      else if (embedding.size === 0)
-        for (const piece of piecesOf(exported, `${joinItem(encoded)}\n`)) hash(piece);
-      for (const piece of piecesOf(staged, line)) await file.writeFile(piece);
-      at += bytes;
+      else if (embedding.size === 0) {
+        const text = `${joinItem(encoded)}\n`;
+        exported.update(text);
+        exportedBytes += Buffer.byteLength(text);
+      }
+      at += bytes + 1;
       itemCount += 1;
       onItem();
+      yield [line];
     }
-    hash(exported.take());
-    await file.writeFile(staged.take());
-  } finally {
-    await file.close();
   }
+  await writeFile(path, linesToBytes(lines()), { flag: 'wx' });
   return {
     name,
     itemCount,
     sectionHash: hasher.digest(),
-    exportFile: embedding.size === 0 ? { bytes: fileBytes, sha256: fileHash.digest() } : null,
+    exportFile: embedding.size === 0 ? { bytes: exportedBytes, sha256: exported.digest() } : null,
     items: (readSignal) => readStaged(path, readSignal),
     itemAt: (orderIndex) => readOne(path, embedding.get(orderIndex)),
   };
-}
-
-/** Adds a text to a block. Yields the bytes of earlier texts if it does not fit, and its own if no block can hold it. */
-function* piecesOf(block: TextBlock, text: string): Generator<Uint8Array> {
-  if (!block.hasRoomFor(text)) yield block.take();
-  if (block.hasRoomFor(text)) block.add(text);
-  else yield* encodeText(text);
 }
 
 async function* readStaged(path: string, signal?: AbortSignal): AsyncGenerator<ItemParts[]> {
@@ -161,31 +144,4 @@ async function readOne(path: string, range: LineRange | undefined): Promise<Item
 function toParts(line: string): ItemParts {
   const [payload, answer, checker, assets] = JSON.parse(line) as [string, ...(string | null)[]];
   return { payload, answer: answer ?? null, checker: checker ?? null, assets: assets ?? null };
-}
-
-const BLOCK_BYTES = 256 * 1024;
-/** Bytes of UTF-8 that a UTF-16 code unit may take. */
-const MAX_BYTES_PER_UNIT = 3;
-
-/** Collects texts as UTF-8 in one block of memory that is used again and again, so that no text outlives its item. */
-class TextBlock {
-  readonly #bytes: Buffer = Buffer.allocUnsafe(BLOCK_BYTES);
-  #usedBytes = 0;
-
-  /** Whether a text fits for certain. */
-  hasRoomFor(text: string): boolean {
-    return text.length * MAX_BYTES_PER_UNIT <= BLOCK_BYTES - this.#usedBytes;
-  }
-
-  /** Adds a text that fits. */
-  add(text: string): void {
-    this.#usedBytes += this.#bytes.write(text, this.#usedBytes);
-  }
-
-  /** The bytes so far, which are valid until the next `add`. */
-  take(): Uint8Array {
-    const bytes = this.#bytes.subarray(0, this.#usedBytes);
-    this.#usedBytes = 0;
-    return bytes;
-  }
 }

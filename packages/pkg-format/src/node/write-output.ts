@@ -6,7 +6,6 @@ import { createTempDir, type MakeRoom, type TempDir } from './temp-dir.ts';
  * Makes a file that appears at its path when it is complete. Until then a hidden folder next to it has the temporary files.
  *
  * @param write writes the file to a path in that folder
- * @throws errors of the file system, `EEXIST` if the file exists and `force` is not set; what `write` throws
  */
 export async function writeOutput<T>(
   target: string,
@@ -77,7 +76,6 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** The error for an output that exists. */
 export function fileExists(path: string): Error {
   return Object.assign(new Error(`${path} already exists.`), { code: 'EEXIST', syscall: 'link', path });
 }

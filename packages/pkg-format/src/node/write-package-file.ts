@@ -7,7 +7,6 @@ import { openFileSource } from './file-source.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
 import { createTempDir } from './temp-dir.ts';
 import { writeOutput, writeWhole } from './write-output.ts';
-import { createPack } from './zip/create-deflater.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteFileOptions {
@@ -51,7 +50,7 @@ export async function writePackageFile(
     let repeatedBytes = 0;
     const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
       const plan = await preparePackage(staged, {
-        ...{ run, pack: createPack(), signal: stopped },
+        ...{ run, signal: stopped },
         ...(generator && { generator }),
       });
       repeatedBytes = plan.repeatedBytes;
@@ -89,10 +88,7 @@ export function writePackageStream(
   options: WriteStreamOptions = {},
 ): AsyncGenerator<Uint8Array> {
   if (!isStored(dataset)) return writeStaged(dataset, options);
-  return zipStream(
-    (signal) => preparePackage(dataset, { ...options, pack: createPack(), signal }),
-    options.signal,
-  );
+  return zipStream((signal) => preparePackage(dataset, { ...options, signal }), options.signal);
 }
 
 /** Only a dataset that was read before knows its hash. */
@@ -105,8 +101,5 @@ async function* writeStaged(
 ): AsyncGenerator<Uint8Array> {
   await using tempDir = await createTempDir(tmpdir());
   const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
-  yield* zipStream(
-    (stopped) => preparePackage(staged, { ...options, pack: createPack(), signal: stopped }),
-    signal,
-  );
+  yield* zipStream((stopped) => preparePackage(staged, { ...options, signal: stopped }), signal);
 }

@@ -5,13 +5,12 @@ import {
   fileReferences,
   type ItemInput,
   JsonlError,
-  joinItem,
   parseItem,
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { checkItemSize, isDeeper } from '@svc/jsonl-v23/internal';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, toPackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
 import { checkNames } from '../package/layout.ts';
@@ -58,18 +57,19 @@ export function withSections(
   return { name, description, notes, schema: canonicalJson(schema), versionHash: hash, sections };
 }
 
-/**
- * Checks and encodes an item.
- *
- * @throws as `datasetFromItems`
- */
+/** Checks and encodes an item. */
 export function encodeValue(value: ItemInput, location: SourceLocation): EncodedItem {
   try {
     const item = parseItem(value, location);
     for (const { path, pointer } of fileReferences(item))
       throw missingFile(path, { ...location, path: pointer });
     const encoded = encodeItem(item);
-    checkLine(encoded, location);
+    // Refuses what no reader takes.
+    const { maxLineBytes, maxDepth } = DEFAULT_LIMITS;
+    checkItemSize(encoded.byteLength, 0, { maxItemBytes: maxLineBytes, location });
+    if (isDeeper(item, maxDepth)) {
+      throw new JsonlError('nesting_too_deep', `The value is nested more than ${maxDepth} levels deep`);
+    }
     return encoded;
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
@@ -77,36 +77,6 @@ export function encodeValue(value: ItemInput, location: SourceLocation): Encoded
     const located = new JsonlError(code, message, { ...error.location, ...location }, { cause: error });
     throw toPackageError(located, location.file ?? '');
   }
-}
-
-/** Refuses what no reader takes: an item that is too long, or too deep. */
-function checkLine(encoded: EncodedItem, location: SourceLocation): void {
-  const { maxLineBytes, maxDepth } = DEFAULT_LIMITS;
-  try {
-    checkItemSize(encoded.byteLength, 0, { maxItemBytes: maxLineBytes, location });
-    const { payload, answer, checker, assets } = encoded;
-    // Only an item with more brackets can be too deep, and few have so many: they are parsed.
-    if (bracketsOf([payload, answer, checker, assets], maxDepth) < maxDepth) return;
-    parseJson(joinItem(encoded), { maxDepth, location });
-  } catch (error) {
-    if (!(error instanceof JsonlError)) throw error;
-    // The error's line and column are in a text that the caller never saw.
-    const located = new JsonlError(error.code, error.message, location, { cause: error });
-    throw toPackageError(located, location.file ?? '');
-  }
-}
-
-/** Opening brackets in these texts, in strings too; at most `max`. */
-function bracketsOf(texts: readonly (string | null)[], max: number): number {
-  let count = 0;
-  for (const text of texts) {
-    if (text === null) continue;
-    for (const bracket of ['[', '{']) {
-      for (let at = text.indexOf(bracket); at !== -1 && count < max; at = text.indexOf(bracket, at + 1))
-        count += 1;
-    }
-  }
-  return count;
 }
 
 function sectionFromItems(name: string, items: Iterable<ItemInput>): ExportSection {

@@ -9,41 +9,31 @@ const PIECE_LENGTH = 64 * 1024;
 export async function* linesToBytes(
   batches: AsyncIterable<readonly (string | Uint8Array | AsyncIterable<string | Uint8Array>)[]>,
 ): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder();
-  let waiting: string[] = [];
-  let length = 0;
+  let waiting = '';
+  function* flush(): Generator<Uint8Array> {
+    if (waiting !== '') yield ENCODER.encode(waiting);
+    waiting = '';
+  }
   for await (const batch of batches) {
     for (const line of batch) {
-      if (line instanceof Uint8Array) {
-        if (length > 0) yield encoder.encode(waiting.join(''));
-        yield line;
-        waiting = [];
-        length = 0;
+      if (typeof line === 'string' && line.length <= PIECE_LENGTH) {
+        waiting += `${line}\n`;
+        if (waiting.length >= PIECE_LENGTH) yield* flush();
         continue;
       }
-      if (typeof line !== 'string' || line.length > PIECE_LENGTH) {
-        if (length > 0) yield encoder.encode(waiting.join(''));
+      yield* flush();
+      if (line instanceof Uint8Array) yield line;
+      else {
         if (typeof line === 'string') yield* interruptible(encodeText(line));
-        else {
-          for await (const piece of line) {
-            if (typeof piece === 'string') yield* encodeText(piece);
-            else yield piece;
-          }
-        }
-        waiting = ['\n'];
-        length = 1;
-        continue;
+        else for await (const piece of line) yield* typeof piece === 'string' ? encodeText(piece) : [piece];
+        waiting = '\n';
       }
-      waiting.push(line, '\n');
-      length += line.length + 1;
-      if (length < PIECE_LENGTH) continue;
-      yield encoder.encode(waiting.join(''));
-      waiting = [];
-      length = 0;
     }
   }
-  if (length > 0) yield encoder.encode(waiting.join(''));
+  yield* flush();
 }
+
+const ENCODER = new TextEncoder();
 
 /** Bytes between two turns of the event loop: some 10 ms of hashing. */
 const TURN_BYTES = 4 * 1024 * 1024;
@@ -67,11 +57,10 @@ export async function* interruptible(pieces: Iterable<Uint8Array>): AsyncGenerat
  * @example for (const piece of encodeText(text)) response.write(piece);
  */
 export function* encodeText(text: string): Generator<Uint8Array> {
-  const encoder = new TextEncoder();
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + PIECE_LENGTH, text.length);
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
-    yield encoder.encode(text.slice(start, end));
+    yield ENCODER.encode(text.slice(start, end));
     start = end;
   }
 }
@@ -83,22 +72,15 @@ const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xd
  * others, which would copy it.
  */
 export function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array> {
-  let waiting: string[] = [];
-  let length = 0;
+  let waiting = '';
   for (const piece of pieces) {
-    if (piece.length > PIECE_LENGTH) {
-      yield* encodeText(waiting.join(''));
-      yield* encodeText(piece);
-      waiting = [];
-      length = 0;
-      continue;
+    const isLong = piece.length > PIECE_LENGTH;
+    if (!isLong) waiting += piece;
+    if (isLong || waiting.length >= PIECE_LENGTH) {
+      yield* encodeText(waiting);
+      waiting = '';
     }
-    waiting.push(piece);
-    length += piece.length;
-    if (length < PIECE_LENGTH) continue;
-    yield* encodeText(waiting.join(''));
-    waiting = [];
-    length = 0;
+    if (isLong) yield* encodeText(piece);
   }
-  yield* encodeText(waiting.join(''));
+  yield* encodeText(waiting);
 }

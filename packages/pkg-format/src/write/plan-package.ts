@@ -16,6 +16,7 @@ import {
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
 import { foldName } from '../zip/entry-name.ts';
+import type { ExportDataset } from './export-dataset.ts';
 import type { FileDigest } from './scan-dataset.ts';
 
 /** A file of a package, its size and checksum. */
@@ -24,17 +25,10 @@ export interface NamedFile extends FileDigest {
 }
 
 /** The content of a package, with the size and checksum of all that is not in memory. */
-export interface PackageContent {
+export interface PackageContent
+  extends Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'> {
   /** The program that writes it; by default this library. */
   readonly generator: PackageGenerator | undefined;
-  readonly name: string;
-  readonly description: string | null;
-  readonly notes: string | null;
-  /** Canonical JSON text, which is written unchanged. */
-  readonly schema: string;
-  /** Lower-case hex. */
-  readonly versionHash: string;
-  /** In order. */
   readonly sections: readonly {
     name: string;
     itemCount: number;
@@ -97,12 +91,10 @@ export function planPackage(content: PackageContent): Iterable<PlannedEntry> {
   };
 }
 
-/** The paths of sections with these names. */
 export function sectionPaths(names: readonly string[]): string[] {
   return sectionFileNames(names).map((fileName) => `${SECTIONS_FOLDER}${fileName}`);
 }
 
-/** An entry whose text is known. */
 export function textEntry(path: string, text: string): PlannedEntry {
   return { path, compress: true, content: { text } };
 }

@@ -38,10 +38,8 @@ import {
   digestOf,
   exportLines,
   type FileDigest,
-  type Pack,
   type PackageFile,
   type PackedBytes,
-  type ScannedSection,
   scanDataset,
 } from './scan-dataset.ts';
 
@@ -51,11 +49,7 @@ export interface PackagePlan {
   readonly repeatedBytes: number;
   /** They can be read several times. */
   readonly entries: Iterable<PlannedEntry>;
-  /**
-   * Reads the bytes of one entry, or returns them directly if they are in memory.
-   *
-   * @throws PackageError `package_hash_mismatch`, at the end, if they differ from the manifest
-   */
+  /** Reads the bytes of one entry, or returns them directly if they are in memory. */
   bytesOf(entry: PlannedEntry): Uint8Array | AsyncIterable<Uint8Array>;
   /** The bytes of an entry whose checksum is known, as the archive holds them; null for any other. */
   packedOf(entry: PlannedEntry): PackedBytes | null;
@@ -74,8 +68,8 @@ interface Sources {
 export function packagePlan(
   entries: Iterable<PlannedEntry>,
   sources: Sources,
-  packed: ReadonlyMap<string, PackedBytes> = new Map(),
   repeatedBytes = 0,
+  packed: ReadonlyMap<string, PackedBytes> = new Map(),
 ): PackagePlan {
   return {
     entries,
@@ -94,39 +88,24 @@ export function packagePlan(
   };
 }
 
-/** Options of {@link preparePackage}. */
-interface PrepareOptions extends WriteOptions {
-  /** Keeps files that had to be read for their checksum; without it, they are read again. */
-  readonly pack?: Pack;
-}
-
-/**
- * Scans a dataset and run, and plans their package.
- *
- * @throws PackageError `package_no_sections`, `package_invalid_json` for a name; errors of the dataset's functions; the
- *   signal's reason
- */
-export async function preparePackage(dataset: ExportDataset, options: PrepareOptions): Promise<PackagePlan> {
-  const { run = null, generator, secrets = [], pack = keepNothing, signal } = options;
+/** Scans a dataset and run, and plans their package. */
+export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
+  const { run = null, generator, secrets = [], signal } = options;
   checkNames(dataset);
-  const scan = await scanDataset(dataset, { pack, signal });
+  const scan = await scanDataset(dataset, signal);
   const config = run && sanitiseRunConfig(run.config, secrets);
   const results = run && (await scanResults(run, config ?? {}, secrets, signal));
   const baseline = run?.baseline ?? null;
   const records = baseline && (await digestOf(linesToBytes(baseline.records(signal))));
-  const { name, description, notes, schema, versionHash, sections } = dataset;
+  const { sections } = dataset;
   const content: PackageContent = {
+    ...dataset,
     generator,
-    name,
-    description,
-    notes,
-    schema,
-    versionHash,
     sections: sections.map(({ name, itemCount, sectionHash }, index) => ({
       name,
       itemCount,
       sectionHash,
-      file: (scan.sections[index] as ScannedSection).digest,
+      file: scan.sections[index] as FileDigest,
     })),
     files: scan.files,
     run: run &&
@@ -137,14 +116,11 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
   };
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
-  const packed = new Map<string, PackedBytes>();
   if (run) sources.set(RESULTS_FILE, () => linesToBytes(linesOf(redactedResults(run, secrets, signal))));
   if (baseline) sources.set(BASELINE_RESULTS_FILE, () => linesToBytes(baseline.records(signal)));
   const paths = sectionPaths(sections.map(({ name }) => name));
   for (const [index, section] of sections.entries()) {
-    const kept = scan.sections[index]?.packed;
-    if (kept) packed.set(paths[index] ?? '', kept);
-    else sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
+    sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
   }
   const indexes = new Map(scan.files.map(({ path }, index) => [path, index]));
   return packagePlan(
@@ -155,14 +131,8 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
         return index === undefined ? sources.get(path) : () => fileBytes(dataset, scan.files, index, signal);
       },
     },
-    packed,
     scan.repeatedBytes,
   );
-}
-
-async function keepNothing(bytes: AsyncIterable<Uint8Array>): Promise<null> {
-  for await (const _ of bytes);
-  return null;
 }
 
 interface ResultsDigest extends FileDigest {
@@ -221,7 +191,6 @@ function fileBytes(
   return dataset.content(toContent(file), following, signal);
 }
 
-/** The next linked files from `start` on. */
 function* linkedFiles(files: readonly PackageFile[], start: number): Generator<LinkedContent> {
   for (const file of files.slice(start, start + READ_AHEAD_FILES)) {
     if (file.pointer === null) yield toContent(file);

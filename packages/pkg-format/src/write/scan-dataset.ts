@@ -14,16 +14,13 @@ export interface PackedBytes {
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** Reads bytes to their end, and keeps them deflated; null if it does not keep them. */
-export type Pack = (bytes: AsyncIterable<Uint8Array>) => Promise<PackedBytes | null>;
-
 /** An asset or checker file of a package, and the location of its content in an item. */
 export type PackageFile = Readonly<KnownFile>;
 
 /** What a writer must know of a dataset before it writes the first line of a package. */
 export interface DatasetScan {
-  /** In order. */
-  readonly sections: readonly ScannedSection[];
+  /** The files of the sections, in order. */
+  readonly sections: readonly FileDigest[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
   readonly files: readonly PackageFile[];
   /** Bytes that a reader returns again: the bytes of files, for each reference after the first. */
@@ -32,37 +29,24 @@ export interface DatasetScan {
   pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;
 }
 
-/** The file of a section. */
-export interface ScannedSection {
-  readonly digest: FileDigest;
-  /** Its bytes, if the scan has kept them. */
-  readonly packed: PackedBytes | null;
-}
-
 /** The key of content: the same bytes as an asset and as a checker are two files. */
 export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string {
   return `${folder}/${sha256}`;
 }
 
-/** How a dataset is scanned. */
-interface ScanOptions {
-  readonly pack: Pack;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Finds the digests and files of a dataset. Reads only sections whose digest was not noted when they were stored. It
  * hashes their lines with a guess of the paths of their files, and reads the few sections with a wrong guess again. Memory
- * holds one batch, what `pack` keeps, and some hundred bytes for each file.
+ * holds one batch, and some hundred bytes for each file.
  */
-export async function scanDataset(dataset: ExportDataset, options: ScanOptions): Promise<DatasetScan> {
+export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal): Promise<DatasetScan> {
   const found = { assets: new Map<string, KnownFile>(), checkers: new Map<string, KnownFile>() };
-  const sections: ScannedSection[] = [];
+  const sections: FileDigest[] = [];
   let repeatedBytes = 0;
   for (const [index, section] of dataset.sections.entries()) {
     if (section.exportFile) {
       const { bytes, sha256 } = section.exportFile;
-      sections.push({ digest: { bytes, sha256: toHex(sha256) }, packed: null });
+      sections.push({ bytes, sha256: toHex(sha256) });
       continue;
     }
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
@@ -75,7 +59,7 @@ export async function scanDataset(dataset: ExportDataset, options: ScanOptions):
       found[file.folder].set(first.sha256, first);
       return first.path;
     };
-    sections.push(await scanLines(section, noteFile, options));
+    sections.push(await digestOf(linesToBytes(exportLines(section, noteFile, signal))));
   }
 
   const files = [...found.assets.values(), ...found.checkers.values()];
@@ -90,23 +74,11 @@ export async function scanDataset(dataset: ExportDataset, options: ScanOptions):
   const pathOf: DatasetScan['pathOf'] = ({ folder, sha256 }) => found[folder].get(sha256)?.path;
   for (const index of misread) {
     const section = dataset.sections[index];
-    if (section) sections[index] = await scanLines(section, (file) => pathOf(file) ?? '', options);
+    const lines = section && exportLines(section, (file) => pathOf(file) ?? '', signal);
+    if (lines) sections[index] = await digestOf(linesToBytes(lines));
   }
   files.sort((a, b) => compareUtf8(a.path, b.path));
   return { sections, files, repeatedBytes, pathOf };
-}
-
-async function scanLines(
-  section: ExportSection,
-  pathFor: (file: EmbeddedFile, orderIndex: number) => string,
-  { pack, signal }: ScanOptions,
-): Promise<ScannedSection> {
-  const meter = new DigestMeter();
-  async function* measured(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) yield meter.add(chunk);
-  }
-  const packed = await pack(measured());
-  return { digest: meter.end(), packed };
 }
 
 /** Reads the lines of a section's file in batches: canonical items with their files moved out, without line feeds. */

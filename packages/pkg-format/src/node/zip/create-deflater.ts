@@ -1,8 +1,6 @@
 import { pipeline, Readable, Transform } from 'node:stream';
-import { finished } from 'node:stream/promises';
-import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import { constants, createDeflateRaw, deflateRawSync } from 'node:zlib';
 import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
-import type { Pack } from '../../write/scan-dataset.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -55,8 +53,34 @@ export function createDeflater(): Transform {
   return deflater;
 }
 
-/** Deflates bytes on another thread, as fast as the result is read. */
+/** Up to this size, deflating takes a millisecond: on another thread it would take longer. */
+const SMALL_BYTES = 32 * 1024;
+
+/** Deflates bytes as fast as the result is read, many bytes on another thread. */
 export async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  try {
+    const head: Uint8Array[] = [];
+    for (let byteLength = 0; byteLength <= SMALL_BYTES; ) {
+      const { done, value } = await iterator.next();
+      if (done === true) {
+        yield deflateRawSync(Buffer.concat(head), { level: DEFLATE_LEVEL });
+        return;
+      }
+      head.push(value);
+      byteLength += value.byteLength;
+    }
+    async function* all(): AsyncGenerator<Uint8Array> {
+      yield* head;
+      yield* { [Symbol.asyncIterator]: () => iterator };
+    }
+    yield* deflatedOnThread(all());
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* deflatedOnThread(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(bytes, { objectMode: false });
   const deflater = createDeflater();
   // The callback is required; the loop over the deflater gets the same errors.
@@ -76,46 +100,4 @@ function padding(byteLength: number): Buffer {
     Buffer.alloc(count * EMPTY_BLOCK.length, Buffer.from(EMPTY_BLOCK)),
     Buffer.from(LAST_EMPTY_BLOCK),
   ]);
-}
-
-/** Enough for some 40 MB of lines that embed files: 200,000 items with a file each. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-
-/** Keeps files deflated in memory, as long as all of them together are small. */
-export function createPack(): Pack {
-  let leftBytes = MAX_KEPT_BYTES;
-  return async (source) => {
-    const deflater = createDeflater();
-    const kept: Uint8Array[] = [];
-    const sum = { crc32: 0, bytes: 0 };
-    deflater.on('data', (piece: Buffer) => {
-      leftBytes -= piece.byteLength;
-      // A view would keep all of the deflater's buffer, and a small file needs little of it.
-      if (leftBytes >= 0) kept.push(Uint8Array.from(piece));
-    });
-    // finished() throws it.
-    deflater.on('error', () => undefined);
-    let writing = Promise.resolve();
-    try {
-      for await (const chunk of source) {
-        // A file without room is read to its end here, and again for the archive.
-        if (leftBytes < 0) continue;
-        sum.crc32 = crc32(chunk, sum.crc32);
-        sum.bytes += chunk.byteLength;
-        // A thread deflates one chunk while the next one is read.
-        await writing;
-        writing = new Promise((resolve) => deflater.write(chunk, () => resolve()));
-      }
-      await writing;
-      if (leftBytes < 0) return null;
-      await finished(deflater.end());
-      return leftBytes < 0 ? null : { ...sum, isDeflated: true, read: () => each(kept) };
-    } finally {
-      deflater.destroy();
-    }
-  };
-}
-
-async function* each(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
 }

@@ -1,9 +1,6 @@
-import { deflateRawSync } from 'node:zlib';
+import { abortable, untilAborted } from '@svc/jsonl-v23/internal';
 import { MANIFEST_FILE } from '../../package/layout.ts';
-import type { PlannedEntry } from '../../write/plan-package.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
-import { DEFLATE_LEVEL } from '../../write/write-package.ts';
-import { untilAborted } from '../../zip/byte-source.ts';
 import { ArchiveWriter, ByteSum } from './archive-writer.ts';
 import { deflated } from './create-deflater.ts';
 
@@ -37,14 +34,13 @@ export async function* zipStream(
       isFirst = false;
       const packed = packedOf(entry);
       const sum = new ByteSum();
-      const bytes = packed === null ? bytesOf(entry) : stoppable(packed.read(), signal);
+      const bytes = packed === null ? bytesOf(entry) : abortable(packed.read(), signal);
       if (bytes instanceof Uint8Array && !entry.compress) {
         // Most files of a package are small, and a stream for each would cost more than its bytes.
         archive.add(sum.add(bytes));
       } else {
-        const pieces = packed === null ? summed(piecesOf(bytes), sum, signal) : piecesOf(bytes);
-        const deflate = isSmall(entry) ? deflatedAtOnce : deflated;
-        for await (const piece of entry.compress && packed === null ? deflate(pieces) : pieces) {
+        const pieces = packed === null ? summed(abortable(piecesOf(bytes), signal), sum) : piecesOf(bytes);
+        for await (const piece of entry.compress && packed === null ? deflated(pieces) : pieces) {
           archive.add(piece);
           if (archive.isFull) yield archive.take();
         }
@@ -64,46 +60,28 @@ async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGe
   else yield* bytes;
 }
 
-/** Passes bytes on, and adds them up. @throws the signal's reason immediately, also while the source is silent */
-async function* summed(
-  source: AsyncIterable<Uint8Array>,
-  sum: ByteSum,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stoppable(source, signal)) yield sum.add(chunk);
+async function* summed(source: AsyncIterable<Uint8Array>, sum: ByteSum): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) yield sum.add(chunk);
 }
 
-/** Passes bytes on. @throws the signal's reason immediately, also while the source is silent */
-async function* stoppable(
-  source: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const iterator = source[Symbol.asyncIterator]();
-  let isOpen = true;
-  try {
-    for (;;) {
-      const { done, value } = await untilAborted(() => iterator.next(), signal);
-      if (done === true) {
-        isOpen = false;
-        return;
-      }
-      yield value;
+/** A file of an archive. */
+export interface ZippedFile {
+  readonly name: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Writes files as a ZIP archive, as fast as it is read. Holds one block, and the directory: 46 bytes and the name of each. */
+export async function* zipFiles(files: AsyncIterable<ZippedFile>): AsyncGenerator<Uint8Array> {
+  const archive = new ArchiveWriter();
+  for await (const { name, bytes } of files) {
+    const sum = new ByteSum();
+    archive.begin(name, true);
+    for await (const piece of deflated(summed(bytes, sum))) {
+      archive.add(piece);
+      if (archive.isFull) yield archive.take();
     }
-  } finally {
-    if (isOpen) await iterator.return?.();
+    archive.endEntry(sum);
+    if (archive.isFull) yield archive.take();
   }
-}
-
-/** Entries up to this size are deflated in a millisecond: on another thread it would take longer. */
-const SMALL_BYTES = 32 * 1024;
-
-function isSmall({ content }: PlannedEntry): boolean {
-  if ('text' in content) return content.text.length <= SMALL_BYTES;
-  return 'digest' in content && content.digest !== null && content.digest.bytes <= SMALL_BYTES;
-}
-
-async function* deflatedAtOnce(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of bytes) parts.push(part);
-  yield deflateRawSync(Buffer.concat(parts), { level: DEFLATE_LEVEL });
+  yield* archive.end();
 }

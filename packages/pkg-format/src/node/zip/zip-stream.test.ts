@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { type ZippedFile, zipFiles } from './zip-files.ts';
+import { type ZippedFile, zipFiles } from './zip-stream.ts';
 
 it('closes the file that it reads when it is left early', async () => {
   const closed: string[] = [];
