@@ -1,5 +1,11 @@
 /** `@svc/pkg-format`: reads and writes `.pkg.zip` archives in any runtime. */
-export { type CheckedPackage, type CheckedSection, checkPackage } from './check/inspect-package.ts';
+export {
+  type CheckedPackage,
+  type CheckedSection,
+  type CheckOptions,
+  checkPackage,
+  type PackageWatcher,
+} from './check/check-package.ts';
 export { PackageError, type PackageErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION, type PackageGenerator } from './package/layout.ts';

@@ -3,7 +3,6 @@
  * change in any minor release.
  */
 export { type CheckedLine, checkLines, type FileEnds } from './check/check-lines.ts';
-export { inspectPackage } from './check/inspect-package.ts';
 export { toPackageError } from './errors.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
 export { readPackage } from './package/package-reader.ts';

@@ -1,7 +1,7 @@
 import { PackageError } from '../errors.ts';
 import { RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
 import { parseJsonFile } from '../package/open-archive.ts';
-import type { PackageReader } from '../package/package-reader.ts';
+import type { EntryOptions, PackageReader } from '../package/package-reader.ts';
 import { checkResultCount } from '../package/package-run.ts';
 import { type CountedSections, createResultReader } from '../package/run-results.ts';
 import { collectBytes } from '../zip/byte-source.ts';
@@ -11,7 +11,6 @@ import { checkLines } from './check-lines.ts';
  * Checks the files of a run: that they are undamaged and JSON, and that each result refers to an item. Yields every error.
  *
  * @param sections null if some items are unknown, so that references cannot be checked
- * @throws the signal's reason
  */
 export async function* checkRun(
   pkg: PackageReader,
@@ -38,7 +37,7 @@ async function* checkResults(
   sections: CountedSections | null,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<unknown, void, undefined> {
-  const results = entryOf(pkg, RESULTS_FILE, signal);
+  const results = entryOf(pkg, RESULTS_FILE, { signal });
   if (results === null) return;
   const readResult = sections === null ? null : createResultReader(sections, pkg.limits);
   let count = 0;
@@ -64,9 +63,9 @@ function problemOf(check: () => unknown): unknown {
 }
 
 /** The bytes of a file of the package; null if it does not exist. */
-function entryOf(pkg: PackageReader, path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> | null {
+function entryOf(pkg: PackageReader, path: string, options: EntryOptions): AsyncIterable<Uint8Array> | null {
   try {
-    return pkg.readEntry(path, { signal });
+    return pkg.readEntry(path, options);
   } catch (error) {
     if (error instanceof PackageError && error.code === 'package_missing_file') return null;
     throw error;
@@ -74,23 +73,7 @@ function entryOf(pkg: PackageReader, path: string, signal?: AbortSignal): AsyncI
 }
 
 async function checkConfig(pkg: PackageReader, signal: AbortSignal | undefined): Promise<void> {
-  const config = entryOf(pkg, RUN_CONFIG_FILE, signal);
+  const config = entryOf(pkg, RUN_CONFIG_FILE, { signal, maxBytes: pkg.limits.maxLineBytes });
   if (config === null) return;
-  const bytes = await collectBytes(bounded(config, RUN_CONFIG_FILE, pkg.limits.maxLineBytes));
-  parseJsonFile(bytes, RUN_CONFIG_FILE, pkg.limits.maxDepth);
-}
-
-async function* bounded(
-  source: AsyncIterable<Uint8Array>,
-  file: string,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let length = 0;
-  for await (const chunk of source) {
-    length += chunk.byteLength;
-    if (length > maxBytes) {
-      throw new PackageError('package_limit', `${file} is longer than ${maxBytes} bytes.`, { entry: file });
-    }
-    yield chunk;
-  }
+  parseJsonFile(await collectBytes(config), RUN_CONFIG_FILE, pkg.limits.maxDepth);
 }

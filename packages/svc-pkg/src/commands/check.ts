@@ -2,8 +2,14 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import { type CheckedPackage, DEFAULT_LIMITS, PackageError, type PackageReader } from '@svc/pkg-format';
-import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
+import {
+  type CheckedPackage,
+  checkPackage,
+  DEFAULT_LIMITS,
+  PackageError,
+  type PackageReader,
+} from '@svc/pkg-format';
+import { checkLines, type FileEnds } from '@svc/pkg-format/internal';
 import { Diagnostics, Linter, MAX_PER_CODE } from '../check/check-style.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
@@ -87,7 +93,7 @@ async function checkFile(
     if (kind === 'lines') return await checkLinesFile(path, how);
     const openInput = kind === 'folder' ? openFolderAsArchive : openInputFile;
     await using opened = await openLocalPackage(cli, path, openInput);
-    const checked = await checkPackage(opened.pkg, how);
+    const checked = await readPackage(opened.pkg, how);
     // The results of a package with errors may refer to items that could not be read.
     const hasErrors = found.countOf('error') > 0;
     const run = hasErrors ? null : await readRunFacts(opened.pkg, checked.sections, cli.signal);
@@ -107,22 +113,18 @@ interface CheckOptions {
 }
 
 /** Reads a package to its end and reports what it finds, in the order of the package. */
-async function checkPackage(
+async function readPackage(
   pkg: PackageReader,
   { found, linter, signal }: CheckOptions,
 ): Promise<CheckedPackage> {
-  const events = inspectPackage(pkg, { signal });
+  const errors = checkPackage(pkg, { signal, watcher: linter ?? undefined });
   for (;;) {
-    const next = await events.next();
+    const next = await errors.next();
     if (next.done) {
       linter?.files(pkg.ignoredEntries, next.value.unusedFiles);
       return next.value;
     }
-    const event = next.value;
-    if (event.kind === 'section') linter?.begin(event.section.file);
-    else if (event.kind === 'line') linter?.line(event.line);
-    else if (event.kind === 'section_end') linter?.end(event.ends);
-    else found.error(event.error);
+    found.error(next.value);
   }
 }
 
@@ -130,18 +132,13 @@ async function checkPackage(
 async function checkLinesFile(path: string, { found, linter, signal }: CheckOptions): Promise<Checked> {
   linter?.begin(path);
   let itemCount = 0;
-  const lines = checkLines(createReadStream(path), { file: path, limits: DEFAULT_LIMITS, signal });
-  for (;;) {
-    const next = await lines.next();
-    if (next.done) {
-      linter?.end(next.value);
-      return { sections: [], itemCount, versionHash: null, run: null };
-    }
-    const { errors, item } = next.value;
-    if (item !== null) itemCount += 1;
-    for (const error of errors) found.error(error);
-    linter?.line(next.value);
+  const options = { file: path, limits: DEFAULT_LIMITS, signal, onEnd: (ends: FileEnds) => linter?.end(ends) };
+  for await (const line of checkLines(createReadStream(path), options)) {
+    if (line.item !== null) itemCount += 1;
+    for (const error of line.errors) found.error(error);
+    linter?.line(line);
   }
+  return { sections: [], itemCount, versionHash: null, run: null };
 }
 
 function reportText(

@@ -37,39 +37,51 @@ export interface CheckedPackage {
   readonly unusedFiles: readonly string[];
 }
 
-/** What is read, in the order of the package. */
-export type PackageEvent =
-  | { readonly kind: 'section'; readonly section: PackageSection }
-  | { readonly kind: 'line'; readonly line: CheckedLine }
-  | { readonly kind: 'section_end'; readonly ends: FileEnds }
-  | { readonly kind: 'error'; readonly error: PackageError };
+/** Sees what is read, in the order of the package. */
+export interface PackageWatcher {
+  begin(file: string): void;
+  line(line: CheckedLine): void;
+  end(ends: FileEnds): void;
+}
+
+export interface CheckOptions extends SignalOptions {
+  /** Sees the sections and their lines, for checks of your own. */
+  readonly watcher?: PackageWatcher | undefined;
+}
 
 /**
  * Reads everything that an import reads, and the files of a run, and yields every error: invalid lines, missing and
- * damaged files, and differences from the manifest. Memory is bounded as for an import.
+ * damaged files, and differences from the manifest. Unlike reading, it continues after an error. Memory holds one item with
+ * its files.
  *
+ * @returns what could be read, with the version hash if there was no error
  * @throws errors of the file system, and the signal's reason
+ * @example
+ * const checking = checkPackage(pkg);
+ * let next = await checking.next();
+ * for (; !next.done; next = await checking.next()) console.log(formatLocation(next.value.location), next.value.message);
+ * console.log(next.value.versionHash);
  */
-export async function* inspectPackage(
+export async function* checkPackage(
   pkg: PackageReader,
-  options: SignalOptions = {},
-): AsyncGenerator<PackageEvent, CheckedPackage, undefined> {
+  options: CheckOptions = {},
+): AsyncGenerator<PackageError, CheckedPackage, undefined> {
   const { signal } = options;
   const errors = new NewErrors();
   const usedFiles = new Set<string>();
   const sections: CheckedSection[] = [];
   for (const section of pkg.sections) {
-    sections.push(yield* inspectSection(pkg, section, signal, usedFiles, errors));
+    sections.push(yield* checkSection(pkg, section, options, usedFiles, errors));
   }
   // After an error, items are missing that results may refer to.
   for await (const error of checkRun(pkg, errors.count === 0 ? sections : null, signal)) {
-    yield* errors.events(error);
+    yield* errors.ifNew(error);
   }
   const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
   // After an error the version hash is unknown; the files can still be compared with the manifest.
   const found =
     errors.count === 0 ? { sections, versionHash: hash } : { sections: [], versionHash: manifestHash(pkg) };
-  for await (const error of pkg.mismatches(found, { signal })) yield* errors.events(error);
+  for await (const error of pkg.mismatches(found, { signal })) yield* errors.ifNew(error);
   const isWhole = errors.count === 0;
   return {
     sections,
@@ -87,7 +99,7 @@ class NewErrors {
   readonly #limits = new WeakSet<PackageError>();
 
   /** @throws an error of another class */
-  *events(error: unknown): Generator<PackageEvent, void, undefined> {
+  *ifNew(error: unknown): Generator<PackageError, void, undefined> {
     if (!(error instanceof PackageError)) throw error;
     if (error.code === 'package_limit') {
       // A limit of the whole archive is one error, whichever items exceed it.
@@ -102,43 +114,36 @@ class NewErrors {
       this.#damagedFiles.add(key);
     }
     this.count += 1;
-    yield { kind: 'error', error };
+    yield error;
   }
 }
 
-async function* inspectSection(
+async function* checkSection(
   pkg: PackageReader,
   section: PackageSection,
-  signal: AbortSignal | undefined,
+  { signal, watcher }: CheckOptions,
   usedFiles: Set<string>,
   errors: NewErrors,
-): AsyncGenerator<PackageEvent, CheckedSection, undefined> {
+): AsyncGenerator<PackageError, CheckedSection, undefined> {
   const { name, file, orderIndex } = section;
   const hasher = createSectionHasher(name);
   let itemCount = 0;
-  yield { kind: 'section', section };
-  const lines = checkLines(section.bytes({ signal }), { file, limits: pkg.limits, signal });
+  watcher?.begin(file);
+  const options = { file, limits: pkg.limits, signal, onEnd: (ends: FileEnds) => watcher?.end(ends) };
   try {
-    for (let next = await lines.next(); ; next = await lines.next()) {
-      if (next.done) {
-        yield { kind: 'section_end', ends: next.value };
-        break;
-      }
-      const { location, item } = next.value;
-      for (const error of next.value.errors) yield* errors.events(error);
-      if (item !== null) {
+    for await (const line of checkLines(section.bytes({ signal }), options)) {
+      for (const error of line.errors) yield* errors.ifNew(error);
+      if (line.item !== null) {
         itemCount += 1;
-        const { itemHash, problems } = await hashItem(pkg, item, location, usedFiles);
-        for (const problem of problems) yield* errors.events(problem);
+        const { itemHash, problems } = await hashItem(pkg, line.item, line.location, usedFiles);
+        for (const problem of problems) yield* errors.ifNew(problem);
         if (itemHash !== null) hasher.add(itemHash);
       }
-      yield { kind: 'line', line: next.value };
+      watcher?.line(line);
     }
   } catch (error) {
     signal?.throwIfAborted();
-    yield* errors.events(toPackageError(error, file));
-  } finally {
-    await lines.return({ hasByteOrderMark: false, endsWithLineFeed: true });
+    yield* errors.ifNew(toPackageError(error, file));
   }
   return { name, file, orderIndex, itemCount, sectionHash: hasher.digest() };
 }
@@ -179,33 +184,4 @@ async function hashItem(
 function manifestHash({ manifest }: PackageReader): string {
   const hash = manifest === null ? undefined : getMember(manifest, 'version_hash');
   return typeof hash === 'string' ? hash.toLowerCase() : '';
-}
-
-/**
- * Reads everything that an import reads, and the files of a run, and yields every error: invalid lines, missing and
- * damaged files, and differences from the manifest. Unlike reading, it continues after an error. Memory holds one item with
- * its files.
- *
- * @returns what could be read, with the version hash if there was no error
- * @throws errors of the file system, and the signal's reason
- * @example
- * const checking = checkPackage(pkg);
- * let next = await checking.next();
- * for (; !next.done; next = await checking.next()) console.log(formatLocation(next.value.location), next.value.message);
- * console.log(next.value.versionHash);
- */
-export async function* checkPackage(
-  pkg: PackageReader,
-  options: SignalOptions = {},
-): AsyncGenerator<PackageError, CheckedPackage, undefined> {
-  const events = inspectPackage(pkg, options);
-  try {
-    for (;;) {
-      const next = await events.next();
-      if (next.done) return next.value;
-      if (next.value.kind === 'error') yield next.value.error;
-    }
-  } finally {
-    await events.return({ sections: [], itemCount: 0, versionHash: null, unusedFiles: [] });
-  }
 }
