@@ -36,7 +36,6 @@ export interface LegacySources {
  * members after their items. Memory does not grow with the items.
  *
  * @param errors receives `package_invalid_json` and `package_corrupt` of each JSON file that cannot be read
- * @throws PackageError `package_limit`
  */
 export async function findLegacySources(
   archive: Archive,

@@ -33,8 +33,6 @@ export interface SplitJsonOptions {
  * Splits a JSON file of any size into its items: an array of objects, `{"items": [...]}`, or
  * `{"sections": [{"name", "items": [...]}]}`. One item is in memory at a time. Other JSON objects give only members, and
  * other JSON values nothing.
- *
- * @throws PackageError `package_invalid_json` with line and column, `package_limit`
  */
 export async function* splitJsonItems(
   bytes: AsyncIterable<Uint8Array>,
@@ -42,7 +40,7 @@ export async function* splitJsonItems(
 ): AsyncGenerator<JsonPart> {
   const { file, maxDepth, maxValueBytes } = options;
   await using json = new JsonStream(bytes, { file, maxDepth, maxValueLength: maxValueBytes });
-  const reader = new PartReader(json, options);
+  const reader = partReader(json, options);
   try {
     const kind = await json.peek();
     if (kind === 'array') yield* rootItems(json, reader);
@@ -93,53 +91,40 @@ async function* sectionMembers(json: JsonStream, reader: PartReader): AsyncGener
 }
 
 /** Reads values within the limits. */
-class PartReader {
-  readonly #json: JsonStream;
-  readonly #options: SplitJsonOptions;
-  #memberLength = 0;
-
-  constructor(json: JsonStream, options: SplitJsonOptions) {
-    this.#json = json;
-    this.#options = options;
-  }
-
-  /** The text of an item. */
-  async text(): Promise<LocatedText> {
-    const { maxValueBytes } = this.#options;
-    const value = await this.#json.text();
+function partReader(json: JsonStream, { maxValueBytes, maxDepth }: SplitJsonOptions) {
+  let memberLength = 0;
+  const check = (isWithin: boolean): void => {
+    if (!isWithin) throw new JsonlError('line_too_long', 'The value is too long', json.location);
+  };
+  const count = (length: number): void => {
+    memberLength += length;
+    check(memberLength <= maxValueBytes);
+  };
+  const text = async (): Promise<LocatedText> => {
+    const value = await json.text();
     // A UTF-16 code unit is at most three bytes of UTF-8.
-    if (value.text.length * 3 > maxValueBytes && utf8Length(value.text) > maxValueBytes)
-      throw this.#tooLong();
+    check(value.text.length * 3 <= maxValueBytes || utf8Length(value.text) <= maxValueBytes);
     return value;
-  }
-
-  /** A value that is not an item. */
-  async value(): Promise<JsonValue> {
-    const { text, location } = await this.text();
-    this.count(text.length);
-    return parseJson(text, { maxDepth: this.#options.maxDepth, location });
-  }
-
-  /** Counts what is not an item. */
-  count(length: number): void {
-    this.#memberLength += length;
-    if (this.#memberLength > this.#options.maxValueBytes) throw this.#tooLong();
-  }
-
-  #tooLong(): JsonlError {
-    return new JsonlError('line_too_long', 'The value is too long', this.#json.location);
-  }
+  };
+  return {
+    text,
+    count,
+    /** A value that is not an item. */
+    async value(): Promise<JsonValue> {
+      const { text: found, location } = await text();
+      count(found.length);
+      return parseJson(found, { maxDepth, location });
+    },
+  };
 }
+
+type PartReader = ReturnType<typeof partReader>;
 
 function utf8Length(text: string): number {
   return new TextEncoder().encode(text).byteLength;
 }
 
-/**
- * Parses the text of an item.
- *
- * @throws PackageError `package_invalid_json`, `package_invalid_line` with the location in the file
- */
+/** Parses the text of an item. */
 export function parseItemAt({ text, location }: LocatedText, options: SplitJsonOptions): JsonObject {
   let value: JsonValue;
   try {

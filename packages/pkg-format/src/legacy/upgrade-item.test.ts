@@ -4,8 +4,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/j
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
-import { LEGACY_KEYS } from './legacy-items.ts';
-import { datasetPrompts, type UpgradeContext, upgradeItem } from './upgrade-item.ts';
+import { datasetPrompts, LEGACY_KEYS, type UpgradeContext, upgradeItem } from './upgrade-item.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const context = (blobs: JsonObject[] = [], files: string[] = []): UpgradeContext => ({

@@ -1,5 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { isConversation } from '@svc/jsonl-v23/internal';
+import { isConversation, type PlainLineCollector } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
@@ -70,7 +70,6 @@ export interface DatasetPrompts {
 export interface UpgradeContext {
   readonly section: string;
   readonly prompts: DatasetPrompts;
-  /** The location of the item. */
   readonly location: SourceLocation;
   /** Finds the file of the archive that a reference means; null if there is none. */
   resolveFile(reference: string): string | null;
@@ -83,25 +82,51 @@ export interface UpgradedItem {
   readonly files: ReadonlyMap<string, string>;
 }
 
-type Path = readonly [string] | readonly [string, string];
+/* Paths of members, with dots; members of other objects are not looked at. */
+const SYSTEM_PROMPT = 'inputs.system_prompt';
+const JUDGE_PROMPT = 'meta.judge_prompt';
+const PROMPT = 'inputs.prompt';
+const MESSAGES = 'inputs.messages';
 
-const SYSTEM_PROMPT: Path = ['inputs', 'system_prompt'];
-const JUDGE_PROMPT: Path = ['meta', 'judge_prompt'];
-const PROMPT: Path = ['inputs', 'prompt'];
-const MESSAGES: Path = ['inputs', 'messages'];
+const isText = (value: JsonValue): boolean => typeof value === 'string';
+const isTextOrNull = (value: JsonValue): boolean => value === null || isText(value);
+const areMessages = (value: JsonValue): boolean =>
+  isConversation(value) || (Array.isArray(value) && value.length === 0);
+
+/** Where legacy items have their system prompt. */
+const SYSTEM_PROMPTS = ['system_prompt', 'system', 'inputs.system', 'prompt.system'];
+
+/** Where legacy items have other values, the path at which each belongs, and what it may be there. */
+const MOVES: readonly [sources: string[], target: string, accepts: (value: JsonValue) => boolean][] = [
+  [
+    ['judge_prompt', 'judge.prompt', 'grader_prompt', 'checker.judge_prompt', 'inputs.judge_prompt'],
+    JUDGE_PROMPT,
+    isTextOrNull,
+  ],
+  [['prompt', 'question', 'input', 'prompt.user', 'prompt.text'], PROMPT, isText],
+  [['messages'], MESSAGES, areMessages],
+  [['expected', 'target', 'reference', 'ideal'], 'answer', () => true],
+];
+
+const MOVED = [...SYSTEM_PROMPTS, ...MOVES.flatMap(([sources]) => sources), MESSAGES];
+
+const movedFrom = (object: string): string[] =>
+  MOVED.filter((path) => path.startsWith(`${object}.`)).map((path) => path.slice(object.length + 1));
+
+/** Keys that {@link upgradeItem} looks at. Values that it removes or changes have types that an item may not have. */
+export const LEGACY_KEYS: ConstructorParameters<typeof PlainLineCollector>[0] = {
+  item: [
+    'assets',
+    ...MOVED.filter((path) => !/^(?:inputs|checker)\./.test(path)).map((path) => path.replace(/\..*/, '')),
+  ],
+  inputs: movedFrom('inputs'),
+  checker: movedFrom('checker'),
+};
 
 /** Members that JSONL v2.3 does not allow to be null, and that mean nothing if they are. */
-const NEVER_NULL: readonly Path[] = [
-  ['id'],
-  ['type'],
-  ['inputs'],
-  ['inputs', 'prompt'],
-  ['inputs', 'messages'],
-  ['inputs', 'choices'],
-  ['criteria'],
-  ['assets'],
-  ['meta'],
-  ['tags'],
+const NEVER_NULL = [
+  ...['id', 'type', 'inputs', PROMPT, MESSAGES, 'inputs.choices'],
+  ...['criteria', 'assets', 'meta', 'tags'],
 ];
 
 /**
@@ -109,73 +134,46 @@ const NEVER_NULL: readonly Path[] = [
  *
  * Nothing is lost: a value moves to its new path if that is free, and keeps its path otherwise. Assets have their content
  * embedded, or are listed in `files`.
- *
- * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded; see `errors`
  */
 export function upgradeItem(legacy: JsonObject, context: UpgradeContext): UpgradedItem {
   const editor = new ItemEditor(legacy);
-  const isText = (value: JsonValue): boolean => typeof value === 'string';
-  const isTextOrNull = (value: JsonValue): boolean => value === null || typeof value === 'string';
-
   for (const path of NEVER_NULL) {
     if (editor.get(path) !== null) continue;
     editor.take(path);
-    editor.changes.push({ what: 'removed', from: path.join('.'), to: '' });
+    editor.changes.push({ what: 'removed', from: path, to: '' });
   }
   // If `inputs` is a text, it is the prompt; the format needs an object there.
-  const inputs = editor.get(['inputs']);
+  const inputs = editor.get('inputs');
   if (typeof inputs === 'string') {
-    editor.take(['inputs']);
+    editor.take('inputs');
     editor.move('inputs', inputs, PROMPT, () => {});
   }
-  for (const source of [['system_prompt'], ['system'], ['inputs', 'system'], ['prompt', 'system']] as const) {
-    editor.moveFrom(source, SYSTEM_PROMPT, isTextOrNull);
-  }
-  for (const source of [['messages'], ['inputs', 'messages']] as const) moveSystemMessage(editor, source);
-  for (const source of [
-    ['judge_prompt'],
-    ['judge', 'prompt'],
-    ['grader_prompt'],
-    ['checker', 'judge_prompt'],
-    ['inputs', 'judge_prompt'],
-  ] as const) {
-    editor.moveFrom(source, JUDGE_PROMPT, isTextOrNull);
-  }
-  for (const source of [
-    ['prompt'],
-    ['question'],
-    ['input'],
-    ['prompt', 'user'],
-    ['prompt', 'text'],
-  ] as const) {
-    editor.moveFrom(source, PROMPT, isText);
-  }
-  const isEmpty = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
-  editor.moveFrom(['messages'], MESSAGES, (value) => isEmpty(value) || isConversation(value));
-  for (const source of [['expected'], ['target'], ['reference'], ['ideal']] as const) {
-    editor.moveFrom(source, ['answer'], () => true);
+  for (const source of SYSTEM_PROMPTS) editor.moveFrom(source, SYSTEM_PROMPT, isTextOrNull);
+  for (const source of ['messages', MESSAGES]) moveSystemMessage(editor, source);
+  for (const [sources, target, accepts] of MOVES) {
+    for (const source of sources) editor.moveFrom(source, target, accepts);
   }
   applyPrompts(editor, context);
 
-  const assets = editor.get(['assets']);
+  const assets = editor.get('assets');
   const upgraded: AssetUpgrade | null =
     assets === undefined ? null : upgradeAssets(assets, context.resolveFile, context.location);
   if (upgraded) {
-    editor.put(['assets'], upgraded.assets);
+    editor.put('assets', upgraded.assets);
     for (const from of upgraded.moved) editor.changes.push({ what: 'asset', from, to: 'assets/' });
   }
   return { item: editor.item, changes: editor.changes, files: upgraded?.files ?? new Map() };
 }
 
 /** Makes the first message of a conversation the system prompt, if its role is `system`. */
-function moveSystemMessage(editor: ItemEditor, source: Path): void {
+function moveSystemMessage(editor: ItemEditor, source: string): void {
   const messages = editor.get(source);
   if (!Array.isArray(messages) || !isJsonObject(messages[0]) || getMember(messages[0], 'role') !== 'system')
     return;
   const { content, ...rest } = messages[0];
-  const from = `${source.join('.')}[0]`;
+  const from = `${source}[0]`;
   if (typeof content !== 'string' || Object.keys(rest).length > 1) {
-    editor.changes.push({ what: 'kept', from, to: SYSTEM_PROMPT.join('.') });
+    editor.changes.push({ what: 'kept', from, to: SYSTEM_PROMPT });
     return;
   }
   editor.move(from, content, SYSTEM_PROMPT, () => {
@@ -186,7 +184,7 @@ function moveSystemMessage(editor: ItemEditor, source: Path): void {
 
 /** Adds the prompts of the whole dataset to an item without such prompts. */
 function applyPrompts(editor: ItemEditor, { prompts, section }: UpgradeContext): void {
-  const type = editor.get(['type']);
+  const type = editor.get('type');
   const judgePrompt = prompts.judgePrompt(typeof type === 'string' ? type : 'freeform', section);
   for (const [value, target, from] of [
     [prompts.systemPrompt, SYSTEM_PROMPT, 'dataset system_prompt'],
@@ -195,9 +193,11 @@ function applyPrompts(editor: ItemEditor, { prompts, section }: UpgradeContext):
     if (value === null || (editor.get(target) ?? null) !== null) continue;
     const isApplied = editor.canPut(target);
     if (isApplied) editor.put(target, value);
-    editor.changes.push({ what: isApplied ? 'applied' : 'clash', from, to: target.join('.') });
+    editor.changes.push({ what: isApplied ? 'applied' : 'clash', from, to: target });
   }
 }
+
+const stepsOf = (path: string): [string, string?] => path.split('.') as [string, string?];
 
 /** Edits a copy of an item; the given item does not change. */
 class ItemEditor {
@@ -208,24 +208,28 @@ class ItemEditor {
     this.item = { ...legacy };
   }
 
-  get([first, second]: Path): JsonValue | undefined {
+  get(path: string): JsonValue | undefined {
+    const [first, second] = stepsOf(path);
     const value = getMember(this.item, first);
     if (second === undefined) return value;
     return isJsonObject(value) ? getMember(value, second) : undefined;
   }
 
-  canPut([first, second]: Path): boolean {
+  canPut(path: string): boolean {
+    const [first, second] = stepsOf(path);
     const parent = getMember(this.item, first);
     return second === undefined || parent === undefined || isJsonObject(parent);
   }
 
-  put([first, second]: Path, value: JsonValue): void {
+  put(path: string, value: JsonValue): void {
+    const [first, second] = stepsOf(path);
     this.item[first] =
-      second === undefined ? value : { ...(this.get([first]) as JsonObject | undefined), [second]: value };
+      second === undefined ? value : { ...(this.get(first) as JsonObject | undefined), [second]: value };
   }
 
   /** Removes a member, and the object around it if that is empty then. */
-  take([first, second]: Path): void {
+  take(path: string): void {
+    const [first, second] = stepsOf(path);
     if (second === undefined) {
       delete this.item[first];
       return;
@@ -236,26 +240,25 @@ class ItemEditor {
   }
 
   /** Moves the member at `source` to `target` if it exists, has an accepted type, and the target is free. */
-  moveFrom(source: Path, target: Path, accepts: (value: JsonValue) => boolean): void {
+  moveFrom(source: string, target: string, accepts: (value: JsonValue) => boolean): void {
     const value = this.get(source);
     if (value === undefined) return;
-    if (accepts(value)) this.move(source.join('.'), value, target, () => this.take(source));
-    else if (!isJsonObject(value))
-      this.changes.push({ what: 'kept', from: source.join('.'), to: target.join('.') });
+    if (accepts(value)) this.move(source, value, target, () => this.take(source));
+    else if (!isJsonObject(value)) this.changes.push({ what: 'kept', from: source, to: target });
   }
 
   /** Moves a value to its new path and removes it from the old one; if the new path has another value, both stay. */
-  move(from: string, value: JsonValue, target: Path, remove: () => void): void {
+  move(from: string, value: JsonValue, target: string, remove: () => void): void {
     const present = this.get(target);
-    const isFree = present === undefined || (present === null && target.length === 2);
+    const isFree = present === undefined || (present === null && target.includes('.'));
     const isSame = present !== undefined && canonicalJson(present) === canonicalJson(value);
     if (!isSame && (!isFree || !this.canPut(target))) {
-      if (value !== null) this.changes.push({ what: 'clash', from, to: target.join('.') });
+      if (value !== null) this.changes.push({ what: 'clash', from, to: target });
       return;
     }
     remove();
     if (!isSame) this.put(target, value);
-    this.changes.push({ what: 'moved', from, to: target.join('.') });
+    this.changes.push({ what: 'moved', from, to: target });
   }
 }
 
@@ -270,7 +273,6 @@ const MAX_LISTED_PROMPTS = 1000;
  * section with `default` for the rest, or a list of `{type | section, prompt}`.
  *
  * @param blobs the first has priority: a file's members, then `meta.json`, then `manifest.json`
- * @throws PackageError `package_limit` for a list of more than 1,000 prompts
  */
 export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPrompts {
   const first = (key: string): JsonValue | undefined =>

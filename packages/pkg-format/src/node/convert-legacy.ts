@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import {
   createSectionHasher,
   encodeItem,
@@ -21,7 +22,6 @@ import {
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.ts';
 import {
-  LEGACY_KEYS,
   type LegacyItem,
   locateInSource,
   type Peekable,
@@ -39,11 +39,14 @@ import {
   ChangeCounter,
   type ConversionReport,
   datasetPrompts,
+  LEGACY_KEYS,
   type UpgradedItem,
   upgradeItem,
 } from '../legacy/upgrade-item.ts';
+import type { PackageLimits } from '../limits.ts';
 import {
   checkDatasetName,
+  isPackageManifest,
   MANIFEST_FILE,
   META_FILE,
   type PackageGenerator,
@@ -60,17 +63,15 @@ import {
   type RunContent,
   sectionPaths,
 } from '../write/plan-package.ts';
-import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
+import { packagePlan } from '../write/prepare-package.ts';
 import { digestOf, type PackedBytes } from '../write/scan-dataset.ts';
 import { foldName } from '../zip/entry-name.ts';
+import { type Conversion, copyPackage } from './copy-package.ts';
+import { type OnRead, withArchiveFile } from './file-source.ts';
 import { LegacyContents } from './legacy-contents.ts';
-import type { PackedFile, TempDir } from './temp-dir.ts';
-
-/** A package to write, and the report on its conversion. */
-export interface Conversion {
-  readonly plan: PackagePlan;
-  readonly report: Omit<ConversionReport, 'output'>;
-}
+import type { MakeRoom, PackedFile, TempDir } from './temp-dir.ts';
+import { archiveName, writeOutput, writeWhole } from './write-output.ts';
+import { zipStream } from './zip/zip-stream.ts';
 
 interface ConvertedSection {
   readonly source: LegacySection;
@@ -85,10 +86,8 @@ interface ConvertedSection {
  *
  * Continues after an error, to find all of them. The size of converted items is limited as in an import, because each
  * of them holds the dataset's prompts.
- *
- * @throws PackageError with entry and location, and all errors in `errors`; `package_limit` immediately
  */
-export async function convertLegacy(
+async function convertLegacy(
   archive: Archive,
   tempDir: TempDir,
   facts: { given: string | null; fallback: string; generator: PackageGenerator | undefined },
@@ -164,7 +163,7 @@ export async function convertLegacy(
     if (kept !== null) packed.set(path, kept);
   }
   return {
-    plan: packagePlan(planPackage(content), sources, packed),
+    plan: packagePlan(planPackage(content), sources, 0, packed),
     report: {
       name: content.name,
       versionHash: content.versionHash,
@@ -291,8 +290,7 @@ async function readBlob(
   // The items of this file are sections now.
   const leftover = leftovers.get(file);
   if (leftover !== undefined || errors.has(file)) return leftover ?? null;
-  const found = await archive.readJsonObject(file).catch((error: unknown) => errors.add(error));
-  return found?.value ?? null;
+  return (await archive.readJsonObject(file).catch((error: unknown) => errors.add(error))) ?? null;
 }
 
 /** The original metadata, and members of JSON files besides their items. */
@@ -323,7 +321,7 @@ async function readRun(archive: Archive): Promise<RunContent | null> {
   const config = await archive.readJsonObject(RUN_CONFIG_FILE);
   const results = archive.files.has(RESULTS_FILE) ? await digestOf(archive.read(RESULTS_FILE)) : null;
   if (!config && !results) return null;
-  const text = config && `${canonicalJson(sanitiseRunConfig(config.value))}\n`;
+  const text = config && `${canonicalJson(sanitiseRunConfig(config))}\n`;
   return { config: text, results, manifest: null, meta: null };
 }
 
@@ -356,4 +354,72 @@ async function carriedFiles(
     sources.push([path, () => archive.read(file, { uncounted: true })]);
   }
   return { files, sources };
+}
+
+/** Options of `convertLegacyFile`. */
+export interface ConvertOptions {
+  /** The name of the dataset; by default the name in the archive, or else `fallbackName`. */
+  readonly name?: string | undefined;
+  /** The name of the dataset if the archive has none; by default the name of the file without its extension. */
+  readonly fallbackName?: string;
+  /** The file to write; by default `legacyOutputPath(input)`. */
+  readonly output?: string | undefined;
+  /** Whether an existing output is replaced. */
+  readonly force?: boolean;
+  /** The program that writes it; by default this library. */
+  readonly generator?: PackageGenerator;
+  readonly limits?: Partial<PackageLimits>;
+  readonly signal?: AbortSignal;
+  /** Receives the progress. Files that are read twice keep it at the end for a while. */
+  readonly onRead?: OnRead;
+  /**
+   * Called before bytes are written to the disk, with the size that the output and the temporary files will then have
+   * together. The conversion waits for it; what it throws ends the conversion.
+   */
+  readonly makeRoom?: MakeRoom;
+}
+
+/**
+ * Converts a legacy archive to a package (package-format section 4). The output appears when it is complete; until then
+ * a hidden folder next to it has the temporary files. Memory does not grow with the archive. The same input gives the same
+ * output.
+ *
+ * @throws PackageError with entry and location for an invalid archive; errors of the file system, `EEXIST` if the output
+ *   exists and `force` is not set; the signal's reason
+ * @example
+ * const report = await convertLegacyFile('old.zip');
+ * console.log(report.output, report.itemCount); // old.pkg.zip 1319
+ */
+export async function convertLegacyFile(
+  input: string,
+  options: ConvertOptions = {},
+): Promise<ConversionReport> {
+  const { force = false, fallbackName = archiveName(input), limits, signal } = options;
+  const { generator, onRead, makeRoom } = options;
+  const name = options.name ?? null;
+  const target = options.output ?? legacyOutputPath(input);
+  return await writeOutput(target, { force, makeRoom }, (temporary, tempDir) =>
+    withArchiveFile(input, { limits, onRead }, async (archive) => {
+      const { plan, report } = (await isPackage(archive))
+        ? await copyPackage(archive, name, generator, signal)
+        : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName, generator }, signal);
+      await writeWhole(temporary, tempDir.withRoom(zipStream(async () => plan, signal)));
+      return { output: target, ...report };
+    }),
+  );
+}
+
+/** Whether the archive says that it is a package; a manifest that cannot be parsed does not, and its error comes later. */
+async function isPackage(archive: Archive): Promise<boolean> {
+  try {
+    return isPackageManifest(await archive.readJsonObject(MANIFEST_FILE));
+  } catch (error) {
+    if (error instanceof PackageError && error.code === 'package_invalid_json') return false;
+    throw error;
+  }
+}
+
+/** The default output: `data/old.pkg.zip` for `data/old.zip`. */
+export function legacyOutputPath(input: string): string {
+  return join(dirname(input), `${archiveName(input)}.pkg.zip`);
 }

@@ -1,7 +1,8 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { type CheckedPackage, checkPackage } from '../check/inspect-package.ts';
+import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
 import { ErrorList } from '../errors.ts';
+import type { ConversionReport } from '../legacy/upgrade-item.ts';
 import {
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
@@ -15,14 +16,17 @@ import {
 import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
-import { packagePlan } from '../write/prepare-package.ts';
-import type { Conversion } from './convert-legacy.ts';
+import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
+
+/** A package to write, and the report on its conversion. */
+export interface Conversion {
+  readonly plan: PackagePlan;
+  readonly report: Omit<ConversionReport, 'output'>;
+}
 
 /**
  * Copies a package of this format, with the version of this generator and perhaps a new name in its manifest. Reads and
  * verifies the package first, so that a broken package is not copied.
- *
- * @throws PackageError as `openPackage` and `checkPackage`, with all errors in `errors`
  */
 export async function copyPackage(
   archive: Archive,
@@ -67,11 +71,7 @@ export async function copyPackage(
   };
 }
 
-/**
- * Reads and checks the whole package.
- *
- * @throws PackageError with all errors in `errors`
- */
+/** Reads and checks the whole package. */
 export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
   const errors = new ErrorList();
   const checking = checkPackage(pkg, { signal });

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { compareUtf8, isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
-import type { CheckedPackage } from '../../check/inspect-package.ts';
+import type { CheckedPackage } from '../../check/check-package.ts';
 import { PackageError, quote } from '../../errors.ts';
 import type { PackageLimits } from '../../limits.ts';
 import {
@@ -95,7 +95,7 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
         temporary,
         zipStream(async () => packagePlan(entries, sources), signal),
       );
-      const before = (await archive.readJsonObject(MANIFEST_FILE))?.value['version_hash'];
+      const before = (await archive.readJsonObject(MANIFEST_FILE))?.['version_hash'];
       return {
         output: target,
         name: getMember(manifest, 'name') as string,
@@ -123,13 +123,10 @@ export function sealedOutputPath(input: string): string {
 async function unsealed(archive: Archive): Promise<Archive> {
   const manifest = await archive.readJsonObject(MANIFEST_FILE);
   if (manifest === null) return archive;
-  const value = unsealedManifest(manifest.value, archive.files);
+  const unsealed = unsealedManifest(manifest, archive.files);
   return {
     ...archive,
-    readJsonObject: async (path) =>
-      path === MANIFEST_FILE
-        ? { value, byteLength: manifest.byteLength }
-        : await archive.readJsonObject(path),
+    readJsonObject: async (path) => (path === MANIFEST_FILE ? unsealed : await archive.readJsonObject(path)),
   };
 }
 
