@@ -26,7 +26,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
     'the pattern of the schema in the same file, which is tried as such',
   'packages/jsonl-v23/src/json/json-value.ts':
     'a random mark before and after a run of characters that the mark does not begin with',
-  'packages/jsonl-v23/src/known-secrets.ts':
+  'packages/jsonl-v23/src/secrets.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',
   'packages/formats/src/tools/promptfoo-tests.ts':
     'constant words of assertions in an anchored pattern, followed by one optional part in brackets',

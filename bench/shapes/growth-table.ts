@@ -1,4 +1,4 @@
-import { LineEncoder } from '@svc/jsonl-v23/internal';
+import { LineEncoder } from '@svc/jsonl-v23/lines';
 import { spread } from '../measure.ts';
 import { randomMaps } from './random-maps.ts';
 import type { Shape } from './shape.ts';

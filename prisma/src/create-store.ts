@@ -1,5 +1,5 @@
 import { Semaphore } from '@svc/concurrency';
-import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
+import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/imports';
 import { createDatabaseAssetStore } from './assets/asset-store.ts';
 import { createAssets } from './assets/assets.ts';
 import { createS3Objects, type S3Location } from './assets/s3/s3-objects.ts';

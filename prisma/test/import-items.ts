@@ -1,4 +1,4 @@
-import { splitLines } from '@svc/jsonl-v23/internal';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { Idempotent } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';

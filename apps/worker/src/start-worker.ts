@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckRunner } from '@svc/evaluation';
 import type { HubClient } from '@svc/hub-client';
-import { spellingsOf } from '@svc/jsonl-v23/internal';
+import { spellingsOf } from '@svc/jsonl-v23/secrets';
 import {
   ACCEPTING,
   type Config,

@@ -1,4 +1,4 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { tryParseJson } from '@svc/jsonl-v23/json';
 import createClient, { type Client, type ClientOptions as FetchOptions } from 'openapi-fetch';
 import type { paths as Paths } from './generated/openapi.ts';
 

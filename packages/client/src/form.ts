@@ -1,4 +1,4 @@
-import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/internal';
+import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/streams';
 
 /** A file of a form. */
 export interface FormSource {

@@ -1,4 +1,4 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
+import { tryParseJson } from '@svc/jsonl-v23/json';
 import { ApiError, hasTexts } from './api-error.ts';
 import type { ClientOptions, ResponseOf } from './create-api-client.ts';
 import { type FormSource, formOf } from './form.ts';

@@ -1,4 +1,4 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import { type JsonText, readCanonicalText } from './item/canonical-text.ts';

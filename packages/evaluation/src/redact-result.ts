@@ -1,12 +1,6 @@
-import {
-  type FieldKind,
-  type KnownSecrets,
-  RESULT_FIELD_LIST,
-  type Redacted,
-  redactValue,
-  type Scores,
-} from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { type FieldKind, RESULT_FIELD_LIST, type Scores } from '@svc/jsonl-v23/runs';
+import { type KnownSecrets, type Redacted, redactValue } from '@svc/jsonl-v23/secrets';
 import { JsonText } from './item/canonical-text.ts';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { failedWith, toFailure } from './result-facts.ts';

@@ -1,5 +1,7 @@
-import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { ResultValues } from '@svc/jsonl-v23/runs';
 import type { JsonText } from './item/canonical-text.ts';
 import type { RunError } from './run-error.ts';
 

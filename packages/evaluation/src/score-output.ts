@@ -1,5 +1,6 @@
-import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { ScorerScore } from '@svc/jsonl-v23/runs';
 import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
 import { type RunConfig, type ScorerPlan, scorersOf } from './config/run-config.ts';

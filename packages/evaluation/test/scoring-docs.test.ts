@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { labelledChoices } from '@svc/jsonl-v23/internal';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
 import { LANGUAGES } from '../src/reading/languages.ts';
 import { showRational } from '../src/reading/rational.ts';

@@ -1,7 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
-import { labelledChoices } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { compileMapping, type Mapping, suggestMapping } from '@svc/jsonl-v23/mapping';
+import { compileMapping, labelledChoices, type Mapping, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
 import type { CheckOutcome } from '../src/checkers/checker.ts';
 import { CHECKERS } from '../src/checkers/checkers.ts';

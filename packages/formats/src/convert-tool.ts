@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ImportMeter } from '@svc/jsonl-v23/internal';
+import { ImportMeter } from '@svc/jsonl-v23/imports';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import {
   DEFAULT_LIMITS,
@@ -8,8 +8,8 @@ import {
   PackageError,
   type PackageGenerator,
   type PackageLimits,
+  toPackageError,
 } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { createYielder } from '@svc/tabular/internal';
 import { type Lost, LostCounter } from './lost.ts';

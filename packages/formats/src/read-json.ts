@@ -1,22 +1,17 @@
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import {
-  linesOf,
-  MAX_LINE_VALUES,
-  replacePythonLiterals,
-  splitLines,
-  toDatasetName,
-  ValueCounter,
-} from '@svc/jsonl-v23/internal';
+import { JsonlError, type SourceLocation, toDatasetName } from '@svc/jsonl-v23';
 import {
   getMember,
   isJsonObject,
   type JsonObject,
   type JsonStream,
   type JsonValue,
+  MAX_LINE_VALUES,
   parseJson,
+  replacePythonLiterals,
+  ValueCounter,
 } from '@svc/jsonl-v23/json';
-import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { readRange } from '@svc/pkg-format/internal';
+import { linesOf, splitLines } from '@svc/jsonl-v23/lines';
+import { PackageError, type PackageLimits, readRange } from '@svc/pkg-format';
 import type { ToolFile } from './tool.ts';
 
 export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>

@@ -1,4 +1,4 @@
-import { encodeText } from '@svc/pkg-format/internal';
+import { encodeText } from '@svc/pkg-format';
 import { type Lost, LostCounter } from './lost.ts';
 import type { WrittenTool } from './tool.ts';
 import { modelOf } from './write/item-texts.ts';

@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { PackageResult } from '@svc/pkg-format';
-import { openArchive } from '@svc/pkg-format/internal';
+import { openArchive, type PackageResult } from '@svc/pkg-format';
 import { afterAll, expect, it } from 'vitest';
 import { convert } from './convert.ts';
 

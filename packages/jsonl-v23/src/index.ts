@@ -8,8 +8,25 @@ export {
   versionHash,
 } from './hash/version-hash.ts';
 export { type FileReference, fileReferences } from './item/asset.ts';
-export { type EncodedItem, encodeItem } from './item/encode-item.ts';
 export {
+  DATASET_NAME,
+  isDatasetName,
+  MAX_NAME_LENGTH,
+  SECTION_NAME_PATTERN,
+  splitNames,
+  toDatasetName,
+  withoutControls,
+} from './item/dataset-name.ts';
+export {
+  countAssets,
+  DEFAULT_ITEM_TYPE,
+  type EncodedItem,
+  type EncodedItemBytes,
+  encodeItem,
+  ItemEncoder,
+} from './item/encode-item.ts';
+export {
+  hasPrompt,
   type InputKeys,
   ITEM_SCHEMA,
   type Item,
@@ -20,7 +37,7 @@ export {
   type KnownItemType,
   type MetaKeys,
 } from './item/item.ts';
-export { joinItem } from './item/join-item.ts';
+export { type ItemParts, joinItem } from './item/join-item.ts';
 export { parseItem } from './item/parse-item.ts';
 export { rehydrateItem } from './item/rehydrate-item.ts';
 export type { ItemSource } from './lines/byte-chunks.ts';

@@ -13,10 +13,11 @@ const importsOf = (source: string): string[] =>
   );
 
 describe('the package', () => {
-  it('is a module without side effects, with entries for items, JSON, mappings and this repository', () => {
+  it('is a module without side effects, with an entry for each concept', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
     expect(Object.keys(manifest.exports)).toEqual([
-      ...['.', './json', './mapping', './internal', './package.json'],
+      ...['.', './assets', './bytes', './imports', './json', './lines', './mapping', './options', './runs'],
+      ...['./secrets', './streams', './package.json'],
     ]);
     for (const entry of Object.values<object | string>(manifest.exports)) {
       if (typeof entry === 'string') continue;

@@ -1,4 +1,5 @@
 /** `@svc/pkg-format`: reads and writes `.pkg.zip` archives in any runtime. */
+export { type CheckedLine, checkLines, type FileEnds } from './check/check-lines.ts';
 export {
   type CheckedPackage,
   type CheckedSection,
@@ -6,24 +7,39 @@ export {
   checkPackage,
   type PackageWatcher,
 } from './check/check-package.ts';
-export { PackageError, type PackageErrorCode } from './errors.ts';
+export { PackageError, type PackageErrorCode, toPackageError } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION, type PackageGenerator } from './package/layout.ts';
+export { type Archive, openArchive } from './package/open-archive.ts';
 export { type OpenOptions, openPackage, readPackageItems } from './package/open-package.ts';
-export type { FoundVersion, PackageReader, PackageSection } from './package/package-reader.ts';
+export {
+  type FoundVersion,
+  type PackageReader,
+  type PackageSection,
+  readPackage,
+} from './package/package-reader.ts';
 export type { PackageRun, SignalOptions } from './package/package-run.ts';
-export type { CountedSections, PackageResult } from './package/run-results.ts';
+export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.ts';
+export {
+  type CountedSections,
+  type LocatedResult,
+  type PackageResult,
+  type ResultLineOptions,
+  readResultLines,
+} from './package/run-results.ts';
 export type { RunError } from './package/run-values.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
-export type {
-  ExportBaseline,
-  ExportDataset,
-  ExportItem,
-  ExportResult,
-  ExportRun,
-  ExportSection,
-  LinkedContent,
-  WriteOptions,
+export {
+  type ExportBaseline,
+  type ExportDataset,
+  type ExportItem,
+  type ExportResult,
+  type ExportRun,
+  type ExportSection,
+  type LinkedContent,
+  packageEtag,
+  type WriteOptions,
 } from './write/export-dataset.ts';
+export { encodePieces, encodeText, linesToBytes } from './write/lines-to-bytes.ts';
 export { writePackage } from './write/write-package.ts';
-export type { ByteSource } from './zip/byte-source.ts';
+export { type ByteSource, bytesSource, chunkedSource, readRange } from './zip/byte-source.ts';

@@ -1,4 +1,4 @@
-import { checkNumber, withDefaults } from '@svc/jsonl-v23/internal';
+import { checkNumber, withDefaults } from '@svc/jsonl-v23/options';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createSectionHasher, encodeItem, joinItem, parseItem, versionHash } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import {
+  createSectionHasher,
+  encodeItem,
+  type ItemParts,
+  joinItem,
+  parseItem,
+  versionHash,
+} from '@svc/jsonl-v23';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportSection } from '../src/index.ts';
 import { mayEmbedFiles } from '../src/write/embedded-files.ts';

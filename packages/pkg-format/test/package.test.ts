@@ -26,9 +26,9 @@ describe('the package', () => {
       expect(readFileSync(at(source), 'utf8')).not.toMatch(/(?:from |import\(|URL\()'[^']*package\.json/);
   });
 
-  it('is a module without side effects, with an entry for any runtime and one for Node', () => {
+  it('is a module without side effects, with entries for any runtime and one for Node', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false });
-    expect(Object.keys(manifest.exports)).toEqual(['.', './node', './internal', './package.json']);
+    expect(Object.keys(manifest.exports)).toEqual(['.', './node', './secrets', './package.json']);
     for (const entry of Object.values(manifest.exports).filter((one) => typeof one === 'object'))
       expect(Object.keys(entry as object)).toEqual(['types', 'default']);
     expect(manifest.files).toContain('dist');
@@ -54,8 +54,16 @@ describe('the package', () => {
     );
     expect([...foreign].sort()).toEqual([
       '@svc/jsonl-v23',
-      '@svc/jsonl-v23/internal',
+      '@svc/jsonl-v23/assets',
+      '@svc/jsonl-v23/bytes',
+      '@svc/jsonl-v23/imports',
       '@svc/jsonl-v23/json',
+      '@svc/jsonl-v23/lines',
+      '@svc/jsonl-v23/mapping',
+      '@svc/jsonl-v23/options',
+      '@svc/jsonl-v23/runs',
+      '@svc/jsonl-v23/secrets',
+      '@svc/jsonl-v23/streams',
       'jszip',
     ]);
     expect(Object.keys(manifest.dependencies).sort()).toEqual(['@svc/jsonl-v23', 'jszip']);

@@ -1,6 +1,6 @@
 import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_IMPORT_LIMITS } from '@svc/jsonl-v23/internal';
+import { DEFAULT_IMPORT_LIMITS } from '@svc/jsonl-v23/imports';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { DEFAULT_LIMITS } from '@svc/pkg-format';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { MAX_UNREAD_REASONS, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { MAX_UNREAD_REASONS, type UnreadRow } from '@svc/jsonl-v23/imports';
 
 /**
  * Every way in which reading a table fails. `type_changed`: a value does not fit the type that the first rows gave its

@@ -1,4 +1,4 @@
-import type { UnreadRows } from '@svc/jsonl-v23/internal';
+import type { UnreadRows } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';

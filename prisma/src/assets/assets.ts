@@ -1,4 +1,4 @@
-import type { LinkedParts } from '@svc/jsonl-v23/internal';
+import type { LinkedParts } from '@svc/jsonl-v23/assets';
 import { unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { splitLines } from '@svc/jsonl-v23/internal';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LINES, linesOf, metaOf } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';

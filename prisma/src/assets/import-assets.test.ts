@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { encodeItem, parseItem } from '@svc/jsonl-v23';
-import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LINES, linesOf, metaOf } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';

@@ -1,4 +1,4 @@
-import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
+import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/assets';
 import { toCorrupt } from '../database/read-stored-json.ts';
 import type { Reads } from '../postgres/read-query.ts';
 import type { AssetStore } from './asset-store.ts';

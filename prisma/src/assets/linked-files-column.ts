@@ -1,4 +1,4 @@
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { StoreError } from '../database/errors.ts';
 
 /** What the column `items.linked_files` has of each file, in this order. */

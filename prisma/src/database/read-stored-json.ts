@@ -1,5 +1,4 @@
-import { joinItem } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, joinItem } from '@svc/jsonl-v23';
 import { JsonlError, type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 import { StoreError } from './errors.ts';
 

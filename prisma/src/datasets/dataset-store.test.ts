@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { joinItem } from '@svc/jsonl-v23';
-import { type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { type LineBatch, splitLines } from '@svc/jsonl-v23/lines';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { allPages } from '../../test/all-pages.ts';

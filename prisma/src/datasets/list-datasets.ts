@@ -1,4 +1,4 @@
-import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import { MAX_NAME_LENGTH } from '@svc/jsonl-v23';
 import { seesHandle } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import {

@@ -1,4 +1,5 @@
-import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import type { LinkedParts } from '@svc/jsonl-v23/assets';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { createAssetReader } from '../assets/read-ahead.ts';

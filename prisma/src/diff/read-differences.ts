@@ -1,5 +1,5 @@
 import { createYielder } from '@svc/concurrency';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { skipValue } from '@svc/jsonl-v23/json';
 import { Parameters } from '../database/page.ts';
 import { joinStoredItem, membersOf } from '../database/read-stored-json.ts';

@@ -1,4 +1,4 @@
-import { hasPrompt } from '@svc/jsonl-v23/internal';
+import { hasPrompt } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
 import { decodeRow, ROW_FIELD } from '../items/decode-rows.ts';

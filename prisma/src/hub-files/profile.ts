@@ -1,4 +1,4 @@
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { membersOf } from '../database/read-stored-json.ts';
 import { type ItemScan, type Kinds, kindOf, MemberCursor } from './item-scan.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
-import { createSha256, type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
+import { createSha256 } from '@svc/jsonl-v23/bytes';
+import { type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/imports';
 import { ProfileBlocks, type StoredProfile } from '../hub-files/profile.ts';
 import type { ItemRange } from '../versions/ranges.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';

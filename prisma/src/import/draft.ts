@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder, interruptible } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
+import type { ImportLimits } from '@svc/jsonl-v23/imports';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';

@@ -1,4 +1,4 @@
-import type { AssetLink } from '@svc/jsonl-v23/internal';
+import type { AssetLink } from '@svc/jsonl-v23/assets';
 import { LRUCache } from 'lru-cache';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { createAssetReader, wholeOf } from '../assets/read-ahead.ts';

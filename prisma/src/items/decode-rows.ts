@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type CutRows, RowFields } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';

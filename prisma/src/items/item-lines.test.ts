@@ -1,5 +1,4 @@
-import { joinItem } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, joinItem } from '@svc/jsonl-v23';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { COPY_HEADER, COPY_TRAILER, cutLongRows, rowParts } from '../database/copy-format.ts';

@@ -1,5 +1,5 @@
 import type { RunSelection } from '@svc/evaluation';
-import type { RunColumns } from '@svc/jsonl-v23/internal';
+import type { RunColumns } from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import { askedText, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';

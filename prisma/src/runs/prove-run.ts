@@ -8,8 +8,9 @@ import {
   type GroupScores,
   isOlderThanBar,
 } from '@svc/evaluation';
-import { createRunHasher, namesScorers, recordText, toHex } from '@svc/jsonl-v23/internal';
+import { toHex } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
+import { createRunHasher, namesScorers, recordText } from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';

@@ -1,6 +1,6 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
-import type { Scores } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { Scores } from '@svc/jsonl-v23/runs';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';

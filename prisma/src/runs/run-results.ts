@@ -1,4 +1,4 @@
-import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
+import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/runs';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 import { boundedName, boundedText, itemTooLarge } from '../database/values.ts';
 import { type ItemPosition, positionColumns } from '../items/item-ranges.ts';

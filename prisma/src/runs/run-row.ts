@@ -5,7 +5,7 @@ import {
   type RunColumns,
   type RunField,
   type RunTexts,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';

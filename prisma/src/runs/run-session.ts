@@ -6,8 +6,8 @@ import {
   type RunSession,
   readPrices,
 } from '@svc/evaluation';
-import type { Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { Scores } from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import { auditEnd } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RunItem, RunResult } from '@svc/evaluation';
-import { joinItem } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, joinItem } from '@svc/jsonl-v23';
 import { ExactNumber } from '@svc/jsonl-v23/json';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { encodePieces } from '@svc/pkg-format/internal';
+import { encodePieces } from '@svc/pkg-format';
 import {
   invalidMember,
   type JsonBody,

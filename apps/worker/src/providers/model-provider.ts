@@ -15,8 +15,8 @@ import {
   type TokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
-import { type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
-import { redactNamedSecrets, redactSecretForms } from '@svc/pkg-format/internal';
+import { type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from '@svc/jsonl-v23/secrets';
+import { redactNamedSecrets, redactSecretForms } from '@svc/pkg-format/secrets';
 import { LABELS, type Logger, type Metrics } from '@svc/service';
 import type { Turns } from '@svc/service/flows';
 import { type Attempt, classifyResponse, isGoodStatus, type PaidAnswer } from './classify-response.ts';

@@ -1,6 +1,5 @@
 import type { HubClient } from '@svc/hub-client';
-import { type ByteSource, openPackage } from '@svc/pkg-format';
-import { chunkedSource } from '@svc/pkg-format/internal';
+import { type ByteSource, chunkedSource, openPackage } from '@svc/pkg-format';
 import { type Config, packageLimits, type TokenCipher } from '@svc/service';
 import {
   decodeImportRequest,

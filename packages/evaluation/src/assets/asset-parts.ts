@@ -1,5 +1,5 @@
 import type { Item } from '@svc/jsonl-v23';
-import { assetEntries, type LocatedAsset, mimeTypeForPath } from '@svc/jsonl-v23/internal';
+import { assetEntries, type LocatedAsset, mimeTypeForPath } from '@svc/jsonl-v23/assets';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { filesOfPart, type ItemParts, type LinkedFile, layoutPart } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import { filesOfPart, type LinkedFile, layoutPart } from '@svc/jsonl-v23/assets';
 
 export type ReadFile = (file: LinkedFile, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 

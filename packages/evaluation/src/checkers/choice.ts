@@ -1,6 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
-import { type LabelledChoices, labelledChoices } from '@svc/jsonl-v23/internal';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import { type LabelledChoices, labelledChoices } from '@svc/jsonl-v23/mapping';
 import { checkerLimit } from '../check-limits.ts';
 import { excerpt, plainText } from '../item/canonical-text.ts';
 import { firstOf, limitChoices } from '../reading/choice-names.ts';

@@ -1,5 +1,4 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonValue, tryParseJson } from '@svc/jsonl-v23/json';
 import { compared } from '../reading/quoted.ts';
 import { unfenced } from '../reading/scored-output.ts';
 import { checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';

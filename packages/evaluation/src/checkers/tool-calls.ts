@@ -1,5 +1,11 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
-import { canonicalJson, ExactNumber, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  canonicalJson,
+  ExactNumber,
+  getMember,
+  isJsonObject,
+  type JsonValue,
+  tryParseJson,
+} from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../check-limits.ts';
 import { checker, NO_ANSWER, oneOf, passedOrNot, referenceAnswer } from './checker.ts';
 

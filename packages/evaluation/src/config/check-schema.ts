@@ -1,5 +1,10 @@
-import { schemaPredicate } from '@svc/jsonl-v23/internal';
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  ExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  schemaPredicate,
+} from '@svc/jsonl-v23/json';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { pointerSteps } from '../item/canonical-text.ts';
 import type { ConfigProblems, Steps } from './config-problems.ts';

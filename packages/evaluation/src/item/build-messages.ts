@@ -1,6 +1,6 @@
-import type { Item } from '@svc/jsonl-v23';
-import { type ItemParts, labelledChoices } from '@svc/jsonl-v23/internal';
+import type { Item, ItemParts } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import { assetParts } from '../assets/asset-parts.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
 import { RunError } from '../run-error.ts';

@@ -1,5 +1,4 @@
-import { joinItem } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, joinItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonValue, parseJson, skipValue } from '@svc/jsonl-v23/json';
 
 /** Parses JSON text that the service wrote, at any depth: depth was limited when the value came in. */

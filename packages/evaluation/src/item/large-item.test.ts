@@ -1,5 +1,4 @@
-import type { Item } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { Item, ItemParts } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

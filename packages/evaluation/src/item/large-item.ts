@@ -1,5 +1,4 @@
-import type { Item } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { Item, ItemParts } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
 import { countValues, findMembers, readCanonicalText, type TextRange } from './canonical-text.ts';

@@ -1,4 +1,4 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { RunError } from '../run-error.ts';
 import { plainText, readCanonicalText, textAt } from './canonical-text.ts';
 

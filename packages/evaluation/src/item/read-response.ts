@@ -1,4 +1,3 @@
-import { replacePythonLiterals } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   getMember,
@@ -7,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   parseJson,
+  replacePythonLiterals,
 } from '@svc/jsonl-v23/json';
 import { tokenCounts, type WireFormat } from '../provider.ts';
 import { failureOf } from './read-failure.ts';

@@ -1,5 +1,5 @@
 import { mapOrdered } from '@svc/concurrency';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { UnscorableReason } from '../checkers/checker.ts';
 import { ConfigProblems } from '../config/config-problems.ts';

@@ -1,4 +1,4 @@
-import type { LabelledChoices } from '@svc/jsonl-v23/internal';
+import type { LabelledChoices } from '@svc/jsonl-v23/mapping';
 import { checkerLimit } from '../check-limits.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
 import { occurrences } from './comparable-text.ts';

@@ -1,4 +1,4 @@
-import { labelledChoices } from '@svc/jsonl-v23/internal';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
 import { readChoice } from './read-choice.ts';
 

@@ -1,4 +1,4 @@
-import type { LabelledChoices } from '@svc/jsonl-v23/internal';
+import type { LabelledChoices } from '@svc/jsonl-v23/mapping';
 import { bareText, type ChoiceNames, choiceNames, findLabels, findTexts, joinNames } from './choice-names.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
 import { findConclusions } from './conclusions.ts';

@@ -1,5 +1,5 @@
-import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { splitReasoning } from '@svc/jsonl-v23/runs';
 
 /** What of an output is scored: what follows its reasoning, or all of it. */
 export type ReasoningMode = 'strip' | 'score';

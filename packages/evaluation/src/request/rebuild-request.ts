@@ -1,4 +1,5 @@
-import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { markFiles, type ReadFile } from '../assets/marked-files.ts';
 import { modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, splitAtMarks } from '../assets/marked-files.ts';
 import type { ModelConfig } from '../config/run-config.ts';

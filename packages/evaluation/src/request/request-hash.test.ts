@@ -1,4 +1,4 @@
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../config/run-config.ts';
 import { conversationOf } from '../item/wire-conversation.ts';

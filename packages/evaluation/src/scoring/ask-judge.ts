@@ -1,5 +1,4 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonValue, tryParseJson } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import type { Price } from '../config/run-config.ts';

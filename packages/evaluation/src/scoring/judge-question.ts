@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '@svc/jsonl-v23';
-import { labelledChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import { assetParts } from '../assets/asset-parts.ts';
 import { checkerLimit, MAX_CHECK_CHARS } from '../check-limits.ts';
 import { type CheckRequest, stringOption } from '../checkers/checker.ts';

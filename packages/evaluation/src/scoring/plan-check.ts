@@ -1,6 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
-import { choicesOf, labelledChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { choicesOf, labelledChoices } from '@svc/jsonl-v23/mapping';
 import { measureCheck } from '../check-limits.ts';
 import {
   type CheckerDeclaration,

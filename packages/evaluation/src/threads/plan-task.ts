@@ -1,6 +1,6 @@
-import { type Item, JsonlError } from '@svc/jsonl-v23';
-import { type ItemParts, labelledChoices } from '@svc/jsonl-v23/internal';
+import { type Item, type ItemParts, JsonlError } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import { type DecideOnce, referenceAnswer, type UnscorableReason } from '../checkers/checker.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import { buildMessages } from '../item/build-messages.ts';

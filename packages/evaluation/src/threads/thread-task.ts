@@ -1,6 +1,7 @@
 import type { TaskReply } from '@svc/concurrency';
-import { type ItemParts, type KnownSecrets, type Redacted, redactValue } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { type KnownSecrets, type Redacted, redactValue } from '@svc/jsonl-v23/secrets';
 import { assetParts } from '../assets/asset-parts.ts';
 import { checkerLimit, MAX_CHECK_VALUES } from '../check-limits.ts';
 import { buildMessages, fieldMissing, lastMessageText, promptsFor } from '../item/build-messages.ts';

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import type { ByteSource } from '@svc/pkg-format';
-import { chunkedSource } from '@svc/pkg-format/internal';
+import { linesOf, splitLines } from '@svc/jsonl-v23/lines';
+import { type ByteSource, chunkedSource } from '@svc/pkg-format';
 
 const BLOCK_BYTES = 256 * 1024;
 const WINDOW_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_IMPORT_LIMITS, ImportMeter } from '@svc/jsonl-v23/internal';
+import { DEFAULT_IMPORT_LIMITS, ImportMeter } from '@svc/jsonl-v23/imports';
 import { DEFAULT_LIMITS } from '@svc/pkg-format';
 import { expect, it, onTestFinished } from 'vitest';
 import { LostCounter } from '../lost.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ImportMeter } from '@svc/jsonl-v23/internal';
+import type { ImportMeter } from '@svc/jsonl-v23/imports';
 import {
   canonicalJson,
   getMember,

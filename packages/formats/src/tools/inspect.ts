@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
-import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { type Archive, openArchive } from '@svc/pkg-format/internal';
+import { type Archive, openArchive, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { TableError } from '@svc/tabular';
 import { decompress } from '@svc/tabular/internal';
 import {

@@ -1,5 +1,5 @@
-import { labelledChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { labelledChoices } from '@svc/jsonl-v23/mapping';
 import type { ExportResult } from '@svc/pkg-format';
 import type { Place } from '../lost.ts';
 import { choiceLetter, itemMessages } from '../messages.ts';

@@ -1,4 +1,4 @@
-import { splitNames } from '@svc/jsonl-v23/internal';
+import { splitNames } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Place } from '../lost.ts';
 import { itemFiles, itemMessages, OWN_ITEM } from '../messages.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/bytes';
 import type { ByteSource } from '@svc/tabular';
 import { type EntryReader, EntryStore } from './entry-store.ts';
 import type { AccessCheck, CacheKey, CacheOptions, DocumentKey, FileCache } from './file-cache.ts';

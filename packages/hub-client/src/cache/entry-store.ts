@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/bytes';
 import type { CacheOptions } from './file-cache.ts';
 
 // An entry is a file of blocks, each followed by its SHA-256, so that any part of it can be checked before it is used.

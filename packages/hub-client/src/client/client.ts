@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { checkNumber, withDefaults } from '@svc/jsonl-v23/internal';
+import { checkNumber, withDefaults } from '@svc/jsonl-v23/options';
 import { joinSignals } from '@svc/tabular/internal';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from '../cache/file-cache.ts';

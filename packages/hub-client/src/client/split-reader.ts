@@ -1,6 +1,7 @@
-import { checkNumber, NO_REASON, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { NO_REASON, type UnreadRow } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
+import { checkNumber } from '@svc/jsonl-v23/options';
 import type { Feature, Features, RowBatch } from '@svc/tabular';
 import { mergeFeatures, type RowFacts, rowsSchema, toMappable } from '@svc/tabular/internal';
 import { HubError, listNames } from '../errors.ts';

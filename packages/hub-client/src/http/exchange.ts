@@ -1,4 +1,4 @@
-import { joinBytes } from '@svc/jsonl-v23/internal';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
 import { type Compression, decompress } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { RetryableError, transportError } from './errors.ts';

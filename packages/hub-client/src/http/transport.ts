@@ -1,4 +1,4 @@
-import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/internal';
+import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/streams';
 
 /** Headers of a response by lower-case name. */
 export interface ResponseHeaders {

@@ -1,4 +1,4 @@
-import { ownText } from '@svc/jsonl-v23/internal';
+import { ownText } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
 import { inSlices } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';

@@ -1,4 +1,4 @@
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/bytes';
 import type { ByteSource } from '@svc/tabular';
 import { joinSignals, shorten } from '@svc/tabular/internal';
 import { createSha256 } from '#platform';

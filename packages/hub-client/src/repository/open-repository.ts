@@ -1,5 +1,4 @@
-import { hasMoreValues } from '@svc/jsonl-v23/internal';
-import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
+import { hasMoreValues, JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { shorten } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError, listNames } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { countLineFeeds } from '@svc/jsonl-v23/internal';
+import { countLineFeeds } from '@svc/jsonl-v23/bytes';
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError, type HubErrorOptions } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { baseName, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import type { Pacer } from './pacer.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { baseName, shorten } from '@svc/tabular/internal';
 import type { YamlMap } from '../repository/parse-yaml.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';

@@ -1,4 +1,4 @@
-import { checkNumber } from '@svc/jsonl-v23/internal';
+import { checkNumber } from '@svc/jsonl-v23/options';
 import { shorten } from '@svc/tabular/internal';
 import { HubError, listNames } from '../errors.ts';
 

@@ -1,5 +1,4 @@
-import { suggestFromNames } from '@svc/jsonl-v23/internal';
-import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
+import { type MappableFeature, type Mapping, suggestFromNames } from '@svc/jsonl-v23/mapping';
 import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };

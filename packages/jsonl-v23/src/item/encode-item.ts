@@ -1,6 +1,6 @@
 import { sha256Into } from '#native';
 import { CanonicalWriter, withWriter } from '../json/canonical/canonical-json.ts';
-import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { isEmbeddedChecker, mapEntries } from './asset.ts';
 
 const HASH_BYTES = 32;
@@ -113,20 +113,6 @@ export function encodeItem(item: JsonObject): EncodedItem {
       assetCount: encoded.assetCount,
       byteLength: encoded.itemEnd,
     };
-  });
-}
-
-/**
- * The length of a value's canonical text in bytes.
- *
- * @param maxBytes beyond which writing ends
- * @throws JsonlError as `canonicalJson` does, `line_too_long`
- */
-export function canonicalByteLength(value: JsonInput, maxBytes: number = Number.POSITIVE_INFINITY): number {
-  return withWriter((writer) => {
-    writer.maxBytes = maxBytes;
-    writer.write(value);
-    return writer.length;
   });
 }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rejectionOf } from '../../test/arbitrary-json.ts';
+import { canonicalByteLength } from '../json/canonical/canonical-json.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { fileReferences } from './asset.ts';
-import { canonicalByteLength, encodeItem } from './encode-item.ts';
+import { encodeItem } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { EmbeddedSize, MAX_ITEM_FILES } from './item-size.ts';
 import { parseItem } from './parse-item.ts';

@@ -1,8 +1,8 @@
 import { JsonlError } from '../errors.ts';
+import { canonicalByteLength } from '../json/canonical/canonical-json.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { type FileReference, isEmbeddedChecker, mapEntries } from './asset.ts';
-import { canonicalByteLength } from './encode-item.ts';
 
 /** Longest line of an item by default: 64 MiB, enough for embedded images. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import { encodeBase64 } from '#native';
+import { canonicalByteLength } from '../json/canonical/canonical-json.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import {
   assetEntries,
@@ -8,7 +9,6 @@ import {
   mapEntries,
   referencedPath,
 } from './asset.ts';
-import { canonicalByteLength } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { EmbeddedSize, type ItemSizeOptions } from './item-size.ts';
 

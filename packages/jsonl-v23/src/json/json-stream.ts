@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
+import { checkNumber, checkText } from '../options.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import type { ChunkSource } from '../streams.ts';
 import { ASCII } from './ascii.ts';

@@ -1,5 +1,5 @@
-import { checkNumber } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
+import { checkNumber } from '../options.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { canonicalNumber } from './canonical-number.ts';

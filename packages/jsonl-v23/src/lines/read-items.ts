@@ -1,4 +1,3 @@
-import { checkNumber, checkText } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem, readItem } from '../item/parse-item.ts';
@@ -6,6 +5,7 @@ import { countLineFeeds, validUtf8Length } from '../json/bytes.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import { locateValue } from '../json/value-scanner.ts';
+import { checkNumber, checkText } from '../options.ts';
 import { lineLocation, type SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type CutLine, type LineBatch, LineCutter, splitLines } from './line-cutter.ts';

@@ -1,9 +1,9 @@
-import { checkNumber } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { isDeeper, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
+import { checkNumber } from '../options.ts';
 import { compileAnswerPattern } from './answer-pattern.ts';
 import { castCell } from './cast-cell.ts';
 import { type ColumnType, type Mapping, mappedColumns, metaEntries, withUnmapped } from './mapping.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { thrownBy } from '../../test/arbitrary-json.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { compileMapping } from './compile-mapping.ts';
 import type { ColumnType, Mapping } from './mapping.ts';
 import { readMapping, writeMapping } from './read-mapping.ts';
+import { suggestMapping } from './suggest-mapping.ts';
 
 const featuresOf = (row: JsonObject) => Object.keys(row).map((name) => ({ name, dtype: 'string' }));
 const map = (mapping: Mapping, row: JsonObject): JsonObject =>

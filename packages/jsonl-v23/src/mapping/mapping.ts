@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import { canonicalByteLength } from '../item/encode-item.ts';
+import { canonicalByteLength } from '../json/canonical/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
 import { parseTemplate, templateColumns } from './template.ts';

@@ -1,5 +1,5 @@
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
-import { checkLine, LineCutter } from '@svc/jsonl-v23/internal';
+import { checkLine, LineCutter } from '@svc/jsonl-v23/lines';
 import { type PackageError, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 

@@ -8,7 +8,7 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize } from '@svc/jsonl-v23/internal';
+import { checkItemSize } from '@svc/jsonl-v23/assets';
 import { getMember } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { PackageReader, PackageSection } from '../package/package-reader.ts';

@@ -1,12 +1,6 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import {
-  type CutLine,
-  LineCutter,
-  locateValue,
-  type PlainLineCollector,
-  type PlainLines,
-} from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, type LocatedText, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, type LocatedText, locateValue, parseJson } from '@svc/jsonl-v23/json';
+import { type CutLine, LineCutter, type PlainLineCollector, type PlainLines } from '@svc/jsonl-v23/lines';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';

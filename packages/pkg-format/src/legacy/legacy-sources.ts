@@ -1,4 +1,5 @@
-import { compareUtf8, withoutControls } from '@svc/jsonl-v23/internal';
+import { withoutControls } from '@svc/jsonl-v23';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { type ErrorList, PackageError } from '../errors.ts';
 import {

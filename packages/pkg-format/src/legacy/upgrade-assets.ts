@@ -1,14 +1,13 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import {
   DEFAULT_MIME_TYPE,
-  decodeBase64,
-  encodeBase64,
   isDataUri,
   mapEntries,
   mimeTypeForPath,
   parseDataUri,
   sniffMimeType,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/assets';
+import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/bytes';
 import {
   canonicalJson,
   getMember,

@@ -1,6 +1,6 @@
 import { encodeItem, parseItem } from '@svc/jsonl-v23';
-import { PlainLineCollector } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PlainLineCollector } from '@svc/jsonl-v23/lines';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';

@@ -1,6 +1,7 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { isConversation, type PlainLineCollector } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { PlainLineCollector } from '@svc/jsonl-v23/lines';
+import { isConversation } from '@svc/jsonl-v23/mapping';
 import { PackageError } from '../errors.ts';
 import { type AssetUpgrade, upgradeAssets } from './upgrade-assets.ts';
 

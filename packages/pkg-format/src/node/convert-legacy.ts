@@ -3,23 +3,20 @@ import {
   createSectionHasher,
   encodeItem,
   type FileReference,
+  isDatasetName,
   JsonlError,
   joinItem,
   parseItem,
   rehydrateItem,
   type SourceLocation,
+  toDatasetName,
   versionHash,
 } from '@svc/jsonl-v23';
-import {
-  checkItemSize,
-  compareUtf8,
-  DEFAULT_IMPORT_LIMITS,
-  ImportMeter,
-  isDatasetName,
-  PlainLineCollector,
-  toDatasetName,
-} from '@svc/jsonl-v23/internal';
+import { checkItemSize } from '@svc/jsonl-v23/assets';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
+import { DEFAULT_IMPORT_LIMITS, ImportMeter } from '@svc/jsonl-v23/imports';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PlainLineCollector } from '@svc/jsonl-v23/lines';
 import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.ts';
 import {
   type LegacyItem,

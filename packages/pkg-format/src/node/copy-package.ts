@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
 import { ErrorList } from '../errors.ts';

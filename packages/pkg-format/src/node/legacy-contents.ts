@@ -1,16 +1,14 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
+import type { ItemParts, SourceLocation } from '@svc/jsonl-v23';
+import { DEFAULT_MIME_TYPE, EmbeddedSize, mapEntries, sniffMimeType } from '@svc/jsonl-v23/assets';
+import { compareUtf8, encodeBase64, sha256Hex } from '@svc/jsonl-v23/bytes';
 import {
   canonicalByteLength,
-  compareUtf8,
-  DEFAULT_MIME_TYPE,
-  EmbeddedSize,
-  encodeBase64,
-  type ItemParts,
-  mapEntries,
-  sha256Hex,
-  sniffMimeType,
-} from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonPointer,
+} from '@svc/jsonl-v23/json';
 import type { Archive } from '../package/open-archive.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';

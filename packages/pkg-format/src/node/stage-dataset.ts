@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
-import { createSectionHasher, type ItemInput, joinItem } from '@svc/jsonl-v23';
-import { createSha256, type ItemParts, splitLines } from '@svc/jsonl-v23/internal';
+import { createSectionHasher, type ItemInput, type ItemParts, joinItem } from '@svc/jsonl-v23';
+import { createSha256 } from '@svc/jsonl-v23/bytes';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import { checkNames } from '../package/layout.ts';
 import { encodeValue, withSections } from '../write/dataset-from-items.ts';
 import { mayEmbedFiles } from '../write/embedded-files.ts';

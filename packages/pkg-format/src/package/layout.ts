@@ -1,4 +1,5 @@
-import { compareUtf8, isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
 import { VERSION } from '../version.ts';

@@ -1,5 +1,5 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/internal';
+import { countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { type LocatedItem, rehydrateItem } from '@svc/jsonl-v23';
-import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
+import { parseLines, splitLines } from '@svc/jsonl-v23/lines';
 import type { PackageLimits } from '../limits.ts';
 import { type ArchiveInput, openSource } from '../zip/byte-source.ts';
 import { openArchive } from './open-archive.ts';

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { HASH_SPEC, JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
-import { createSha256, toHex } from '@svc/jsonl-v23/internal';
+import { createSha256, toHex } from '@svc/jsonl-v23/bytes';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, missingFileProblem, PackageError, quote, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';

@@ -1,11 +1,6 @@
-import {
-  barHash,
-  type LineBatch,
-  PACKAGED_RUN_FIELDS,
-  type PackagedRun,
-  splitLines,
-} from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type LineBatch, splitLines } from '@svc/jsonl-v23/lines';
+import { barHash, PACKAGED_RUN_FIELDS, type PackagedRun } from '@svc/jsonl-v23/runs';
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';

@@ -1,4 +1,5 @@
-import { compareUtf8, hasPrompt } from '@svc/jsonl-v23/internal';
+import { hasPrompt } from '@svc/jsonl-v23';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { PackageError, toPackageError } from '../errors.ts';
 import { readLegacyItems } from '../legacy/legacy-items.ts';
 import { createReferenceResolver, isOtherFile } from '../legacy/legacy-sources.ts';

@@ -1,16 +1,14 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { canonicalByteLength, getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { type LineBatch, parseLines } from '@svc/jsonl-v23/lines';
 import {
-  canonicalByteLength,
-  type LineBatch,
   PUBLIC_RESULT_FIELDS,
-  parseLines,
   type ResultField,
   type ResultLabel,
   type ResultValues,
   readLabels,
   type StatedName,
-} from '@svc/jsonl-v23/internal';
-import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+} from '@svc/jsonl-v23/runs';
 import { PackageError, type PackageErrorOptions, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';

@@ -1,5 +1,6 @@
-import { type Field, type FieldKind, isDatasetName, timeOf } from '@svc/jsonl-v23/internal';
+import { isDatasetName } from '@svc/jsonl-v23';
 import { ExactNumber, getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type Field, type FieldKind, timeOf } from '@svc/jsonl-v23/runs';
 
 /** How often a run executes each item at most. */
 export const MAX_REPETITIONS = 100;

@@ -1,11 +1,4 @@
 import {
-  createNamer,
-  type KnownSecrets,
-  REDACTED,
-  replaceSecrets,
-  spellingsOf,
-} from '@svc/jsonl-v23/internal';
-import {
   canonicalJson,
   ExactNumber,
   isJsonObject,
@@ -16,6 +9,13 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
+import {
+  createNamer,
+  type KnownSecrets,
+  REDACTED,
+  replaceSecrets,
+  spellingsOf,
+} from '@svc/jsonl-v23/secrets';
 import { isSecretName, redactNamedSecrets, redactSecretForms, words } from './secret-texts.ts';
 
 /**

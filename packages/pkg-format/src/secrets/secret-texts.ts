@@ -1,4 +1,4 @@
-import { REDACTED } from '@svc/jsonl-v23/internal';
+import { REDACTED } from '@svc/jsonl-v23/secrets';
 
 /*
  * Every pattern takes linear time: configurations come with requests and packages. A run of characters is scanned from

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { isJunkFile } from '../package/layout.ts';
 import { foldName, isPathInside } from '../zip/entry-name.ts';
 

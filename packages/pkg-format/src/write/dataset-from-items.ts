@@ -9,8 +9,8 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, isDeeper } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { checkItemSize } from '@svc/jsonl-v23/assets';
+import { canonicalJson, isDeeper, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, toPackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
 import { checkNames } from '../package/layout.ts';

@@ -1,16 +1,14 @@
+import type { ItemParts } from '@svc/jsonl-v23';
 import {
-  decodeBase64,
   extensionForMimeType,
   filesOfPart,
-  type ItemParts,
-  isBase64,
   isCheckerFile,
   isEmbeddedChecker,
   type LinkedFile,
   mapEntries,
   replaceLinked,
-  sha256Hex,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/assets';
+import { decodeBase64, isBase64, sha256Hex } from '@svc/jsonl-v23/bytes';
 import {
   canonicalJson,
   getMember,

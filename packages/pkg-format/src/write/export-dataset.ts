@@ -1,12 +1,8 @@
-import {
-  type ItemParts,
-  type LinkedFile,
-  type PackagedRunMember,
-  type RESULT_FIELDS,
-  type ResultName,
-  sha256Hex,
-} from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
+import type { LinkedFile } from '@svc/jsonl-v23/assets';
+import { sha256Hex } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { PackagedRunMember, RESULT_FIELDS, ResultName } from '@svc/jsonl-v23/runs';
 import { PACKAGE_FORMAT_VERSION, type PackageGenerator } from '../package/layout.ts';
 
 /** An item to write, in its stored parts. */
@@ -78,7 +74,7 @@ export type ExportResult = {
 export interface ExportBaseline {
   /** Members of `baseline/run.json`. */
   readonly run: JsonObject;
-  /** Records of its results in order, see `recordText` of `@svc/jsonl-v23/internal`. Called twice. */
+  /** Records of its results in order, see `recordText` of `@svc/jsonl-v23/runs`. Called twice. */
   records(signal?: AbortSignal): AsyncIterable<readonly string[]>;
 }
 

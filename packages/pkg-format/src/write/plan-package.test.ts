@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldName, safeEntryName } from '../zip/entry-name.ts';

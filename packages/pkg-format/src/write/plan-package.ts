@@ -1,5 +1,6 @@
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { compareUtf8, DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
+import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '@svc/jsonl-v23/assets';
+import { compareUtf8, sha256Hex, toHex } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import {
   BAR_FILE,

@@ -1,17 +1,15 @@
+import { sha256Hex } from '@svc/jsonl-v23/bytes';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import {
   createRunHasher,
   hashedResult,
   namesScorers,
   PACKAGED_RUN_FIELDS,
   PUBLIC_RESULT_FIELDS,
-  type Redacted,
   type RunHasher,
   recordText,
-  redactValue,
-  sha256Hex,
-  spellingsOf,
-} from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+} from '@svc/jsonl-v23/runs';
+import { type Redacted, redactValue, spellingsOf } from '@svc/jsonl-v23/secrets';
 import { PackageError, quote } from '../errors.ts';
 import { BASELINE_RESULTS_FILE, checkNames, RESULTS_FILE } from '../package/layout.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';

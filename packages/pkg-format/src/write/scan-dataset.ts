@@ -1,5 +1,5 @@
 import { joinItem } from '@svc/jsonl-v23';
-import { compareUtf8, createSha256, ownText, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, createSha256, ownText, toHex } from '@svc/jsonl-v23/bytes';
 import { chooseFilePaths, contentPath, isUsablePath } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
 import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';

@@ -1,4 +1,4 @@
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/bytes';
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
 import { MANIFEST_FILE, META_FILE } from '../package/layout.ts';

@@ -1,4 +1,5 @@
-import { joinBytes, typeName, untilAborted } from '@svc/jsonl-v23/internal';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
+import { typeName, untilAborted } from '@svc/jsonl-v23/streams';
 import { corruptArchive, type PackageError } from '../errors.ts';
 
 /** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */

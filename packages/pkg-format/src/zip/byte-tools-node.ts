@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createInflateRaw, inflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
-import { transferBuffer } from '@svc/jsonl-v23/internal';
+import { transferBuffer } from '@svc/jsonl-v23/bytes';
 import { entryError } from '../errors.ts';
 import type { ZipEntry } from './entry-name.ts';
 

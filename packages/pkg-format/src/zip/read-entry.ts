@@ -1,4 +1,4 @@
-import { untilAborted } from '@svc/jsonl-v23/internal';
+import { untilAborted } from '@svc/jsonl-v23/streams';
 import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
 import { entryError, type PackageError } from '../errors.ts';
 import { ARCHIVE_RATIO_FREE_BYTES, type PackageLimits, RATIO_FREE_BYTES } from '../limits.ts';

@@ -1,4 +1,5 @@
 import { stableNumber } from '@svc/evaluation';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   hashedResult,
   isJsonField,
@@ -9,17 +10,18 @@ import {
   PUBLIC_RESULT_FIELDS,
   recordText,
   wireValue,
-} from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type {
-  ExportBaseline,
-  ExportDataset,
-  ExportResult,
-  ExportRun,
-  PackageGenerator,
+} from '@svc/jsonl-v23/runs';
+import {
+  type ExportBaseline,
+  type ExportDataset,
+  type ExportResult,
+  type ExportRun,
+  linesToBytes,
+  type PackageGenerator,
+  packageEtag,
 } from '@svc/pkg-format';
-import { linesToBytes, packageEtag, sanitiseRunConfig } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
+import { sanitiseRunConfig } from '@svc/pkg-format/secrets';
 import {
   type ExportedRun,
   joinStoredItem,

@@ -6,17 +6,10 @@ import {
   writesRuns,
   writeTool,
 } from '@svc/formats';
-import {
-  encodeBase64,
-  filesOfPart,
-  type KnownSecrets,
-  type LinkedFile,
-  redactValue,
-  replaceLinked,
-  spellingsOf,
-  toHex,
-} from '@svc/jsonl-v23/internal';
+import { filesOfPart, type LinkedFile, replaceLinked } from '@svc/jsonl-v23/assets';
+import { encodeBase64, toHex } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { type KnownSecrets, redactValue, spellingsOf } from '@svc/jsonl-v23/secrets';
 import type { ExportResult } from '@svc/pkg-format';
 import { zipFiles } from '@svc/pkg-format/node';
 import { type ExportedRun, joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';

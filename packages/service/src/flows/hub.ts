@@ -9,7 +9,7 @@ import {
   type SplitReader,
 } from '@svc/hub-client';
 import { JsonlError } from '@svc/jsonl-v23';
-import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import type { SectionWriter, TableRows } from '@svc/store';

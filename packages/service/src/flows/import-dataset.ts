@@ -1,5 +1,5 @@
 import { formatLocation, type JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { ImportErrors } from '@svc/jsonl-v23/internal';
+import { ImportErrors } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageError } from '@svc/pkg-format';
 import type {

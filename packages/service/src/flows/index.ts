@@ -1,5 +1,5 @@
 export { TOOLS, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
-export { ImportErrors } from '@svc/jsonl-v23/internal';
+export { ImportErrors } from '@svc/jsonl-v23/imports';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';

@@ -1,8 +1,7 @@
 import type { Tool } from '@svc/formats';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import type { PackageReader } from '@svc/pkg-format';
-import { readPackage } from '@svc/pkg-format/internal';
+import { type PackageReader, readPackage } from '@svc/pkg-format';
 import type { FileOptions } from '@svc/tabular';
 import {
   type FilesPreview,

@@ -8,8 +8,9 @@ import {
   redactScores,
   scorersOf,
 } from '@svc/evaluation';
-import { type KnownSecrets, LineCutter } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { LineCutter } from '@svc/jsonl-v23/lines';
+import type { KnownSecrets } from '@svc/jsonl-v23/secrets';
 import {
   type LocatedItem,
   type PushSession,

@@ -10,9 +10,9 @@ import {
   type RunSession,
   runCancelled,
 } from '@svc/evaluation';
-import type { Item } from '@svc/jsonl-v23';
-import { type ItemParts, spellingsOf } from '@svc/jsonl-v23/internal';
+import type { Item, ItemParts } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { spellingsOf } from '@svc/jsonl-v23/secrets';
 import { describe, expect, it } from 'vitest';
 import { createTurns } from './run/turns.ts';
 import { type RunDatasetOptions, runDataset } from './run-dataset.ts';

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { bytesSource } from '@svc/pkg-format/internal';
+import { bytesSource } from '@svc/pkg-format';
 import { openFileSource } from '@svc/pkg-format/node';
 import type { UploadedFile } from './sources/uploaded-file.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Item, SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject } from '@svc/jsonl-v23/json';
-import type { PackageError } from '@svc/pkg-format';
-import type { CheckedLine, FileEnds } from '@svc/pkg-format/internal';
+import type { CheckedLine, FileEnds, PackageError } from '@svc/pkg-format';
 
 /** What `check --strict` reports, with the text of docs/cli.md. */
 export const STYLE_CODES = {

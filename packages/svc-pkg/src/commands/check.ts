@@ -1,15 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import {
   type CheckedPackage,
+  checkLines,
   checkPackage,
   DEFAULT_LIMITS,
+  type FileEnds,
   PackageError,
   type PackageReader,
 } from '@svc/pkg-format';
-import { checkLines, type FileEnds } from '@svc/pkg-format/internal';
 import { Diagnostics, Linter, MAX_PER_CODE } from '../check/check-style.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT, toFileError, withFileErrors } from '../errors/cli-error.ts';
@@ -132,7 +133,12 @@ async function readPackage(
 async function checkLinesFile(path: string, { found, linter, signal }: CheckOptions): Promise<Checked> {
   linter?.begin(path);
   let itemCount = 0;
-  const options = { file: path, limits: DEFAULT_LIMITS, signal, onEnd: (ends: FileEnds) => linter?.end(ends) };
+  const options = {
+    file: path,
+    limits: DEFAULT_LIMITS,
+    signal,
+    onEnd: (ends: FileEnds) => linter?.end(ends),
+  };
   for await (const line of checkLines(createReadStream(path), options)) {
     if (line.item !== null) itemCount += 1;
     for (const error of line.errors) found.error(error);

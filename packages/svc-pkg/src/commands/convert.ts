@@ -20,8 +20,9 @@ import {
   writeTool,
 } from '@svc/formats';
 import { encodeItem, formatLocation } from '@svc/jsonl-v23';
-import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { toHex } from '@svc/jsonl-v23/bytes';
+import { type JsonObject, type JsonValue, jsonText } from '@svc/jsonl-v23/json';
+import { PUBLIC_RESULT_FIELDS } from '@svc/jsonl-v23/runs';
 import {
   type ExportResult,
   PackageError,

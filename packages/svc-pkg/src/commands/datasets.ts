@@ -1,5 +1,5 @@
 import { type PageQuery, REQUEST_VALUES, type ResponseOf } from '@svc/client';
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { ask } from '../output/ask.ts';

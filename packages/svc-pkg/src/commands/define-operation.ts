@@ -1,4 +1,4 @@
-import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, type Cli, DEFAULT_API_URL } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';

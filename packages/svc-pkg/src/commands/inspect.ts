@@ -1,6 +1,6 @@
 import { createSectionHasher, encodeItem, HASH_SPEC, type Item, versionHash } from '@svc/jsonl-v23';
-import { jsonText, parseLines, splitLines } from '@svc/jsonl-v23/internal';
-import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject, jsonText } from '@svc/jsonl-v23/json';
+import { parseLines, splitLines } from '@svc/jsonl-v23/lines';
 import {
   type CheckedPackage,
   type CheckedSection,

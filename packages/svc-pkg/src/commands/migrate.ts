@@ -1,4 +1,4 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import type { Cli, DatabasePort } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { printReport } from '../output/print.ts';

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { BodyOf, ResponseOf } from '@svc/client';
-import { jsonText } from '@svc/jsonl-v23/internal';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, jsonText } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
 import { previewFiles, skippedFilesJson } from '@svc/tabular/internal';
 import { type Cli, given } from '../cli-context.ts';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { type PageQuery, REQUEST_VALUES, type ResponseOf } from '@svc/client';
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
 import { CliError, ServiceError, usageError } from '../errors/cli-error.ts';
 import { askSecret } from '../output/ask.ts';

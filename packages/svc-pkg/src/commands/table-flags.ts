@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { JsonlError } from '@svc/jsonl-v23';
-import { ANSWER_KINDS } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   isJsonObject,
@@ -9,7 +8,7 @@ import {
   parseJson,
   setMember,
 } from '@svc/jsonl-v23/json';
-import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
+import { ANSWER_KINDS, type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { FILE_FORMATS, type FormatHints } from '@svc/tabular';
 import { given } from '../cli-context.ts';
 import { toFileError, usageError } from '../errors/cli-error.ts';

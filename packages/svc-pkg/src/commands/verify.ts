@@ -1,4 +1,4 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
-import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/internal';
+import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/imports';
 import { PackageError } from '@svc/pkg-format';
 import { writeText } from '../output/print.ts';
 import { printableJson, printableText } from '../text/format.ts';

@@ -1,8 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { recogniseTool, type ToolFile } from '@svc/formats';
-import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
-import { type ArchiveKind, recogniseArchive } from '@svc/pkg-format/internal';
+import { type ArchiveKind, DEFAULT_LIMITS, type PackageLimits, recogniseArchive } from '@svc/pkg-format';
 import type { FileSource } from '@svc/pkg-format/node';
 import type { FormatHints } from '@svc/tabular';
 import {

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { HubRow } from '@svc/hub-client';
-import { checkItems, type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { checkItems, hasPrompt, type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { itemSize } from '@svc/jsonl-v23/assets';
 import {
-  hasPrompt,
   ImportErrors,
   type ImportLimits,
   ImportMeter,
-  itemSize,
   type LocatedError,
   NO_REASON,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/imports';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
 import { type WriteFileOptions, writePackageFile } from '@svc/pkg-format/node';
 import type { Features } from '@svc/tabular';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Page, PageQuery } from '@svc/client';
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { listPages } from '../service/service-client.ts';

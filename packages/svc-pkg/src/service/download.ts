@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText } from '@svc/jsonl-v23/json';
 import type { Cli, Download } from '../cli-context.ts';
 import { choice, force, text, withDefault } from '../commands/define-operation.ts';
 import { createOutputFile } from '../output/output-file.ts';

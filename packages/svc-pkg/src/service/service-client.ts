@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, iteratePages, type Page, type PageQuery } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
-import { tryParseJson } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, type JsonValue, tryParseJson } from '@svc/jsonl-v23/json';
 import { type Cli, given } from '../cli-context.ts';
 import { CliError, type FieldError, ServiceError } from '../errors/cli-error.ts';
 

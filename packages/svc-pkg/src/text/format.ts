@@ -1,5 +1,4 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
-import { canonicalJson, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, ExactNumber, type JsonValue, jsonText } from '@svc/jsonl-v23/json';
 
 const MAX_VALUE_LENGTH = 200;
 

@@ -1,13 +1,6 @@
-import {
-  createRunHasher,
-  hashedResult,
-  MAIN_RECORD,
-  namesScorers,
-  parseLines,
-  recordText,
-  splitLines,
-} from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { parseLines, splitLines } from '@svc/jsonl-v23/lines';
+import { createRunHasher, hashedResult, MAIN_RECORD, namesScorers, recordText } from '@svc/jsonl-v23/runs';
 import type { PackageReader } from '@svc/pkg-format';
 import {
   type AlikeItems,

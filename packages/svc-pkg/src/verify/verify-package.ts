@@ -1,4 +1,6 @@
 import { createSectionHasher, type EncodedItem, encodeItem, JsonlError, versionHash } from '@svc/jsonl-v23';
+import { toHex } from '@svc/jsonl-v23/bytes';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   barHash,
   createRunHasher,
@@ -8,9 +10,7 @@ import {
   type RunHasher,
   recordText,
   SCORING,
-  toHex,
-} from '@svc/jsonl-v23/internal';
-import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+} from '@svc/jsonl-v23/runs';
 import { checkPackage, PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
 import {
   type Bar,

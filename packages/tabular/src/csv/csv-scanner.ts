@@ -1,4 +1,4 @@
-import { countLineFeeds, grownSize, transferBuffer } from '@svc/jsonl-v23/internal';
+import { countLineFeeds, grownSize, transferBuffer } from '@svc/jsonl-v23/bytes';
 import { TableError } from '../errors.ts';
 import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
 

@@ -1,5 +1,6 @@
-import { asciiText, NULL_WORDS } from '@svc/jsonl-v23/internal';
+import { asciiText } from '@svc/jsonl-v23/bytes';
 import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
+import { NULL_WORDS } from '@svc/jsonl-v23/mapping';
 import { shorten } from '../errors.ts';
 import { isInt64, isUint64 } from '../scalars/numbers.ts';
 import { plainNumberKind } from './plain-number.ts';

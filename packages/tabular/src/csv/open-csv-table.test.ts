@@ -1,4 +1,4 @@
-import { MAX_UNREAD_REASONS } from '@svc/jsonl-v23/internal';
+import { MAX_UNREAD_REASONS } from '@svc/jsonl-v23/imports';
 import { expect, it } from 'vitest';
 import { memoryFile } from '../../test/memory-file.ts';
 import { openCsvTable } from './open-csv-table.ts';

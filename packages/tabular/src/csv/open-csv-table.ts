@@ -1,4 +1,4 @@
-import { asciiText } from '@svc/jsonl-v23/internal';
+import { asciiText } from '@svc/jsonl-v23/bytes';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { TableError, unreadableFile } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';

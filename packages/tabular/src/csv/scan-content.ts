@@ -1,4 +1,4 @@
-import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
+import { joinBytes, transferBuffer } from '@svc/jsonl-v23/bytes';
 import { createYielder } from '../source/turns.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';

@@ -1,5 +1,4 @@
-import { tryParseJson } from '@svc/jsonl-v23/internal';
-import { isJsonObject, JsonlError, type JsonObject, JsonStream } from '@svc/jsonl-v23/json';
+import { isJsonObject, JsonlError, type JsonObject, JsonStream, tryParseJson } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { inSlices } from '../source/turns.ts';

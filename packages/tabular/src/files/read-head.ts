@@ -1,4 +1,4 @@
-import { joinBytes } from '@svc/jsonl-v23/internal';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
 import { decompress } from '#runtime';
 import { TableError } from '../errors.ts';
 import type { ByteSource } from '../source/byte-source.ts';

@@ -1,4 +1,4 @@
-import { transferBuffer } from '@svc/jsonl-v23/internal';
+import { transferBuffer } from '@svc/jsonl-v23/bytes';
 import { crc32 } from '#runtime';
 import { shorten, type TableError } from '../errors.ts';
 import { type CellValues, compileConverter, holdsTexts, type LeafColumn } from './cells/convert.ts';

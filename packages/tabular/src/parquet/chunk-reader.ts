@@ -1,4 +1,4 @@
-import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
+import { joinBytes, transferBuffer } from '@svc/jsonl-v23/bytes';
 import type { FetchedRanges } from '../source/byte-ranges.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createYielder } from '../source/turns.ts';

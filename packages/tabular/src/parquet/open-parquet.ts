@@ -1,4 +1,4 @@
-import { joinBytes } from '@svc/jsonl-v23/internal';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
 import type { Features } from '../schema/features.ts';
 import { type ByteSource, deriveSource } from '../source/byte-source.ts';
 import { FOOTER_TAIL_BYTES, footerLength, type ParquetFooter, parseFooter } from './metadata/footer.ts';

@@ -1,6 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { canonicalByteLength, jsonText, ownText } from '@svc/jsonl-v23/internal';
-import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { ownText } from '@svc/jsonl-v23/bytes';
+import { canonicalByteLength, type JsonObject, jsonText, setMember } from '@svc/jsonl-v23/json';
 import {
   compileMapping,
   type MappableFeature,

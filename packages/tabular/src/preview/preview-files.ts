@@ -1,7 +1,6 @@
-import type { KnownItemType } from '@svc/jsonl-v23';
-import { hasPrompt, mappedColumns } from '@svc/jsonl-v23/internal';
+import { hasPrompt, type KnownItemType } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
+import { type MappableFeature, type Mapping, mappedColumns } from '@svc/jsonl-v23/mapping';
 import type { FileOptions } from '../files/file-format.ts';
 import { openFileTable } from '../files/open-file-table.ts';
 import { toMappable } from '../schema/features.ts';

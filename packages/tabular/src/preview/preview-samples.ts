@@ -1,5 +1,12 @@
-import { embeddedEntry, isFileCell, jsonText } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import {
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonText,
+  setMember,
+} from '@svc/jsonl-v23/json';
+import { embeddedEntry, isFileCell } from '@svc/jsonl-v23/mapping';
 
 /** A cell that is shown in part. */
 export interface TruncatedCell {

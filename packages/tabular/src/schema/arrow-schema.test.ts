@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@svc/jsonl-v23/internal';
+import { encodeBase64 } from '@svc/jsonl-v23/bytes';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeArrowSchema } from './arrow-schema.ts';

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@svc/jsonl-v23/internal';
+import { decodeBase64 } from '@svc/jsonl-v23/bytes';
 import {
   type Feature,
   type Features,

@@ -1,4 +1,4 @@
-import { encodeBase64, tryParseJson } from '@svc/jsonl-v23/internal';
+import { encodeBase64 } from '@svc/jsonl-v23/bytes';
 import {
   canonicalJson,
   ExactNumber,
@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   setMember,
+  tryParseJson,
 } from '@svc/jsonl-v23/json';
 import { csvNumber, isInt64 } from '../scalars/numbers.ts';
 import {

@@ -1,4 +1,4 @@
-import { isBase64 } from '@svc/jsonl-v23/internal';
+import { isBase64 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
 import type { Convert } from './cast.ts';

@@ -1,4 +1,4 @@
-import { ImportErrors } from '@svc/jsonl-v23/internal';
+import { ImportErrors } from '@svc/jsonl-v23/imports';
 import { describe, expect, it } from 'vitest';
 import { missingColumns } from './missing-columns.ts';
 

@@ -1,7 +1,7 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { type ColumnUse, columnUses, ImportErrors } from '@svc/jsonl-v23/internal';
+import { ImportErrors } from '@svc/jsonl-v23/imports';
 import { jsonPointer } from '@svc/jsonl-v23/json';
-import type { Mapping } from '@svc/jsonl-v23/mapping';
+import { type ColumnUse, columnUses, type Mapping } from '@svc/jsonl-v23/mapping';
 
 const MAX_LISTED = 50;
 const MAX_ERRORS = 100;

@@ -1,5 +1,10 @@
-import { mappedColumns, withUnmapped } from '@svc/jsonl-v23/internal';
-import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
+import {
+  compileMapping,
+  type MappableFeature,
+  type Mapping,
+  mappedColumns,
+  withUnmapped,
+} from '@svc/jsonl-v23/mapping';
 import { openFileTable } from '../files/open-file-table.ts';
 import { toMappable } from '../schema/features.ts';
 import type { Table } from '../table.ts';

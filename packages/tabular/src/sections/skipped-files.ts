@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { baseName, formatByName, lastSuffix } from '../files/file-format.ts';
 

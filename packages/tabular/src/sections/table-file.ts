@@ -1,10 +1,5 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import {
-  FREE_EXPANSION_BYTES,
-  type ImportLimits,
-  toDatasetName,
-  withoutControls,
-} from '@svc/jsonl-v23/internal';
+import { JsonlError, toDatasetName, withoutControls } from '@svc/jsonl-v23';
+import { FREE_EXPANSION_BYTES, type ImportLimits } from '@svc/jsonl-v23/imports';
 import { TableError } from '../errors.ts';
 import { type DetectedFile, withoutFormat } from '../files/file-format.ts';
 import { type ByteSource, type RandomAccess, tableSource } from '../source/byte-source.ts';

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { shorten, TableError, unreadableFile } from '../errors.ts';
 import { type Inspection, inspectFile, noTable } from '../files/detect-format.ts';
 import { type FormatHints, formatByName } from '../files/file-format.ts';

@@ -1,4 +1,4 @@
-import { transferBuffer } from '@svc/jsonl-v23/internal';
+import { transferBuffer } from '@svc/jsonl-v23/bytes';
 import type { ByteInterval, ByteSource } from './byte-source.ts';
 
 /** Ranges of a file that are being fetched. */

@@ -1,4 +1,4 @@
-import type { OwnBytes } from '@svc/jsonl-v23/internal';
+import type { OwnBytes } from '@svc/jsonl-v23/bytes';
 import { TableError, unreadableFile } from '../errors.ts';
 import type { FileCompression } from '../files/file-format.ts';
 

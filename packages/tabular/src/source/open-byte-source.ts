@@ -1,4 +1,6 @@
-import { type ChunkSource, checkNumber, chunksOf, isWebStream, joinBytes } from '@svc/jsonl-v23/internal';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
+import { checkNumber } from '@svc/jsonl-v23/options';
+import { type ChunkSource, chunksOf, isWebStream } from '@svc/jsonl-v23/streams';
 import { type TableError, unreadableFile } from '../errors.ts';
 import { type ByteSource, type RandomAccess, tableSource } from './byte-source.ts';
 

@@ -1,4 +1,4 @@
-import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { addUnread, TableError } from '../errors.ts';
 import type { Inference, Schema } from '../schema/infer-schema.ts';

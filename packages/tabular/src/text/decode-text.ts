@@ -1,4 +1,4 @@
-import { countLineFeeds } from '@svc/jsonl-v23/internal';
+import { countLineFeeds } from '@svc/jsonl-v23/bytes';
 import { createDecoder, type TextEncodingOptions, withoutMark } from './encodings.ts';
 import { invalidRow } from './raw-row.ts';
 

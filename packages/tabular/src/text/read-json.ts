@@ -1,5 +1,11 @@
-import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
-import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
+import {
+  hasMoreValues,
+  isJsonObject,
+  JsonlError,
+  JsonStream,
+  type LocatedText,
+  MAX_LINE_VALUES,
+} from '@svc/jsonl-v23/json';
 import { decodeText } from './decode-text.ts';
 import { encodingOf, isUtf8 } from './encodings.ts';
 import {

@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonlError, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { linesOf, splitLines } from '@svc/jsonl-v23/lines';
 import { TableError } from '../errors.ts';
 import { createYielder } from '../source/turns.ts';
 import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type TextOptions } from './raw-row.ts';

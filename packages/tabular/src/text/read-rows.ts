@@ -1,4 +1,5 @@
-import { type ChunkSource, chunksOf, countLineFeeds } from '@svc/jsonl-v23/internal';
+import { countLineFeeds } from '@svc/jsonl-v23/bytes';
+import { type ChunkSource, chunksOf } from '@svc/jsonl-v23/streams';
 import { shorten, TableError } from '../errors.ts';
 import { inSlices } from '../source/turns.ts';
 import { decodeText } from './decode-text.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeItem, fileReferences, type Item, itemHash, joinItem, parseItem } from '@svc/jsonl-v23';
-import { embedFiles, filesOfPart, isCheckerFile, itemSize, layoutPart } from '@svc/jsonl-v23/internal';
+import { embedFiles, filesOfPart, isCheckerFile, itemSize, layoutPart } from '@svc/jsonl-v23/assets';
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

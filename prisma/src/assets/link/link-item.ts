@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
-import type { FileReference } from '@svc/jsonl-v23';
+import { countAssets, DEFAULT_ITEM_TYPE, type FileReference } from '@svc/jsonl-v23';
 import {
   assetEntries,
   base64Length,
-  countAssets,
-  DEFAULT_ITEM_TYPE,
   filledEntry,
   isEmbeddedChecker,
   type LinkedFile,
   type LinkedParts,
   layoutLinkedItem,
   linkedReferences,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/assets';
 import {
   canonicalJson,
   getMember,

@@ -1,4 +1,4 @@
-import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
+import type { EncodedItemBytes } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,15 +1,6 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import {
-  checkItemSize,
-  DEFAULT_ITEM_TYPE,
-  type EncodedItemBytes,
-  type EncodedLine,
-  itemSize,
-  type LineBatch,
-  LineEncoder,
-  type LinkedFile,
-  parseLines,
-} from '@svc/jsonl-v23/internal';
+import { DEFAULT_ITEM_TYPE, type EncodedItemBytes, JsonlError } from '@svc/jsonl-v23';
+import { checkItemSize, itemSize, type LinkedFile } from '@svc/jsonl-v23/assets';
+import { type EncodedLine, type LineBatch, LineEncoder, parseLines } from '@svc/jsonl-v23/lines';
 import { createHashStates } from '../../assets/link/hash-item.ts';
 import { type EmbeddedContent, type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../../assets/linked-files-column.ts';

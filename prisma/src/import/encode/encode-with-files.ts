@@ -1,6 +1,6 @@
 import { createYielder } from '@svc/concurrency';
 import type { FileReference, SourceLocation } from '@svc/jsonl-v23';
-import { EmbeddedSize } from '@svc/jsonl-v23/internal';
+import { EmbeddedSize } from '@svc/jsonl-v23/assets';
 import type {
   EncodedRows,
   FilledLines,

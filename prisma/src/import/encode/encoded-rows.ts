@@ -1,5 +1,5 @@
 import { type FileReference, JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { EmbeddedContent } from '../../assets/link/link-item.ts';
 import type { PartProfile } from '../../hub-files/profile.ts';

@@ -1,5 +1,5 @@
 import { parseItem } from '@svc/jsonl-v23';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { afterAll, describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
 import { RowWriter } from './encode-rows.ts';

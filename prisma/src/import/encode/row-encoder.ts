@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createThreadPool, mapOrdered, type ThreadPoolOptions, type ThreadTasks } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
-import { DEFAULT_MAX_DEPTH, type LineBatch } from '@svc/jsonl-v23/internal';
+import { DEFAULT_MAX_DEPTH } from '@svc/jsonl-v23/json';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { RUN_ITEMS } from '../../items/hash-blocks.ts';
 import type { ItemRange } from '../../versions/ranges.ts';
 import { BufferPool, createBatchEncoder } from './encode-rows.ts';

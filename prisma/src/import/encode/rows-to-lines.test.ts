@@ -1,6 +1,7 @@
-import { itemHash } from '@svc/jsonl-v23';
-import { ItemEncoder, MAX_LINE_VALUES, NO_REASON, parseLines } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { ItemEncoder, itemHash } from '@svc/jsonl-v23';
+import { NO_REASON } from '@svc/jsonl-v23/imports';
+import { type JsonObject, MAX_LINE_VALUES } from '@svc/jsonl-v23/json';
+import { parseLines } from '@svc/jsonl-v23/lines';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { expect, it } from 'vitest';
 import type { MappingPlan } from './encoded-rows.ts';

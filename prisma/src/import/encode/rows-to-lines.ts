@@ -1,16 +1,9 @@
 import { createYielder } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
-import {
-  CanonicalWriter,
-  checkItemSize,
-  checkValueCount,
-  type LineBatch,
-  linkedReferences,
-  MAX_LINE_VALUES,
-  NO_REASON,
-  type UnreadRows,
-} from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { checkItemSize, linkedReferences } from '@svc/jsonl-v23/assets';
+import { NO_REASON, type UnreadRows } from '@svc/jsonl-v23/imports';
+import { CanonicalWriter, checkValueCount, type JsonObject, MAX_LINE_VALUES } from '@svc/jsonl-v23/json';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { FaultList, type MappingPlan, onlyInPackages, type RowFailures } from './encoded-rows.ts';
 

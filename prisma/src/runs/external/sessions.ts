@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addUsage, errorGroup, type RunResult, readPrices, tokenCounts } from '@svc/evaluation';
-import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { ScorerScore, Scores } from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';

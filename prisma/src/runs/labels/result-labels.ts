@@ -1,4 +1,4 @@
-import { MAX_OUTPUT_LABELS, type ResultLabel } from '@svc/jsonl-v23/internal';
+import { MAX_OUTPUT_LABELS, type ResultLabel } from '@svc/jsonl-v23/runs';
 import { seesDataset } from '../../audit/actor.ts';
 import type { ReadQuery } from '../../postgres/read-query.ts';
 

@@ -1,5 +1,5 @@
 import { type AgreementCells, agreementOf, MAIN_SCORER } from '@svc/evaluation';
-import type { ResultLabel, Verdict } from '@svc/jsonl-v23/internal';
+import type { ResultLabel, Verdict } from '@svc/jsonl-v23/runs';
 import { writeAudit } from '../../audit/actor.ts';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';

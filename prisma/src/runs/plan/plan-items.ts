@@ -1,5 +1,5 @@
 import type { RunItem, RunSelection } from '@svc/evaluation';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';

@@ -1,5 +1,5 @@
 import { countScoring, createCheckRunner, type ScoringFacts } from '@svc/evaluation';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { expect, it, onTestFinished } from 'vitest';
 import { importItems } from '../../../test/import-items.ts';

@@ -1,5 +1,5 @@
 import { type RunResultStatus, UNREADABLE } from '@svc/evaluation';
-import { RESULT_RANGES, type ResultBounds, type ResultRange, type Verdict } from '@svc/jsonl-v23/internal';
+import { RESULT_RANGES, type ResultBounds, type ResultRange, type Verdict } from '@svc/jsonl-v23/runs';
 import {
   containing,
   insideJsonString,

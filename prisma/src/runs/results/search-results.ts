@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RESULT_RANGES } from '@svc/jsonl-v23/internal';
+import { RESULT_RANGES } from '@svc/jsonl-v23/runs';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/find-items-sql.ts';

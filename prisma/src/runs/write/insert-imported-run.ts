@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RunPrices, readPrices } from '@svc/evaluation';
-import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { PackagedRun } from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import { writeAudit } from '../../audit/actor.ts';
 import type { DatasetSummary } from '../../database/dataset-row.ts';

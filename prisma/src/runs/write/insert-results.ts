@@ -8,6 +8,7 @@ import {
   type TokenCounts,
   tokenCounts,
 } from '@svc/evaluation';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import {
   isJsonField,
   RESULT_FIELD_LIST,
@@ -16,8 +17,7 @@ import {
   type ResultValues,
   type ScorerScore,
   type StatedName,
-} from '@svc/jsonl-v23/internal';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+} from '@svc/jsonl-v23/runs';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
 import { Parameters } from '../../database/page.ts';

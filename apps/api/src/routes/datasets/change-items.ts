@@ -1,4 +1,4 @@
-import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23/internal';
+import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import {
   invalidRequest,

@@ -4,9 +4,9 @@ import {
   type LinkedFile,
   replaceLinked,
   withOwnMembers,
-} from '@svc/jsonl-v23/internal';
+} from '@svc/jsonl-v23/assets';
 import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { encodePieces, linesToBytes } from '@svc/pkg-format/internal';
+import { encodePieces, linesToBytes } from '@svc/pkg-format';
 import {
   type JsonBody,
   JsonText,

@@ -1,4 +1,5 @@
-import { DATASET_NAME, type Field, type FieldKind, isJsonField, wireValue } from '@svc/jsonl-v23/internal';
+import { DATASET_NAME } from '@svc/jsonl-v23';
+import { type Field, type FieldKind, isJsonField, wireValue } from '@svc/jsonl-v23/runs';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/service';
 import type {
   DatasetSummary,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path/posix';
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { linesToBytes } from '@svc/pkg-format/internal';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
+import { linesToBytes } from '@svc/pkg-format';
 import { type JsonBody, json, ok, type Route, type RouteRequest } from '@svc/service';
 import type {
   DatasetSummary,

@@ -1,7 +1,6 @@
 import type { JsonlError } from '@svc/jsonl-v23';
-import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { writeMapping } from '@svc/jsonl-v23/mapping';
+import { MAPPING_SCHEMA, writeMapping } from '@svc/jsonl-v23/mapping';
 import { type JsonBody, JsonText, type Schema, shape } from '@svc/service';
 import {
   type DryRun,

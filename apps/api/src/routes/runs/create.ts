@@ -13,10 +13,10 @@ import {
   type RunConfig,
   SCORERS_SCHEMA,
 } from '@svc/evaluation';
-import { barHash, PUBLIC_RESULT_FIELDS, RESULT_FIELDS, SCORING } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { barHash, PUBLIC_RESULT_FIELDS, RESULT_FIELDS, SCORING } from '@svc/jsonl-v23/runs';
 import { runWithContext } from '@svc/observability';
-import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
+import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/secrets';
 import {
   invalidRequest,
   type JsonBody,

@@ -1,8 +1,8 @@
 import { createYielder, type Semaphore } from '@svc/concurrency';
 import { parseStoredRunConfig, promptsOf, RunError, rebuildMessages } from '@svc/evaluation';
-import { spellingsOf } from '@svc/jsonl-v23/internal';
+import { spellingsOf } from '@svc/jsonl-v23/secrets';
 import { runWithContext } from '@svc/observability';
-import { linesToBytes } from '@svc/pkg-format/internal';
+import { linesToBytes } from '@svc/pkg-format';
 import {
   bodyChunks,
   type Caller,

@@ -1,4 +1,4 @@
-import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/internal';
+import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/runs';
 import {
   invalidMember,
   type JsonBody,

@@ -1,4 +1,4 @@
-import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
+import { RUN_FIELDS } from '@svc/jsonl-v23/runs';
 import { type Config, json, ok, type Route, type Schema, shape, toJsonText } from '@svc/service';
 import { RESULT_COLUMNS, resultsTable } from '@svc/service/flows';
 import { RUNS_SORTS, type Run, type UsedModel } from '@svc/store';

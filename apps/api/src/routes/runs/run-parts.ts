@@ -1,5 +1,5 @@
 import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/evaluation';
-import { encodeText } from '@svc/pkg-format/internal';
+import { encodeText } from '@svc/pkg-format';
 import {
   invalidMember,
   type JsonBody,

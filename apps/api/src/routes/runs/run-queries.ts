@@ -1,4 +1,4 @@
-import { RESULT_FIELDS, RESULT_RANGES, VERDICTS } from '@svc/jsonl-v23/internal';
+import { RESULT_FIELDS, RESULT_RANGES, VERDICTS } from '@svc/jsonl-v23/runs';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
 import { RESULTS_SORTS, type ResultName, type ResultsConditions } from '@svc/store';
 import { PLACED_PAGE_QUERY, STATED_HASH } from '../docs/schemas.ts';

@@ -1,4 +1,4 @@
-import { MAX_LABEL_TYPES, MAX_OUTPUT_LABELS, MAX_TYPE_LENGTH, VERDICTS } from '@svc/jsonl-v23/internal';
+import { MAX_LABEL_TYPES, MAX_OUTPUT_LABELS, MAX_TYPE_LENGTH, VERDICTS } from '@svc/jsonl-v23/runs';
 import { type Schema, shape } from '@svc/service';
 import {
   AGREEMENT_CELLS,

@@ -6,7 +6,7 @@ import {
   runCost,
   UNSCORABLE_REASONS,
 } from '@svc/evaluation';
-import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
+import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/runs';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/items.ts';

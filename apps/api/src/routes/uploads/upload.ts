@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { JsonlError } from '@svc/jsonl-v23';
-import { isDatasetName, MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
+import { isDatasetName, JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { readMapping } from '@svc/jsonl-v23/mapping';
+import { MAPPING_SCHEMA, readMapping } from '@svc/jsonl-v23/mapping';
 import type { ByteSource } from '@svc/pkg-format';
 import {
   invalidRequest,

@@ -1,5 +1,5 @@
-import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/mapping';
 import { objectIn, textIn } from '../../ui/pointer-of.ts';
 import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 

@@ -1,5 +1,5 @@
-import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { splitReasoning } from '@svc/jsonl-v23/runs';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { leavesOf, objectIn } from '../../ui/pointer-of.ts';

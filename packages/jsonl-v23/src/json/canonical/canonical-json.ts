@@ -27,6 +27,20 @@ export function canonicalJson(value: JsonInput): string {
   });
 }
 
+/**
+ * The length of a value's canonical text in bytes.
+ *
+ * @param maxBytes beyond which writing ends
+ * @throws JsonlError as `canonicalJson` does, `line_too_long`
+ */
+export function canonicalByteLength(value: JsonInput, maxBytes: number = Number.POSITIVE_INFINITY): number {
+  return withWriter((writer) => {
+    writer.maxBytes = maxBytes;
+    writer.write(value);
+    return writer.length;
+  });
+}
+
 /** Lends an empty writer, which is kept for its buffer: a getter of what is written may ask for another one. */
 export function withWriter<T>(use: (writer: CanonicalWriter) => T): T {
   const writer = spareWriter ?? new CanonicalWriter();

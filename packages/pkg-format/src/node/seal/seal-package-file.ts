@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { compareUtf8, isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
+import { isDatasetName, toDatasetName } from '@svc/jsonl-v23';
+import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import type { CheckedPackage } from '../../check/check-package.ts';
 import { PackageError, quote } from '../../errors.ts';
 import type { PackageLimits } from '../../limits.ts';

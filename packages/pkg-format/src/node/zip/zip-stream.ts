@@ -1,4 +1,4 @@
-import { abortable, untilAborted } from '@svc/jsonl-v23/internal';
+import { abortable, untilAborted } from '@svc/jsonl-v23/streams';
 import { MANIFEST_FILE } from '../../package/layout.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { ArchiveWriter, ByteSum } from './archive-writer.ts';

@@ -1,6 +1,5 @@
 import { SCORER_SCHEMA } from '@svc/evaluation';
-import { JsonlError } from '@svc/jsonl-v23';
-import { isDatasetName, type LineBatch, linesOf } from '@svc/jsonl-v23/internal';
+import { isDatasetName, JsonlError } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   ExactNumber,
@@ -9,6 +8,7 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
+import { type LineBatch, linesOf } from '@svc/jsonl-v23/lines';
 import { type ItemReference, MAX_SCORERS } from '@svc/store';
 
 export interface PushedLines {

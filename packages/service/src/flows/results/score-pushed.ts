@@ -7,8 +7,8 @@ import {
   type Scorers,
   scoreOutput,
 } from '@svc/evaluation';
-import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { ScorerScore, Scores } from '@svc/jsonl-v23/runs';
 import { type LocatedItem, type PushSession, readStoredJson } from '@svc/store';
 import type { PushedResult, PushedScore } from './read-pushed.ts';
 

@@ -1,6 +1,6 @@
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
-import { splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft, DraftContent, ImportReport, ReadSource, TableRows } from '@svc/store';
 import { type Table, TableError } from '@svc/tabular';

@@ -1,8 +1,14 @@
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { recogniseTool, type Tool } from '@svc/formats';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { type Archive, openArchive, readPackage, recogniseArchive } from '@svc/pkg-format/internal';
+import {
+  type Archive,
+  openArchive,
+  PackageError,
+  type PackageLimits,
+  readPackage,
+  recogniseArchive,
+} from '@svc/pkg-format';
 import { convertLegacyFile } from '@svc/pkg-format/node';
 import { type FormatHints, openFileTable } from '@svc/tabular';
 import {

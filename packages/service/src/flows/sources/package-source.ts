@@ -1,7 +1,6 @@
 import { isBar, isBarVerdict } from '@svc/evaluation';
 import { LOST_ITEMS } from '@svc/formats';
-import { JsonlError } from '@svc/jsonl-v23';
-import { isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
+import { isDatasetName, JsonlError, toDatasetName } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   getMember,
@@ -10,8 +9,14 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import { PACKAGE_FORMAT, PackageError, type PackageReader, type PackageRun } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
+import { splitLines } from '@svc/jsonl-v23/lines';
+import {
+  PACKAGE_FORMAT,
+  PackageError,
+  type PackageReader,
+  type PackageRun,
+  toPackageError,
+} from '@svc/pkg-format';
 import type { DatasetDraft, ImportedResult, ImportReport, ItemFileSource } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';

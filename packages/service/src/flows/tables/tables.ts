@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/internal';
-import { linesToBytes } from '@svc/pkg-format/internal';
+import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/runs';
+import { linesToBytes } from '@svc/pkg-format';
 import {
   type AuditEntry,
   type LabelConditions,

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { JsonlError } from '@svc/jsonl-v23';
-import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
+  hasMoreValues,
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  MAX_LINE_VALUES,
   parseJson,
   skipValue,
 } from '@svc/jsonl-v23/json';

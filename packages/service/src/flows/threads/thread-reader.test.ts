@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { splitLines } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { splitLines } from '@svc/jsonl-v23/lines';
 import { describe, expect, it } from 'vitest';
 import { createThreadReader, packResults, type ResultLines } from './thread-reader.ts';
 

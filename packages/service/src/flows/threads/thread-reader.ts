@@ -1,8 +1,13 @@
 import { createThreadPool } from '@svc/concurrency';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { PackageError, type PackageRun } from '@svc/pkg-format';
-import { type LocatedResult, type ResultLineOptions, readResultLines } from '@svc/pkg-format/internal';
+import type { LineBatch } from '@svc/jsonl-v23/lines';
+import {
+  type LocatedResult,
+  PackageError,
+  type PackageRun,
+  type ResultLineOptions,
+  readResultLines,
+} from '@svc/pkg-format';
 import { type ImportedResult, MAX_TEXT_CHARS, writeResult } from '@svc/store';
 import { type PushedLine, type PushedLines, readPushedLines } from '../results/read-pushed.ts';
 import { type ContentFailure, toContentError } from './content-failure.ts';

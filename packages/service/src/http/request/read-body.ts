@@ -1,8 +1,7 @@
 import { on } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { JsonlError } from '@svc/jsonl-v23';
-import { ValueCounter } from '@svc/jsonl-v23/internal';
-import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { type JsonObject, type JsonValue, parseJson, ValueCounter } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { Config } from '../../config/load-config.ts';
 import type { ParseBody } from '../route.ts';

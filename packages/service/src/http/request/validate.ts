@@ -1,5 +1,4 @@
-import { schemaPredicate } from '@svc/jsonl-v23/internal';
-import { type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
+import { type JsonObject, type JsonValue, jsonPointer, schemaPredicate } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { QueryValue, Route, Schema } from '../route.ts';
 import { type FieldError, invalidMember, RequestError } from './request-error.ts';

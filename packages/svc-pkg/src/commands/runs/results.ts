@@ -1,6 +1,6 @@
 import { type PageQuery, REQUEST_VALUES } from '@svc/client';
-import { LineCutter } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { LineCutter } from '@svc/jsonl-v23/lines';
 import type { Cli } from '../../cli-context.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { printListing, printReport, RESULT_COLUMNS } from '../../output/print.ts';

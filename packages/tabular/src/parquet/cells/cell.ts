@@ -10,7 +10,7 @@
  * - null: null or undefined, at every level.
  */
 
-import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
+import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/numbers.ts';
 import { compileZone, durationSeconds, parseTimeType, timeOfDay } from '../../scalars/times.ts';

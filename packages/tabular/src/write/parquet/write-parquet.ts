@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { joinBytes, type OwnBytes } from '@svc/jsonl-v23/internal';
+import { joinBytes, type OwnBytes } from '@svc/jsonl-v23/bytes';
 import { checkBatch, checkColumns, jsonOf, type TableColumn } from '../table-column.ts';
 import { ChunkWriter, requireZstd } from './chunk-writer.ts';
 import { type ColumnChunk, encodeFooter, type RowGroup } from './metadata.ts';

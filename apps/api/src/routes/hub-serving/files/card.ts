@@ -1,4 +1,4 @@
-import { splitNames } from '@svc/jsonl-v23/internal';
+import { splitNames } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   type DatasetSummary,

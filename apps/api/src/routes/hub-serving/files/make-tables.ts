@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mapOrdered } from '@svc/concurrency';
-import { joinBytes, splitNames } from '@svc/jsonl-v23/internal';
+import { splitNames } from '@svc/jsonl-v23';
+import { joinBytes } from '@svc/jsonl-v23/bytes';
 import {
   cutRange,
   cutRanges,

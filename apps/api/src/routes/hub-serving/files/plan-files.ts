@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { splitNames } from '@svc/jsonl-v23/internal';
+import { splitNames } from '@svc/jsonl-v23';
 import {
   cutRange,
   type HubFile,

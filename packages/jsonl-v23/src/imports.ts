@@ -1,5 +1,5 @@
-import { JsonlError } from '../errors.ts';
-import type { SourceLocation } from '../source-location.ts';
+import { JsonlError } from './errors.ts';
+import type { SourceLocation } from './source-location.ts';
 
 /** How much an import may make of what it reads. */
 export interface ImportLimits {
@@ -104,3 +104,44 @@ export class ImportMeter {
     );
   }
 }
+
+/** An error with a stable code and a location. */
+export interface LocatedError extends Error {
+  readonly code: string;
+  readonly location: SourceLocation;
+}
+
+/** Several errors that end one import. It has the code, message and location of the first. */
+export class ImportErrors<E extends LocatedError> extends Error {
+  override readonly name = 'ImportErrors';
+  readonly code: E['code'];
+  readonly location: SourceLocation;
+  /** The first 100. */
+  readonly errors: readonly E[];
+  readonly total: number;
+
+  constructor(first: E, errors: readonly E[], total: number) {
+    super(first.message, { cause: first });
+    this.code = first.code;
+    this.location = first.location;
+    this.errors = errors;
+    this.total = total;
+  }
+}
+
+/** Why a row cannot be read. */
+export interface UnreadRow {
+  readonly message: string;
+  readonly location: SourceLocation;
+}
+
+/**
+ * Rows of a batch that could not be read, by their index in the batch. Only the first {@link MAX_UNREAD_REASONS} have a
+ * reason, the others null: every list of such rows is as long, and a file may have millions of them.
+ */
+export type UnreadRows = ReadonlyMap<number, UnreadRow | null>;
+
+export const MAX_UNREAD_REASONS = 100;
+
+/** For a row without a reason. */
+export const NO_REASON: UnreadRow = { message: 'The row cannot be read.', location: {} };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExactNumber } from './json/index.ts';
-import { redactValue, replaceSecrets, spellingsOf } from './known-secrets.ts';
+import { redactValue, replaceSecrets, spellingsOf } from './secrets.ts';
 
 describe('redactValue', () => {
   const secret = 'a quote"and\\slash';

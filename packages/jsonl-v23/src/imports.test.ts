@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { thrownBy } from '../../test/arbitrary-json.ts';
-import { FREE_EXPANSION_BYTES, ImportMeter } from './import-meter.ts';
+import { thrownBy } from '../test/arbitrary-json.ts';
+import { FREE_EXPANSION_BYTES, ImportMeter } from './imports.ts';
 
 const LIMITS = { maxTotalBytes: 10 ** 12, maxExpansionRatio: 500, maxRows: 1000 };
 

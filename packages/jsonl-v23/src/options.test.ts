@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { JsonStream } from '../json/json-stream.ts';
-import { parseJson } from '../json/parse-json.ts';
-import { checkItems, readItems } from '../lines/read-items.ts';
-import { compileMapping } from '../mapping.ts';
+import { JsonStream } from './json/json-stream.ts';
+import { parseJson } from './json/parse-json.ts';
+import { checkItems, readItems } from './lines/read-items.ts';
+import { compileMapping } from './mapping.ts';
 
 const first = (source: AsyncGenerator<unknown>): Promise<unknown> => source.next();
 
