@@ -1,15 +1,17 @@
 /** `@svc/jsonl-v23/assets`: the files of items, as entries, links and content. */
 export {
+  type AssetLink,
   assetEntries,
   type FileReference,
   fileReferences,
   filledEntry,
   isEmbeddedChecker,
+  LINK_MEMBERS,
   type LocatedAsset,
   linkedReferences,
   mapEntries,
+  withOwnMembers,
 } from './item/asset.ts';
-export { type AssetLink, LINK_MEMBERS, withOwnMembers } from './item/asset-link.ts';
 export {
   base64Length,
   checkItemSize,

@@ -47,6 +47,6 @@ export {
   checkItems,
   type LocatedItem,
   readItems,
+  writeItems,
 } from './lines/read-items.ts';
-export { writeItems } from './lines/write-items.ts';
 export { formatLocation, type SourceLocation } from './source-location.ts';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JsonStream } from './json/json-stream.ts';
-import { readItems } from './lines/read-items.ts';
-import { writeItems } from './lines/write-items.ts';
+import { readItems, writeItems } from './lines/read-items.ts';
 import { chunksOf } from './streams.ts';
 
 const LINES = '{"id":1}\n{"id":2}\n';

@@ -1,25 +1,30 @@
 /** `@svc/pkg-format`: reads and writes `.pkg.zip` archives in any runtime. */
-export { type CheckedLine, checkLines, type FileEnds } from './check/check-lines.ts';
 export {
+  type CheckedLine,
   type CheckedPackage,
   type CheckedSection,
   type CheckOptions,
+  checkLines,
   checkPackage,
+  type FileEnds,
   type PackageWatcher,
-} from './check/check-package.ts';
+} from './check-package.ts';
 export { PackageError, type PackageErrorCode, toPackageError } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION, type PackageGenerator } from './package/layout.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
-export { type OpenOptions, openPackage, readPackageItems } from './package/open-package.ts';
 export {
   type FoundVersion,
+  type OpenOptions,
+  openPackage,
   type PackageReader,
   type PackageSection,
   readPackage,
+  readPackageItems,
 } from './package/package-reader.ts';
 export type { PackageRun, SignalOptions } from './package/package-run.ts';
 export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.ts';
+export type { RunError } from './package/run-results.ts';
 export {
   type CountedSections,
   type LocatedResult,
@@ -27,7 +32,6 @@ export {
   type ResultLineOptions,
   readResultLines,
 } from './package/run-results.ts';
-export type { RunError } from './package/run-values.ts';
 export { datasetFromItems, type ItemsDataset } from './write/dataset-from-items.ts';
 export {
   type ExportBaseline,

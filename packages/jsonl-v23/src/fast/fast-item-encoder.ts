@@ -64,7 +64,6 @@ export class FastItemEncoder extends ByteTokenizer {
   /**
    * Encodes the item of the line that begins at `start`. Its ranges are valid until the next call.
    *
-   * @param item gets the ranges
    * @returns the position of the line feed that ends the line; -1 if the reference path must encode it
    */
   encode(start: number, item: ItemRanges): number {

@@ -29,8 +29,6 @@ export function parseItem(input: JsonInput, location: SourceLocation = {}): Item
 
 /**
  * The item of a value, and the errors of one that is no item: of each key with the wrong type, each asset and the checker.
- *
- * @param max errors that are looked for
  */
 export function readItem(
   value: JsonValue,

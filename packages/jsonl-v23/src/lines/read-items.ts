@@ -1,12 +1,14 @@
 import { JsonlError } from '../errors.ts';
-import type { Item } from '../item/item.ts';
+import type { Item, ItemInput } from '../item/item.ts';
 import { parseItem, readItem } from '../item/parse-item.ts';
 import { countLineFeeds, validUtf8Length } from '../json/bytes.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import { locateValue } from '../json/value-scanner.ts';
 import { checkNumber, checkText } from '../options.ts';
 import { lineLocation, type SourceLocation } from '../source-location.ts';
+import { type ChunkSource, chunksOf, isWebStream } from '../streams.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type CutLine, type LineBatch, LineCutter, splitLines } from './line-cutter.ts';
 
@@ -231,4 +233,33 @@ function checkReadOptions(options: CheckItemsOptions): void {
   checkText('file', options.file);
   checkNumber('maxLineBytes', options.maxLineBytes, { min: 1 });
   checkNumber('maxDepth', options.maxDepth, { min: 1, max: HIGHEST_MAX_DEPTH });
+}
+
+/** Bytes of a chunk, so that small items share one. */
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Writes items as JSON Lines: one canonical text per line, each with a line feed, in UTF-8 chunks of about 64 KiB that
+ * end with a line. Items are pulled only when the next chunk is.
+ *
+ * @throws JsonlError as `parseItem` and `canonicalJson` do, `parseItem` with the index of the item as its `row`; what the
+ *   source throws
+ *
+ * @example for await (const chunk of writeItems(items)) file.write(chunk);
+ */
+export async function* writeItems(
+  items: ChunkSource<ItemInput> | Iterable<ItemInput>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const encoder = new TextEncoder();
+  let text = '';
+  let row = 0;
+  for await (const item of isWebStream(items) ? chunksOf<ItemInput>(items) : items) {
+    text += `${canonicalJson(parseItem(item, { row }))}\n`;
+    row += 1;
+    if (text.length >= CHUNK_BYTES) {
+      yield encoder.encode(text);
+      text = '';
+    }
+  }
+  if (text !== '') yield encoder.encode(text);
 }

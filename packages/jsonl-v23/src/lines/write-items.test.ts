@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { collect, item, rejectionOf } from '../../test/arbitrary-json.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { readItems } from './read-items.ts';
-import { writeItems } from './write-items.ts';
+import { readItems, writeItems } from './read-items.ts';
 
 const decode = (chunks: Uint8Array[]): string => new TextDecoder().decode(Buffer.concat(chunks));
 

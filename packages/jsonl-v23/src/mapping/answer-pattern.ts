@@ -7,19 +7,19 @@ const MAX_PROGRAM_SIZE = 2_000;
 /** Instructions times characters of the answer: about a second on a slow machine in the worst case. */
 const MAX_PATTERN_STEPS = 20_000_000;
 
-/** Takes the first group of a pattern from a text. */
-export interface AnswerPattern {
-  /** @returns null if the pattern does not match @throws JsonlError `invalid_row` for a text that is too long for it */
-  extract(text: string, row: number): string | null;
-}
+/**
+ * Takes the first group of a pattern from a text; null if the pattern does not match.
+ *
+ * @throws JsonlError `invalid_row` for a text that is too long for it
+ */
+export type AnswerPattern = (text: string, row: number) => string | null;
 
 /**
  * Compiles a pattern. Patterns are untrusted input: they run on an engine with linear time, which supports JavaScript's
  * syntax without look-around and back-references.
  *
- * @param maxSteps instructions times characters that a text may take
  *
- * @example compileAnswerPattern('####\\s*(\\S+)').extract('6 * 12 = 72\n#### 72', 0) // '72'
+ * @example compileAnswerPattern('####\\s*(\\S+)')('6 * 12 = 72\n#### 72', 0) // '72'
  */
 export function compileAnswerPattern(pattern: string, maxSteps: number = MAX_PATTERN_STEPS): AnswerPattern {
   if (pattern.length > MAX_PATTERN_LENGTH) {
@@ -29,15 +29,13 @@ export function compileAnswerPattern(pattern: string, maxSteps: number = MAX_PAT
   const programSize = compiled.programSize();
   if (compiled.groupCount() === 0) throw invalid('must have a group, such as "####\\s*(\\S+)"');
   if (programSize > MAX_PROGRAM_SIZE) throw invalid('repeats too much');
-  return {
-    extract(text, row) {
-      if (programSize * text.length > maxSteps) {
-        const message = `The answer has ${text.length} characters, too many for the pattern, in dataset row ${row}`;
-        throw new JsonlError('invalid_row', message, { row });
-      }
-      const matcher = compiled.matcher(text);
-      return matcher.find() ? matcher.group(1) : null;
-    },
+  return (text, row) => {
+    if (programSize * text.length > maxSteps) {
+      const message = `The answer has ${text.length} characters, too many for the pattern, in dataset row ${row}`;
+      throw new JsonlError('invalid_row', message, { row });
+    }
+    const matcher = compiled.matcher(text);
+    return matcher.find() ? matcher.group(1) : null;
   };
 }
 

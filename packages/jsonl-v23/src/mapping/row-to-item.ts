@@ -147,7 +147,7 @@ function toAnswer(
   rowIndex: number,
 ): JsonValue {
   if (cell === null) return null;
-  const answer = answerPattern === null ? cell : answerPattern.extract(toText(cell), rowIndex);
+  const answer = answerPattern === null ? cell : answerPattern(toText(cell), rowIndex);
   if (answer === null) {
     throw invalidRow(`The answer pattern does not match in dataset row ${rowIndex}`, rowIndex);
   }

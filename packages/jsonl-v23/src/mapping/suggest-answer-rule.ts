@@ -25,8 +25,6 @@ const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
 /**
  * The answer among the columns of a table: among columns named like an answer, the first one whose values surely name
  * choices, or are numbers by name and value; else the first one.
- *
- * @param features the columns without another use
  */
 export function suggestAnswer(
   features: readonly MappableFeature[],

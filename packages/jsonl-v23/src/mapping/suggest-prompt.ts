@@ -19,7 +19,6 @@ const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
  * fact about the row. If the question is about a passage or another text, both become a template.
  *
  * @param features the columns that are not choices
- * @param rows some of the table's
  * @returns null if no column looks like a prompt
  */
 export function suggestPrompt(

@@ -16,7 +16,6 @@ export interface Template {
 /**
  * Parses a text with `{column}` placeholders. `{{` and `}}` are braces, and so is a closing brace that nothing opens.
  *
- * @param key of the mapping, for the error
  *
  * @example parseTemplate('{a} and {{b}}', 'prompt_template') // { texts: ['', ' and {b}'], columns: ['a'] }
  */
@@ -59,11 +58,7 @@ export function templateColumns(template: string | undefined, key: string): read
   return template === undefined ? [] : parseTemplate(template, key).columns;
 }
 
-/**
- * Fills in the texts of the columns; null if one of them is null.
- *
- * @param row for the error
- */
+/** Fills in the texts of the columns; null if one of them is null. */
 export function fillTemplate(
   { texts, columns }: Template,
   textOf: (column: string) => string | null,

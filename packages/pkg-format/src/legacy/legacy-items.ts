@@ -122,28 +122,27 @@ function parseLine(text: string, maxDepth: number, location: SourceLocation): Js
   return item;
 }
 
-/** An iterator with a look at the next value. */
-export interface Peekable<T> extends AsyncDisposable {
-  /** The next value, which is not taken; undefined at the end. */
-  peek(): Promise<T | undefined>;
-  /** Takes the value that `peek` returned. */
-  take(): void;
-}
+/** A source with a look at its next value; disposing it closes the source. */
+export class Peekable<T> implements AsyncDisposable {
+  readonly #iterator: AsyncIterator<T>;
+  #waiting: IteratorResult<T> | undefined;
 
-/** Makes an iterable peekable; disposing it closes the source. */
-export function peekable<T extends object>(source: AsyncIterable<T>): Peekable<T> {
-  const iterator = source[Symbol.asyncIterator]();
-  let waiting: IteratorResult<T> | undefined;
-  return {
-    async peek() {
-      waiting ??= await iterator.next();
-      return waiting.done ? undefined : waiting.value;
-    },
-    take() {
-      if (!waiting?.done) waiting = undefined;
-    },
-    async [Symbol.asyncDispose]() {
-      await iterator.return?.();
-    },
-  };
+  constructor(source: AsyncIterable<T>) {
+    this.#iterator = source[Symbol.asyncIterator]();
+  }
+
+  /** The next value, which is not taken; undefined at the end. */
+  async peek(): Promise<T | undefined> {
+    this.#waiting ??= await this.#iterator.next();
+    return this.#waiting.done ? undefined : this.#waiting.value;
+  }
+
+  /** Takes the value that `peek` returned. */
+  take(): void {
+    if (!this.#waiting?.done) this.#waiting = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#iterator.return?.();
+  }
 }

@@ -46,7 +46,6 @@ const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename']
  * second media type of an entry.
  *
  * @param resolveFile finds the file of the archive that a reference means; null if there is none
- * @param location with the file of the item
  */
 export function upgradeAssets(
   assets: JsonValue,

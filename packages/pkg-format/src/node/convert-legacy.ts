@@ -21,8 +21,7 @@ import { ErrorList, missingFile, PackageError, toPackageError } from '../errors.
 import {
   type LegacyItem,
   locateInSource,
-  type Peekable,
-  peekable,
+  Peekable,
   readLegacyItems,
   type UpgradedLines,
 } from '../legacy/legacy-items.ts';
@@ -115,7 +114,7 @@ async function convertLegacy(
     const promptsOf = ({ blobs }: LegacySection) => datasetPrompts([...blobs, meta, manifest]);
     const keepsLines = sources.every((source) => promptsOf(source).areNone);
     const plain = keepsLines ? new PlainLineCollector(LEGACY_KEYS) : null;
-    await using items = peekable(readLegacyItems<UpgradedLines>(archive, file, kind, signal, plain));
+    await using items = new Peekable(readLegacyItems<UpgradedLines>(archive, file, kind, signal, plain));
     for (const source of sources) {
       const prompts = promptsOf(source);
       const upgrade = (item: JsonObject, location: SourceLocation): UpgradedItem => {

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { type CheckedPackage, checkPackage } from '../check/check-package.ts';
+import { type CheckedPackage, checkPackage } from '../check-package.ts';
 import { ErrorList } from '../errors.ts';
 import type { ConversionReport } from '../legacy/upgrade-item.ts';
 import {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { PackageLimits } from '../limits.ts';
 import { type Archive, openArchive } from '../package/open-archive.ts';
-import type { OpenOptions } from '../package/open-package.ts';
+import type { OpenOptions } from '../package/package-reader.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 

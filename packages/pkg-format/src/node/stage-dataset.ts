@@ -69,9 +69,6 @@ interface LineRange {
 /**
  * Encodes the items of a section, which are read once, into a temporary file from which a package can be written. Memory
  * holds one item, and some bytes for each item that embeds a file.
- *
- * @param path of the temporary file
- * @param onItem is called after each item
  */
 export async function stageSection(
   { name, items }: { readonly name: string; readonly items: AsyncIterable<ItemInput> | Iterable<ItemInput> },

@@ -93,10 +93,7 @@ export class TempContents implements AsyncDisposable {
   readonly #blocks: BlockBuffer = new BlockBuffer();
   #file: FileHandle | null = null;
 
-  /**
-   * @param path of the file, which is created with the first content
-   * @param roomFor is awaited before a block is written
-   */
+  /** @param roomFor is awaited before a block is written */
   constructor(path: string, roomFor: (block: Uint8Array) => Promise<void>) {
     this.#path = path;
     this.#roomFor = roomFor;

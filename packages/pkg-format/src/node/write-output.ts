@@ -4,8 +4,6 @@ import { createTempDir, type MakeRoom, type TempDir } from './temp-dir.ts';
 
 /**
  * Makes a file that appears at its path when it is complete. Until then a hidden folder next to it has the temporary files.
- *
- * @param write writes the file to a path in that folder
  */
 export async function writeOutput<T>(
   target: string,

@@ -11,12 +11,13 @@ import {
   type CountedSections,
   createSectionFinder,
   type LocatedResult,
+  MAX_REPETITIONS,
+  MEMBER_READERS,
   type PackageResult,
   type ResultKey,
   type ResultLineOptions,
   readResultLines,
 } from './run-results.ts';
-import { MAX_REPETITIONS, MEMBER_READERS } from './run-values.ts';
 
 /** What every reading takes. */
 export interface SignalOptions {

@@ -3,7 +3,7 @@ import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
 import { expect, it } from 'vitest';
 import { memoryDataset } from '../../test/memory-dataset.ts';
 import { readEverything } from '../../test/read-everything.ts';
-import { openPackage, readPackageItems } from '../package/open-package.ts';
+import { openPackage, readPackageItems } from '../package/package-reader.ts';
 import { datasetFromItems } from './dataset-from-items.ts';
 import { writePackage } from './write-package.ts';
 

@@ -113,12 +113,7 @@ function metaText({ description, notes, schema, run }: PackageContent): string {
   return `{${members.join(',')}}\n`;
 }
 
-/**
- * The canonical text of the manifest. Its first member, the list of files, may be long.
- *
- * @param paths of the sections
- * @param first the entries before the files
- */
+/** The canonical text of the manifest. Its first member, the list of files, may be long. */
 function* manifestPieces(
   content: PackageContent,
   paths: readonly string[],

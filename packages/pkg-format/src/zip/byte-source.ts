@@ -116,29 +116,24 @@ export function becameShorter(): PackageError {
   return corruptArchive('The archive became shorter while it was read.');
 }
 
-/** Reads a source in windows, so that many small reads next to each other cost one. */
-export interface WindowedSource {
-  /** A view of exactly the bytes `start` to `end`. */
-  view(start: number, end: number): Promise<DataView>;
-}
+/** A view of exactly the bytes `start` to `end` of a source. @throws PackageError `package_corrupt` if it is shorter */
+export type ViewBytes = (start: number, end: number) => Promise<DataView>;
 
 const WINDOW_BYTES = 4096;
 
-/** Reads a source in windows of at least 4 KiB. */
-export function windowedSource(source: ByteSource): WindowedSource {
+/** Reads a source in windows of at least 4 KiB, so that many small reads next to each other cost one. */
+export function windowedSource(source: ByteSource): ViewBytes {
   let window: Uint8Array = new Uint8Array(0);
   let windowStart = 0;
-  return {
-    async view(start, end) {
-      if (start < windowStart || end > windowStart + window.byteLength) {
-        if (start < 0 || end > source.byteLength) throw truncated(end);
-        const windowEnd = Math.min(source.byteLength, Math.max(end, start + WINDOW_BYTES));
-        window = await source.read(start, windowEnd);
-        windowStart = start;
-        if (window.byteLength < windowEnd - start) throw truncated(windowEnd);
-      }
-      return new DataView(window.buffer, window.byteOffset + start - windowStart, end - start);
-    },
+  return async (start, end) => {
+    if (start < windowStart || end > windowStart + window.byteLength) {
+      if (start < 0 || end > source.byteLength) throw truncated(end);
+      const windowEnd = Math.min(source.byteLength, Math.max(end, start + WINDOW_BYTES));
+      window = await source.read(start, windowEnd);
+      windowStart = start;
+      if (window.byteLength < windowEnd - start) throw truncated(windowEnd);
+    }
+    return new DataView(window.buffer, window.byteOffset + start - windowStart, end - start);
   };
 }
 

@@ -1,7 +1,7 @@
 import { crc32 } from '#byte-tools';
 import { corruptArchive, entryError, PackageError, quote } from '../errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from '../limits.ts';
-import { type ByteSource, type WindowedSource, windowedSource } from './byte-source.ts';
+import { type ByteSource, type ViewBytes, windowedSource } from './byte-source.ts';
 import { decodeUtf8, escapeBytes, foldName, safeEntryName, type ZipEntry } from './entry-name.ts';
 
 /**
@@ -30,10 +30,10 @@ export async function readDirectory(
     const message = `The archive's directory must have at most ${MAX_DIRECTORY_BYTES} bytes, got ${directoryBytes}.`;
     throw new PackageError('package_limit', message);
   }
-  const window = windowedSource(source);
-  const records = await readCentralRecords(window, bounds, allowsZstd);
+  const view = windowedSource(source);
+  const records = await readCentralRecords(view, bounds, allowsZstd);
   refuseEqualNames(records, allowsZstd);
-  const dataStarts = await checkLocalHeaders(window, records, bounds.start);
+  const dataStarts = await checkLocalHeaders(view, records, bounds.start);
   return records.map((record, index) => {
     const { name, isDirectory, method, compressedSize, size, crc32, headerStart } = record;
     const dataStart = dataStarts[index] ?? 0;
@@ -204,7 +204,7 @@ const FLAG_MASKED_HEADER = 1 << 13;
  * that it states.
  */
 async function readCentralRecords(
-  window: WindowedSource,
+  view: ViewBytes,
   bounds: DirectoryBounds,
   allowsZstd: boolean,
 ): Promise<CentralRecord[]> {
@@ -217,11 +217,11 @@ async function readCentralRecords(
       );
     }
     if (at + 46 > bounds.end) throw invalidRecord(records.length);
-    const fixed = await window.view(at, at + 46);
+    const fixed = await view(at, at + 46);
     if (fixed.getUint32(0, true) !== CENTRAL_HEADER) throw invalidRecord(records.length);
     const end = at + 46 + fixed.getUint16(28, true) + fixed.getUint16(30, true) + fixed.getUint16(32, true);
     if (end > bounds.end) throw invalidRecord(records.length);
-    records.push(parseCentralRecord(await window.view(at, end), allowsZstd));
+    records.push(parseCentralRecord(await view(at, end), allowsZstd));
     at = end;
   }
   if (records.length < bounds.entryCount) {
@@ -437,7 +437,7 @@ const AGREEING_FLAGS =
  * @returns where the data of each entry starts, in the order of the records
  */
 async function checkLocalHeaders(
-  window: WindowedSource,
+  view: ViewBytes,
   records: readonly CentralRecord[],
   directoryStart: number,
 ): Promise<Float64Array> {
@@ -447,7 +447,7 @@ async function checkLocalHeaders(
   for (const [position, index] of order.entries()) {
     const record = records[index] as CentralRecord;
     if (position === 0 && record.headerStart > 0) throw looseBytes(record.name, record.headerStart);
-    const dataStart = await checkLocalHeader(window, record, directoryStart);
+    const dataStart = await checkLocalHeader(view, record, directoryStart);
     dataStarts[index] = dataStart;
     const end = dataStart + record.compressedSize;
     const next = records[order[position + 1] ?? records.length];
@@ -455,28 +455,28 @@ async function checkLocalHeaders(
     if (end > nextStart) {
       throw corrupt(record.name, `overlaps ${next === undefined ? 'the directory' : quote(next.name)}`);
     }
-    await checkBytesBetween(window, record, end, nextStart);
+    await checkBytesBetween(view, record, end, nextStart);
   }
   if (records.length === 0 && directoryStart > 0) throw looseBytes('', directoryStart);
   return dataStarts;
 }
 
 async function checkLocalHeader(
-  window: WindowedSource,
+  view: ViewBytes,
   record: CentralRecord,
   directoryStart: number,
 ): Promise<number> {
   const { name, headerStart } = record;
   if (headerStart + 30 > directoryStart)
     throw corrupt(name, 'has no local header: the archive is truncated or damaged');
-  const fixed = await window.view(headerStart, headerStart + 30);
+  const fixed = await view(headerStart, headerStart + 30);
   if (fixed.getUint32(0, true) !== LOCAL_HEADER)
     throw corrupt(name, 'has no local header where the directory points');
   const nameLength = fixed.getUint16(26, true);
   const dataStart = headerStart + 30 + nameLength + fixed.getUint16(28, true);
   if (dataStart > directoryStart) throw corrupt(name, 'has a local header that overlaps the directory');
 
-  const header = await window.view(headerStart, dataStart);
+  const header = await view(headerStart, dataStart);
   const extra = new DataView(header.buffer, header.byteOffset + 30 + nameLength, header.getUint16(28, true));
   const rawName = new Uint8Array(header.buffer, header.byteOffset + 30, nameLength);
   if (!isName(rawName, record.storedName)) throw disagrees(name, 'name');
@@ -503,7 +503,7 @@ async function checkLocalHeader(
 
 /** Section 4.3.9: only a data descriptor may follow an entry's data, and only if flag bit 3 announces it. */
 async function checkBytesBetween(
-  window: WindowedSource,
+  view: ViewBytes,
   record: CentralRecord,
   start: number,
   end: number,
@@ -515,7 +515,7 @@ async function checkBytesBetween(
   }
   if (![12, 16, 20, 24].includes(length))
     throw corrupt(record.name, 'is not followed by its data descriptor');
-  const descriptor = await window.view(start, end);
+  const descriptor = await view(start, end);
   const hasSignature = length % 8 === 0;
   const at = hasSignature ? 4 : 0;
   const wide = length >= 20;

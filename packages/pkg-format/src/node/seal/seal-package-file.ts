@@ -5,7 +5,7 @@ import { isDatasetName, toDatasetName } from '@svc/jsonl-v23';
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { splitLines } from '@svc/jsonl-v23/lines';
-import type { CheckedPackage } from '../../check/check-package.ts';
+import type { CheckedPackage } from '../../check-package.ts';
 import { PackageError, quote } from '../../errors.ts';
 import type { PackageLimits } from '../../limits.ts';
 import {

@@ -10,11 +10,15 @@ import {
 } from '@svc/jsonl-v23';
 import { checkItemSize } from '@svc/jsonl-v23/assets';
 import { getMember } from '@svc/jsonl-v23/json';
-import { PackageError, toPackageError } from '../errors.ts';
-import type { PackageReader, PackageSection } from '../package/package-reader.ts';
-import type { SignalOptions } from '../package/package-run.ts';
-import { type CheckedLine, checkLines, type FileEnds } from './check-lines.ts';
-import { checkRun } from './check-run.ts';
+import { checkLine, LineCutter } from '@svc/jsonl-v23/lines';
+import { PackageError, toPackageError } from './errors.ts';
+import type { PackageLimits } from './limits.ts';
+import { RESULTS_FILE, RUN_CONFIG_FILE } from './package/layout.ts';
+import { parseJsonFile } from './package/open-archive.ts';
+import type { EntryOptions, PackageReader, PackageSection } from './package/package-reader.ts';
+import { checkResultCount, type SignalOptions } from './package/package-run.ts';
+import { type CountedSections, createResultReader } from './package/run-results.ts';
+import { collectBytes } from './zip/byte-source.ts';
 
 /** A section that was read. */
 export interface CheckedSection {
@@ -184,4 +188,126 @@ async function hashItem(
 function manifestHash({ manifest }: PackageReader): string {
   const hash = manifest === null ? undefined : getMember(manifest, 'version_hash');
   return typeof hash === 'string' ? hash.toLowerCase() : '';
+}
+
+/** A line of a JSON Lines file: its item, its errors, or neither if it is blank. */
+export interface CheckedLine {
+  readonly location: SourceLocation;
+  /** Without the line feed; only the beginning of a line that is too long. */
+  readonly bytes: Uint8Array;
+  readonly item: Item | null;
+  /** Empty if the line is valid or blank. */
+  readonly errors: readonly PackageError[];
+}
+
+/** Facts that are known at the end of a file. */
+export interface FileEnds {
+  readonly hasByteOrderMark: boolean;
+  readonly endsWithLineFeed: boolean;
+}
+
+export interface CheckLinesOptions {
+  readonly file: string;
+  readonly limits: PackageLimits;
+  readonly signal?: AbortSignal | undefined;
+  /** Receives how the file begins and ends. */
+  readonly onEnd?: ((ends: FileEnds) => void) | undefined;
+}
+
+/**
+ * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Holds one line in memory.
+ * An invalid line does not throw: it has errors.
+ *
+ * @throws the error of the source, and the signal's reason
+ */
+export async function* checkLines(
+  source: AsyncIterable<Uint8Array>,
+  { file, limits, signal, onEnd }: CheckLinesOptions,
+): AsyncGenerator<CheckedLine, void, undefined> {
+  const { maxLineBytes, maxDepth } = limits;
+  const cutter = new LineCutter({ maxLineBytes, signal });
+  for await (const batch of cutter.lines(source)) {
+    for (const line of batch) {
+      signal?.throwIfAborted();
+      const {
+        location = { file, line: line.line },
+        item = null,
+        errors = [],
+      } = checkLine(line, { file, maxDepth }) ?? {};
+      const problems = errors.map((error) => toPackageError(error, file) as PackageError);
+      yield { location, bytes: line.bytes, item, errors: problems };
+    }
+  }
+  onEnd?.(cutter);
+}
+
+/**
+ * Checks the files of a run: that they are undamaged and JSON, and that each result refers to an item. Yields every error.
+ *
+ * @param sections null if some items are unknown, so that references cannot be checked
+ */
+async function* checkRun(
+  pkg: PackageReader,
+  sections: CountedSections | null,
+  signal?: AbortSignal,
+): AsyncGenerator<unknown, void, undefined> {
+  try {
+    yield* checkResults(pkg, sections, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield error;
+  }
+  try {
+    await checkConfig(pkg, signal);
+    await pkg.readRun({ signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    yield error;
+  }
+}
+
+async function* checkResults(
+  pkg: PackageReader,
+  sections: CountedSections | null,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<unknown, void, undefined> {
+  const results = entryOf(pkg, RESULTS_FILE, { signal });
+  if (results === null) return;
+  const readResult = sections === null ? null : createResultReader(sections, pkg.limits);
+  let count = 0;
+  const lines = checkLines(results, { file: RESULTS_FILE, limits: pkg.limits, signal });
+  for await (const { item, errors, location } of lines) {
+    if (item !== null || errors.length > 0) count += 1;
+    yield* errors;
+    if (item === null || readResult === null) continue;
+    const problem = problemOf(() => readResult(item, location));
+    if (problem !== undefined) yield problem;
+  }
+  const problem = problemOf(() => checkResultCount(pkg.manifest, count));
+  if (problem !== undefined) yield problem;
+}
+
+function problemOf(check: () => unknown): unknown {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The bytes of a file of the package; null if it does not exist. */
+function entryOf(pkg: PackageReader, path: string, options: EntryOptions): AsyncIterable<Uint8Array> | null {
+  try {
+    return pkg.readEntry(path, options);
+  } catch (error) {
+    if (error instanceof PackageError && error.code === 'package_missing_file') return null;
+    throw error;
+  }
+}
+
+async function checkConfig(pkg: PackageReader, signal: AbortSignal | undefined): Promise<void> {
+  const config = entryOf(pkg, RUN_CONFIG_FILE, { signal, maxBytes: pkg.limits.maxLineBytes });
+  if (config === null) return;
+  parseJsonFile(await collectBytes(config), RUN_CONFIG_FILE, pkg.limits.maxDepth);
 }
