@@ -96,7 +96,7 @@ export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { TakenRun } from './runs/run-session.ts';
 export type { OpenRun } from './runs/run-store.ts';
-export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
+export type { ComparedMeans, CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
 export type { RunSlice, RunSummary } from './runs/scores/summarize-run.ts';
 export {
