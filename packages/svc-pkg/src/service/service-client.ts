@@ -27,6 +27,12 @@ export interface JsonResponse<T> {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+interface ServiceResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 const RESPONSE_TIMEOUT_MS = 60_000;
@@ -50,7 +56,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
    * @throws ServiceError for an error of the service; CliError `service_unreachable`, `connection_lost`,
    *   `bad_response`
    */
-  async function send(request: ServiceRequest) {
+  async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
     const sending = cli.dispatcher().then((sender) =>
@@ -75,7 +81,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
       throw transportError(url, signal, error, false);
     });
     const { statusCode: status, headers } = response;
-    const body: AsyncIterable<Uint8Array> = readBody(url, signal, response.body);
+    const body = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) {
       if (!isPage(headers)) return { status, headers, body };
       response.body.on('error', () => undefined).destroy();
