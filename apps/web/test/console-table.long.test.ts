@@ -354,7 +354,7 @@ describe('a table of questions', () => {
     await page.getByRole('link', { name: 'Sent' }).waitFor();
     // what an operator sees of the whole installation
     await page.goto(`${own.url}/console/status`);
-    await page.getByRole('figure', { name: /^Requests \d/ }).waitFor();
+    await page.getByText(/^\d+\.\d per second/).waitFor();
     await page.getByRole('row', { name: /^\w{8} .* 0 of 16 0 of \d/ }).waitFor();
     const factOf = (name: string) =>
       page
