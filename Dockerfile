@@ -14,12 +14,9 @@ COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/formats/package.json packages/formats/
 COPY packages/observability/package.json packages/observability/
-COPY packages/concurrency/package.json packages/concurrency/
-COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/client/package.json packages/client/
 COPY packages/svc-pkg/package.json packages/svc-pkg/
 COPY packages/service/package.json packages/service/
-COPY prisma/package.json prisma/
 COPY apps/api/package.json apps/api/
 COPY apps/worker/package.json apps/worker/
 COPY apps/cli/package.json apps/cli/

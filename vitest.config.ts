@@ -55,7 +55,11 @@ export default defineConfig({
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
           ...SUITE,
-          exclude: [...SUITE.exclude, '**/conformance-web.test.ts'],
+          exclude: [
+            ...SUITE.exclude,
+            '**/conformance-web.test.ts',
+            'packages/service/{src,test}/store/**/*.test.ts',
+          ],
           ...SHARED,
           ...TIMEOUTS,
         },
@@ -87,12 +91,12 @@ export default defineConfig({
         test: {
           name: 'service',
           include: [
-            'prisma/{src,test}/**/*.test.ts',
+            'packages/service/{src,test}/store/**/*.test.ts',
             'apps/*/{src,test}/**/*.test.ts',
             'deploy/**/*.test.ts',
             'docs/**/*.test.ts',
           ],
-          globalSetup: ['prisma/test/postgres.ts'],
+          globalSetup: ['packages/service/test/store/postgres.ts'],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
           ...SUITE,

@@ -227,7 +227,7 @@ async function build(tree: string): Promise<void> {
 async function prepare({ bench, url }: Setting, root: string, database: string): Promise<Side> {
   await sql(bench, `DROP DATABASE IF EXISTS ${database}`);
   await sql(bench, `CREATE DATABASE ${database} OWNER ${new URL(url).username}`);
-  const script = `const { migrate } = await import('${join(root, 'prisma/dist/index.js')}'); await migrate(process.argv[1]);`;
+  const script = `const { migrate } = await import('${join(root, 'packages/service/dist/store/index.js')}'); await migrate(process.argv[1]);`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script, on(url, database)]);
   return { root, database };
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createStore } from '@svc/store';
+import { createStore } from '@svc/service/store';
 import { type Sample, timed } from './measure.ts';
 import { type Service, startService } from './service.ts';
 import { shell, shellOutput } from './shell.ts';

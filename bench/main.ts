@@ -13,7 +13,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { migrate } from '@svc/store';
+import { migrate } from '@svc/service/store';
 import { startEmbeddedPostgres } from '../apps/standalone/src/embedded-postgres/start-embedded-postgres.ts';
 import { superuserUrl } from '../apps/standalone/test/superuser-url.ts';
 import { runAgainst } from './against.ts';

@@ -13,11 +13,11 @@ const app = join(root, 'apps', name);
 /** The threads. Code finds each beside itself, and all code of a bundle is in one folder. */
 const THREADS = [
   'apps/api/src/routes/hub-serving/thread/encoder-thread.ts',
-  'packages/evaluation/src/threads/check-thread.ts',
+  'packages/service/src/evaluation/threads/check-thread.ts',
   'packages/service/src/flows/threads/convert-thread.ts',
   'packages/service/src/flows/threads/read-thread.ts',
   'packages/hub-client/src/repository/parse-yaml-thread.ts',
-  'prisma/src/import/encode/encode-thread.ts',
+  'packages/service/src/store/import/encode/encode-thread.ts',
 ];
 const STARTS_A_THREAD = /import\.meta\.url\.endsWith\(['"]\.ts['"]\)/;
 

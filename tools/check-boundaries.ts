@@ -10,44 +10,35 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** What an app puts together. */
 const OF_APPS: readonly string[] = [
-  '@svc/concurrency',
-  '@svc/evaluation',
   '@svc/jsonl-v23',
   '@svc/pkg-format',
   '@svc/hub-client',
   '@svc/observability',
   '@svc/service',
-  '@svc/store',
 ];
 
-/** Workspace folder → the workspace packages it may import. */
+/** Workspace folder → the workspace packages, or entries of them, that it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/concurrency': [],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
   'packages/formats': ['@svc/jsonl-v23', '@svc/tabular', '@svc/pkg-format', '@svc/hub-client'],
-  'packages/evaluation': ['@svc/concurrency', '@svc/hub-client', '@svc/jsonl-v23'],
   'packages/service': [
-    '@svc/concurrency',
-    '@svc/evaluation',
     '@svc/formats',
     '@svc/hub-client',
     '@svc/jsonl-v23',
     '@svc/observability',
     '@svc/pkg-format',
-    '@svc/store',
     '@svc/tabular',
   ],
-  prisma: ['@svc/concurrency', '@svc/evaluation', '@svc/jsonl-v23'],
   'apps/api': [...OF_APPS, '@svc/tabular'],
   'apps/worker': OF_APPS,
   'packages/client': ['@svc/jsonl-v23'],
   'packages/svc-pkg': [
     // only `evaluation.ts`, which the build bundles
-    '@svc/evaluation',
+    '@svc/service/evaluation',
     '@svc/formats',
     '@svc/jsonl-v23',
     '@svc/pkg-format',
@@ -57,15 +48,22 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   'apps/cli': OF_APPS,
   'apps/web': ['@svc/client', '@svc/jsonl-v23', '@svc/pkg-format'],
-  'apps/standalone': ['@svc/api', '@svc/service', '@svc/store', '@svc/worker'],
+  'apps/standalone': ['@svc/api', '@svc/service', '@svc/worker'],
+};
+
+/** Folders of a package that import less than it may. */
+const FOLDER_ARROWS: Record<string, readonly string[]> = {
+  'packages/service/src/concurrency/': [],
+  'packages/service/src/evaluation/': ['@svc/hub-client', '@svc/jsonl-v23'],
+  'packages/service/src/store/': ['@svc/jsonl-v23'],
 };
 
 /**
- * `src` of a package → its folders, from the lowest to the highest: each imports those of earlier lines. Files at the top put
+ * A folder → its folders, from the lowest to the highest: each imports those of earlier lines. Files at the top put
  * them together, and `context.ts` says what all of them share.
  */
 const LAYERS: Record<string, readonly (readonly string[])[]> = {
-  'prisma/src/': [
+  'packages/service/src/store/': [
     ['postgres'],
     ['database'],
     ['audit'],
@@ -78,7 +76,14 @@ const LAYERS: Record<string, readonly (readonly string[])[]> = {
     ['import'],
     ['datasets'],
   ],
-  'packages/service/src/': [['secrets', 'telemetry'], ['config'], ['flows', 'http'], ['lifecycle']],
+  'packages/service/src/': [
+    ['concurrency', 'secrets', 'telemetry'],
+    ['evaluation'],
+    ['store'],
+    ['config'],
+    ['flows', 'http'],
+    ['lifecycle'],
+  ],
 };
 
 /** Outside library → the only places (path prefixes) that may import it. */
@@ -89,11 +94,11 @@ const OWNERS: Record<string, readonly string[]> = {
   negotiator: ['packages/service/src/http/'],
   cors: ['packages/service/src/http/'],
   'content-disposition': ['apps/api/src/http/'],
-  '@prisma/': ['prisma/src/'],
-  pg: ['prisma/src/', 'apps/standalone/src/embedded-postgres/'],
-  'pg-copy-streams': ['prisma/src/'],
-  'lru-cache': ['prisma/src/'],
-  '@aws-sdk/': ['prisma/src/assets/s3/'],
+  '@prisma/': ['packages/service/src/store/'],
+  pg: ['packages/service/src/store/', 'apps/standalone/src/embedded-postgres/'],
+  'pg-copy-streams': ['packages/service/src/store/'],
+  'lru-cache': ['packages/service/src/store/'],
+  '@aws-sdk/': ['packages/service/src/store/assets/s3/'],
   'embedded-postgres': ['apps/standalone/src/embedded-postgres/'],
   '@embedded-postgres/': ['apps/standalone/src/embedded-postgres/'],
   jszip: ['packages/pkg-format/src/write/'],
@@ -109,7 +114,7 @@ const OWNERS: Record<string, readonly string[]> = {
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
   'prom-client': ['packages/observability/src/', 'packages/service/src/telemetry/create-metrics.ts'],
-  ajv: ['packages/evaluation/src/config/', 'packages/service/src/http/'],
+  ajv: ['packages/service/src/evaluation/config/', 'packages/service/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   react: ['apps/web/src/'],
   'react-dom': ['apps/web/src/'],
@@ -121,7 +126,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@tanstack/react-table': ['apps/web/src/ui/table/'],
   '@mantine/': ['apps/web/src/'],
   '@tanstack/': ['apps/web/src/'],
-  re2js: ['packages/evaluation/src/checkers/', 'packages/jsonl-v23/src/mapping/'],
+  re2js: ['packages/service/src/evaluation/checkers/', 'packages/jsonl-v23/src/mapping/'],
 };
 
 const IMPORT =
@@ -142,7 +147,7 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-/** Why a file of a package with layers may not import another one; undefined if it may. */
+/** Why a file below a folder with layers may not import another one; undefined if it may. */
 function upwardImport(src: string, file: string, target: string): string | undefined {
   const folderOf = (path: string): string => path.slice(src.length).split('/').slice(0, -1)[0] ?? '';
   const layerOf = (folder: string): number => LAYERS[src]?.findIndex((layer) => layer.includes(folder)) ?? -1;
@@ -168,12 +173,23 @@ function violation(owner: string, file: string, specifier: string): string | und
   if (specifier.startsWith('.')) {
     const target = relative(root, join(root, file, '..', specifier));
     if (!target.startsWith(`${owner}/`)) return `reaches into another package by path: ${specifier}`;
-    return `${owner}/src/` in LAYERS ? upwardImport(`${owner}/src/`, file, target) : undefined;
+    const entered = Object.keys(FOLDER_ARROWS).find((src) => target.startsWith(src) && !file.startsWith(src));
+    if (entered !== undefined && target.slice(entered.length).includes('/')) {
+      return `${specifier} is not at the top of ${entered}, whose files there are all that others import`;
+    }
+    return Object.keys(LAYERS)
+      .filter((src) => file.startsWith(src) && target.startsWith(src))
+      .map((src) => upwardImport(src, file, target))
+      .find((reason) => reason !== undefined);
   }
   if (specifier.startsWith('@svc/')) {
     const name = specifier.split('/').slice(0, 2).join('/');
     const own = JSON.parse(readFileSync(join(root, owner, 'package.json'), 'utf8')).name;
-    return name === own || ARROWS[owner]?.includes(name) ? undefined : `may not import ${name}`;
+    const folder = Object.keys(FOLDER_ARROWS).find((src) => file.startsWith(src));
+    const allowed = folder === undefined ? [own, ...(ARROWS[owner] ?? [])] : (FOLDER_ARROWS[folder] ?? []);
+    return allowed.some((arrow) => arrow === name || arrow === specifier)
+      ? undefined
+      : `may not import ${specifier}`;
   }
   const library = Object.keys(OWNERS).find((name) =>
     name.endsWith('/') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),

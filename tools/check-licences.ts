@@ -12,7 +12,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   ...['BlueOak-1.0.0', 'CC0-1.0', 'Unlicense', 'Unicode-3.0', 'Python-2.0', 'OFL-1.1'],
 ]);
 
-const WORKSPACES = ['packages/*/package.json', 'apps/*/package.json', 'prisma/package.json'];
+const WORKSPACES = ['packages/*/package.json', 'apps/*/package.json'];
 
 interface Manifest {
   readonly name: string;

@@ -6,8 +6,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { CheckerDeclaration } from '../packages/evaluation/src/checkers/checker.ts';
-import { CHECKERS } from '../packages/evaluation/src/checkers/checkers.ts';
+import type { CheckerDeclaration } from '../packages/service/src/evaluation/checkers/checker.ts';
+import { CHECKERS } from '../packages/service/src/evaluation/checkers/checkers.ts';
 import { IS_LONG } from './vitest/long.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -71,7 +71,7 @@ it.runIf(IS_LONG)('the programs of examples/README.md run on this Node', async (
 
 it('the checker of CONTRIBUTING is one', async () => {
   const [, indented = ''] = /^ {3}```ts\n([\s\S]*?)^ {3}```$/m.exec(PAGE) ?? [];
-  const checkers = pathToFileURL(join(ROOT, 'packages/evaluation/src/checkers/')).href;
+  const checkers = pathToFileURL(join(ROOT, 'packages/service/src/evaluation/checkers/')).href;
   const code = indented.replaceAll(/^ {3}/gm, '').replaceAll("'./", `'${fileURLToPath(checkers)}`);
   const file = join(await temporaryFolder(), 'ends-with.ts');
   await writeFile(file, code);
@@ -86,7 +86,7 @@ it('each package has its tests as `npm test`', () => {
   const folders = ['packages', 'apps'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
   );
-  const lacking = [...folders, 'prisma'].filter((folder) => {
+  const lacking = folders.filter((folder) => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
     return !/^vitest run --root \S+ --project \S+ \S+$/.test(scripts.test);
   });
@@ -142,9 +142,6 @@ function readImports(file: string): readonly string[] {
     const [, name, part = 'index'] = /^@svc\/([a-z0-9-]+)(?:\/(.+))?$/.exec(specifier) ?? [];
     if (name === undefined) return [];
     const folders = ['packages', 'apps'].map((parent) => `${parent}/${name}/src`);
-    return (name === 'store' ? ['prisma/src'] : folders).flatMap((folder) => [
-      `${folder}/${part}.ts`,
-      `${folder}/${part}/index.ts`,
-    ]);
+    return folders.flatMap((folder) => [`${folder}/${part}.ts`, `${folder}/${part}/index.ts`]);
   });
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const files = readdirSync(`${root}docs/decisions`).filter((name) => name.endsWith('.md'));
 
-/** `prisma/src/…`, `packages/…`, `apps/…`, `tools/…`, `conformance/…`: folders and files of this repository. */
+/** `packages/service/src/store/…`, `packages/…`, `apps/…`, `tools/…`, `conformance/…`: folders and files of this repository. */
 const PATH = /`((?:prisma|packages|apps|tools|conformance)\/[\w./-]+)`/g;
 
 describe.each(files)('docs/decisions/%s', (name) => {

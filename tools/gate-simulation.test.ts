@@ -6,7 +6,7 @@ import {
   type Interval,
   type Verdict,
   verdictOf,
-} from '../packages/evaluation/src/index.ts';
+} from '../packages/service/src/evaluation/index.ts';
 
 /*
  * Gates on random scores, through the statistics of the service and the verdict of the command line. The table of

@@ -43,16 +43,16 @@ it.each(publishablePackages().map(({ manifest }) => [manifest.name, manifest] as
 );
 
 /** The build of `svc-pkg` bundles parts of it. */
-const EVALUATION = join(ROOT, 'packages/evaluation');
+const EVALUATION = join(ROOT, 'packages/service/src/evaluation');
 
-it.each([...publishablePackages().map(({ folder }) => folder), EVALUATION])(
+it.each([...publishablePackages().map(({ folder }) => join(folder, 'src')), EVALUATION])(
   '%s uses nothing that the oldest Nodes lack',
   (folder) => {
-    const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
     );
     const found = sources.flatMap((name) => {
-      const file = join(folder, 'src', name);
+      const file = join(folder, name);
       return newerNames(file, readFileSync(file, 'utf8')).map(
         ({ name, line }) => `${relative(ROOT, file)}:${line}: ${name}`,
       );

@@ -109,11 +109,11 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'apps/standalone/test/operator-mistakes.test.ts',
     'wrong password',
   ],
-  'TLS to PostgreSQL verifies what sslmode says': ['prisma/test/driver/tls.test.ts', '%s'],
+  'TLS to PostgreSQL verifies what sslmode says': ['packages/service/test/store/driver/tls.test.ts', '%s'],
 
   // imports and exports
   'a dataset is stored whole or not at all': [
-    'prisma/src/datasets/dataset-store.test.ts',
+    'packages/service/src/store/datasets/dataset-store.test.ts',
     'shows nothing of an import before it is committed',
   ],
   'every export comes in again with the same hash': [
@@ -131,7 +131,7 @@ export const PROMISES: Readonly<Record<string, Test>> = {
   ],
   'a dry run stores nothing': [`${API}/hub.test.ts`, 'dry-runs every row and stores nothing'],
   'a request with an Idempotency-Key is done once': [
-    'prisma/src/idempotency/idempotency-store.test.ts',
+    'packages/service/src/store/idempotency/idempotency-store.test.ts',
     'runs simultaneous requests once',
   ],
   'a dataset is served as the hub serves one': [
@@ -143,7 +143,7 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'keeps tables within their limits',
   ],
   'an asset is kept as long as something links it': [
-    'prisma/src/assets/collect-assets.test.ts',
+    'packages/service/src/store/assets/collect-assets.test.ts',
     'removes no asset that a dataset refers to',
   ],
   'a version stays what it was': [
@@ -190,19 +190,19 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     'takes effect by notification, long before the next check',
   ],
   'work whose worker died is given to another one': [
-    'prisma/src/queue/task-queue.test.ts',
+    'packages/service/src/store/queue/task-queue.test.ts',
     'gives a task to another worker when its lease has expired',
   ],
   'scores and intervals are those of another program': [
-    'packages/evaluation/src/statistics/statistics.test.ts',
+    'packages/service/src/evaluation/statistics/statistics.test.ts',
     'are what Python computes from the scores, for any numbers of them',
   ],
   'an interval of 95 % covers 95 %': [
-    'packages/evaluation/src/statistics/statistics.test.ts',
+    'packages/service/src/evaluation/statistics/statistics.test.ts',
     'is 93 % to 97 % with %s items',
   ],
   'a check that takes too long ends, and nothing else': [
-    'packages/evaluation/src/threads/check-runner.test.ts',
+    'packages/service/src/evaluation/threads/check-runner.test.ts',
     'ends a check that takes too long and does the next one on a new thread',
   ],
   'a run costs no more than its budget': [

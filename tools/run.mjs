@@ -426,8 +426,8 @@ async function underLoad() {
 
 /** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that are on its nodes. */
 const CITUS_SUITES = [
-  'prisma/src',
-  'prisma/test/lost-node.long.test.ts',
+  'packages/service/src/store',
+  'packages/service/test/store/lost-node.long.test.ts',
   'apps/api/test/assets.test.ts',
   'apps/api/test/datasets.test.ts',
   'apps/api/test/export.test.ts',

@@ -24,7 +24,7 @@ export function sourceAliases(
   const folders = ['packages', 'apps'].flatMap((parent) =>
     readdirSync(`${root}${parent}`).map((name) => `${parent}/${name}`),
   );
-  return ['prisma', ...folders].flatMap((folder) => {
+  return folders.flatMap((folder) => {
     const { name, exports, imports } = readManifest(folder);
     const entries = Object.entries(exports ?? {}).map(
       ([path, target]) => [name + path.slice(1), target] as const,

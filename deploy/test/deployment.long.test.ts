@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
-import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
-import { lockTable } from '../../prisma/test/lock-table.ts';
-import { queryDatabase } from '../../prisma/test/query-database.ts';
+import { createEmptyDatabase } from '../../packages/service/test/store/empty-database.ts';
+import { lockTable } from '../../packages/service/test/store/lock-table.ts';
+import { queryDatabase } from '../../packages/service/test/store/query-database.ts';
 import { until } from '../../tools/vitest/until.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp } from './deployed-app.ts';
 

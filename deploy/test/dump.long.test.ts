@@ -11,7 +11,7 @@ import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { runService, type ServiceProcess } from '../../apps/standalone/test/faults/run-service.ts';
 import { makeDataFolder } from '../../apps/standalone/test/make-data-folder.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
-import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
+import { createEmptyDatabase } from '../../packages/service/test/store/empty-database.ts';
 import {
   BINARIES,
   endOf,
@@ -19,8 +19,8 @@ import {
   NO_CLUSTER,
   ownFolder,
   startServer,
-} from '../../prisma/test/postgres-cluster.ts';
-import { queryDatabase } from '../../prisma/test/query-database.ts';
+} from '../../packages/service/test/store/postgres-cluster.ts';
+import { queryDatabase } from '../../packages/service/test/store/query-database.ts';
 import { until } from '../../tools/vitest/until.ts';
 import { type DeployedApp, startDeployedApp } from './deployed-app.ts';
 

@@ -12,7 +12,7 @@ import {
   storeSettings,
 } from '@svc/service';
 import { openHub } from '@svc/service/flows';
-import { createStore } from '@svc/store';
+import { createStore } from '@svc/service/store';
 import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Semaphore } from '@svc/concurrency';
-import { createCheckRunner } from '@svc/evaluation';
 import {
   ACCEPTING,
   type Access,
@@ -14,8 +12,10 @@ import {
   secretsOf,
   startHttpServer,
 } from '@svc/service';
+import { Semaphore } from '@svc/service/concurrency';
+import { createCheckRunner } from '@svc/service/evaluation';
 import { createThreadReader, createToolConverter } from '@svc/service/flows';
-import { actAs, WorkerBoard } from '@svc/store';
+import { actAs, WorkerBoard } from '@svc/service/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';

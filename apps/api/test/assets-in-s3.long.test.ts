@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
-import { S3_CREDENTIALS, startS3, type TestS3 } from '../../../prisma/test/start-s3.ts';
-import { startTcpProxy, type TcpProxy } from '../../../prisma/test/tcp-proxy.ts';
+import { S3_CREDENTIALS, startS3, type TestS3 } from '../../../packages/service/test/store/start-s3.ts';
+import { startTcpProxy, type TcpProxy } from '../../../packages/service/test/store/tcp-proxy.ts';
 import { uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 

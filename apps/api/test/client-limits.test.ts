@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { times } from '../../../tools/vitest/long.ts';
 import { report, tally } from '../../standalone/test/faults/report.ts';
 import { metricOf } from '../../standalone/test/faults/run-service.ts';

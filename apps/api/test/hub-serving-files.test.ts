@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
-import { createStore } from '@svc/store';
+import { createStore } from '@svc/service/store';
 import fc from 'fast-check';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { importItems } from '../../../prisma/test/import-items.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { importItems } from '../../../packages/service/test/store/import-items.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { times } from '../../../tools/vitest/long.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';

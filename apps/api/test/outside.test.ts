@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems } from '../../../prisma/test/import-items.ts';
+import { importItems } from '../../../packages/service/test/store/import-items.ts';
 import { times } from '../../../tools/vitest/long.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 

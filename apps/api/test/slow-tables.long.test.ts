@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { recordSnapshots, type Snapshot } from '../../../prisma/test/record-snapshots.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
+import { recordSnapshots, type Snapshot } from '../../../packages/service/test/store/record-snapshots.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 const MIB = 1024 * 1024;

@@ -12,8 +12,8 @@ import {
   storeSettings,
 } from '@svc/service';
 import { openHub } from '@svc/service/flows';
-import { createStore, type Store } from '@svc/store';
-import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { createStore, type Store } from '@svc/service/store';
+import { createTestDatabase } from '../../../packages/service/test/store/template-db.ts';
 import { counted } from '../../../tools/vitest/costs.ts';
 import { happened } from '../../../tools/vitest/until.ts';
 import { startApi } from '../src/start-api.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems, metaOf, writeSections } from '../../../prisma/test/import-items.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { importItems, metaOf, writeSections } from '../../../packages/service/test/store/import-items.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { times } from '../../../tools/vitest/long.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';

@@ -7,12 +7,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { createThreadReader, importDataset, packageSource } from '@svc/service/flows';
-import { createStore, ImportReport } from '@svc/store';
+import { createStore, ImportReport } from '@svc/service/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../../../packages/service/test/store/empty-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../packages/service/test/store/template-db.ts';
 import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
-import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
-import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
 

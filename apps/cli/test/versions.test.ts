@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importItems, metaOf, writeSections } from '../../../packages/service/test/store/import-items.ts';
 import { type Outcome, svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder } from '../../../packages/svc-pkg/test/temporary-folder.ts';
-import { importItems, metaOf, writeSections } from '../../../prisma/test/import-items.ts';
 import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 import { createDatabase } from '../src/database/create-database.ts';
 

@@ -14,7 +14,7 @@ import {
   storeSettings,
 } from '@svc/service';
 import { openHub } from '@svc/service/flows';
-import { createStore, migrate } from '@svc/store';
+import { createStore, migrate } from '@svc/service/store';
 import { startWorker } from '@svc/worker';
 import { leaveRoot, obstacleTo } from './embedded-postgres/postgres-account.ts';
 import { startEmbeddedPostgres } from './embedded-postgres/start-embedded-postgres.ts';

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { throughLine } from '../../../prisma/test/server-address.ts';
-import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
-import { createTestDatabase } from '../../../prisma/test/template-db.ts';
-import { NO_TLS, startTlsServer, type TlsServer } from '../../../prisma/test/tls-server.ts';
+import { createEmptyDatabase } from '../../../packages/service/test/store/empty-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
+import { throughLine } from '../../../packages/service/test/store/server-address.ts';
+import { startTcpProxy } from '../../../packages/service/test/store/tcp-proxy.ts';
+import { createTestDatabase } from '../../../packages/service/test/store/template-db.ts';
+import { NO_TLS, startTlsServer, type TlsServer } from '../../../packages/service/test/store/tls-server.ts';
 import { startTestApi, type TestApi } from '../../api/test/start-test-api.ts';
 import { runService } from './faults/run-service.ts';
 
@@ -78,7 +78,7 @@ const MESSAGE_SOURCES = [
   './operator-mistakes.test.ts',
   '../../../packages/service/src/config/api-keys.ts',
   '../../../packages/service/src/config/provider-keys.ts',
-  '../../../prisma/src/database/errors.ts',
+  '../../../packages/service/src/store/database/errors.ts',
 ];
 
 const PAGE = new URL('../../../docs/operations.md', import.meta.url);

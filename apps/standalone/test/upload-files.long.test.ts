@@ -73,11 +73,11 @@ async function filesRun({ url, functions }: Script): Promise<string[]> {
   });
 }
 
-/** `store/import/draft.ts` of `prisma/src/import/draft.ts`; none for other code. */
+/** `service/store/import/draft.ts` of `packages/service/src/store/import/draft.ts`; none for other code. */
 function sourceOf(path: string): string[] {
   const found = /(?:^|\/)([a-z\d-]+)\/src\/(.+\.ts)$/.exec(path);
   if (path.includes('node_modules') || found === null) return [];
-  return [`${found[1] === 'prisma' ? 'store' : found[1]}/${found[2]}`];
+  return [`${found[1]}/${found[2]}`];
 }
 
 /** The files of the table under "A package of a few items". */

@@ -1,5 +1,5 @@
 import { createLogger } from '@svc/service';
-import type { Store } from '@svc/store';
+import type { Store } from '@svc/service/store';
 import { expect, it } from 'vitest';
 import { startHousekeeping } from './housekeeping.ts';
 

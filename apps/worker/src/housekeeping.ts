@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/service';
-import type { HubFileLimits, Store } from '@svc/store';
+import type { HubFileLimits, Store } from '@svc/service/store';
 import { pause } from './queue/wait.ts';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import type { JobProgress } from '@svc/store';
+import type { JobProgress } from '@svc/service/store';
 import { expect, it } from 'vitest';
 import { reportProgress } from './tasks/job.ts';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCheckRunner } from '@svc/evaluation';
 import type { HubClient } from '@svc/hub-client';
 import { spellingsOf } from '@svc/jsonl-v23/secrets';
 import {
@@ -19,8 +18,9 @@ import {
   startHttpServer,
   type TokenCipher,
 } from '@svc/service';
+import { createCheckRunner } from '@svc/service/evaluation';
 import { createThreadReader, createTurns } from '@svc/service/flows';
-import { MinuteHistory, openTaskQueue, REPORT_MS, type Store, type WorkerReport } from '@svc/store';
+import { MinuteHistory, openTaskQueue, REPORT_MS, type Store, type WorkerReport } from '@svc/service/store';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
 import { startQueue } from './queue/worker-pool.ts';

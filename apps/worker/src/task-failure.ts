@@ -1,10 +1,10 @@
-import { RunError } from '@svc/evaluation';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
+import { RunError } from '@svc/service/evaluation';
 import { type ImportError, ImportErrors, UploadError } from '@svc/service/flows';
-import { StoreError } from '@svc/store';
+import { StoreError } from '@svc/service/store';
 
 /** Errors whose messages are for the client. Any other error is only for the log. */
 type KnownError =

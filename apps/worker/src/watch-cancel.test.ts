@@ -1,5 +1,5 @@
 import { createLogger, createMetrics } from '@svc/service';
-import type { Cancellations } from '@svc/store';
+import type { Cancellations } from '@svc/service/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CancelWatch, createCancelWatch } from './watch-cancel.ts';
 

@@ -1,6 +1,6 @@
-import { runCancelled } from '@svc/evaluation';
 import type { Logger, Metrics } from '@svc/service';
-import type { Cancellations } from '@svc/store';
+import { runCancelled } from '@svc/service/evaluation';
+import type { Cancellations } from '@svc/service/store';
 import { createNotifier } from './queue/wait.ts';
 
 export interface WatchCancelOptions {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 let service: TestService;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { createTestDatabase } from '../../../packages/service/test/store/template-db.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { runService } from '../../standalone/test/faults/run-service.ts';

@@ -1,4 +1,4 @@
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 
 /** Ends every lease now: tests of what follows the death of a worker need not wait until others notice it. */
 export async function expireLeases(databaseUrl: string): Promise<void> {

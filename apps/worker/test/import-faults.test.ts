@@ -8,9 +8,9 @@ import {
   packageSource,
   type ThreadReader,
 } from '@svc/service/flows';
-import { createStore, ImportReport, type Store } from '@svc/store';
+import { createStore, ImportReport, type Store } from '@svc/service/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
+import { createTestDatabase, type TestDatabase } from '../../../packages/service/test/store/template-db.ts';
 import { makePackage } from '../../api/test/make-package.ts';
 
 let database: TestDatabase;

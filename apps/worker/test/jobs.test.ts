@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { HubError } from '@svc/hub-client';
 import { createTokenCipher, Secret } from '@svc/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { createFakeHub, ROW_BYTES } from './fake-hub.ts';

@@ -3,7 +3,7 @@ import { createHubClient, type HubClient } from '@svc/hub-client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { times } from '../../../tools/vitest/long.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { makePackage } from '../../api/test/make-package.ts';

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../prisma/src/migrate/migrate.ts';
-import { type Cluster, NO_PGBOUNCER, startCluster } from '../../../prisma/test/postgres-cluster.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { sessionStates } from '../../../prisma/test/session-states.ts';
+import { migrate } from '../../../packages/service/src/store/migrate/migrate.ts';
+import {
+  type Cluster,
+  NO_PGBOUNCER,
+  startCluster,
+} from '../../../packages/service/test/store/postgres-cluster.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
+import { sessionStates } from '../../../packages/service/test/store/session-states.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { runEnded, startTestService, type TestService } from './start-test-service.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { startTcpProxy } from '../../../prisma/test/tcp-proxy.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
+import { startTcpProxy } from '../../../packages/service/test/store/tcp-proxy.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { runService, type ServiceProcess } from '../../standalone/test/faults/run-service.ts';

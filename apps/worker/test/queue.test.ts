@@ -1,7 +1,7 @@
-import { migrate } from '@svc/store';
+import { migrate } from '@svc/service/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { createEmptyDatabase } from '../../../packages/service/test/store/empty-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runEnded, startTestService, type TestService } from './start-test-service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 

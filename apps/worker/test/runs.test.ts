@@ -234,7 +234,7 @@ describe('a run against a provider of every mood', () => {
         : { text: 'an essay' },
     );
     const service = await serve();
-    const { importItems } = await import('../../../prisma/test/import-items.ts');
+    const { importItems } = await import('../../../packages/service/test/store/import-items.ts');
     const schema = JSON.stringify({
       package: { manifest: null, meta: { default_judge_prompts: 'Be kind to {{output}}' } },
       source: 'pkg_zip',

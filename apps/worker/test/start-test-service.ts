@@ -7,8 +7,8 @@ import {
   secretsOf,
   storeSettings,
 } from '@svc/service';
-import { createStore, type Store } from '@svc/store';
-import { importItems } from '../../../prisma/test/import-items.ts';
+import { createStore, type Store } from '@svc/service/store';
+import { importItems } from '../../../packages/service/test/store/import-items.ts';
 import { happened, until } from '../../../tools/vitest/until.ts';
 import { startTestApi, type TestApiOptions } from '../../api/test/start-test-api.ts';
 import { startWorker } from '../src/start-worker.ts';

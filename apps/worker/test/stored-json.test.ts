@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 

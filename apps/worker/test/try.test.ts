@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../packages/service/test/store/query-database.ts';
 import { until } from '../../../tools/vitest/until.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import { startTestService, type TestResponse, type TestService } from './start-test-service.ts';

@@ -1,5 +1,5 @@
 /**
- * The checkers and statistics of the service that this command line uses. `@svc/evaluation` is not published: the build
+ * The checkers and statistics of the service that this command line uses. `@svc/service` is not published: the build
  * puts these parts of it into this file (`vite.config.ts`).
  */
 export {
@@ -24,4 +24,4 @@ export {
   type Verdict,
   verdictOf,
   widenInterval,
-} from '@svc/evaluation';
+} from '@svc/service/evaluation';

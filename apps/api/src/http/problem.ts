@@ -1,4 +1,3 @@
-import { RunError } from '@svc/evaluation';
 import { HubError, type HubErrorCode } from '@svc/hub-client';
 import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
@@ -12,8 +11,9 @@ import {
   problem,
   type RequestErrorCode,
 } from '@svc/service';
+import { RunError } from '@svc/service/evaluation';
 import { ImportErrors, UploadError } from '@svc/service/flows';
-import { StoreError, type StoreErrorCode } from '@svc/store';
+import { StoreError, type StoreErrorCode } from '@svc/service/store';
 
 /** Every code of every package that a request can meet. */
 type AnyErrorCode =

@@ -8,7 +8,7 @@ import {
   type RouteResponse,
   type Schema,
 } from '@svc/service';
-import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/store';
+import type { IdempotencyClaim, IdempotencyStore, StoredResponse } from '@svc/service/store';
 
 export const IDEMPOTENCY_KEY: Schema = {
   type: 'string',

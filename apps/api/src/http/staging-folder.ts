@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { retryLater } from '@svc/service';
 import type { StagingFile } from '@svc/service/flows';
-import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
+import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/service/store';
 
 export type StagingFolder = Awaited<ReturnType<typeof openStagingFolder>>;
 

@@ -1,10 +1,10 @@
-import type { Semaphore } from '@svc/concurrency';
-import type { CheckRunner } from '@svc/evaluation';
 import type { HubClient } from '@svc/hub-client';
 import type { PackageLimits } from '@svc/pkg-format';
 import type { Config, HealthDeps, Keys, TokenCipher } from '@svc/service';
+import type { Semaphore } from '@svc/service/concurrency';
+import type { CheckRunner } from '@svc/service/evaluation';
 import type { ThreadReader, ToolConverter } from '@svc/service/flows';
-import type { Store, WorkerBoard } from '@svc/store';
+import type { Store, WorkerBoard } from '@svc/service/store';
 import type { StagingFolder } from '../http/staging-folder.ts';
 import type { ConsoleFiles } from './console.ts';
 import type { HubFiles } from './hub-serving/files/hub-files.ts';

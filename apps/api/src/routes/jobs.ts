@@ -10,7 +10,7 @@ import {
   shape,
   toJsonText,
 } from '@svc/service';
-import type { IdempotencyClaim, Job, JobProgress, Store, StoredResponse } from '@svc/store';
+import type { IdempotencyClaim, Job, JobProgress, Store, StoredResponse } from '@svc/service/store';
 import { serializeProblem } from '../http/problem.ts';
 import { ASYNC_APPLIED, askedBy } from '../http/request-headers.ts';
 import { createWatch } from '../http/server-sent-events.ts';

@@ -21,7 +21,7 @@ import {
   HISTORY_MINUTES,
   type Store,
   type WorkerReport,
-} from '@svc/store';
+} from '@svc/service/store';
 import type { RouteDeps } from './deps.ts';
 import { COUNT, PAGE_QUERY, page, record, TEXT, TEXT_OR_NULL, TIME, UUID } from './docs/schemas.ts';
 import { JOB_STATUSES } from './jobs.ts';

@@ -10,7 +10,7 @@ import {
   toJsonText,
   toJsonTexts,
 } from '@svc/service';
-import type { ItemsRequest, Page } from '@svc/store';
+import type { ItemsRequest, Page } from '@svc/service/store';
 import { codeName } from './docs/schemas.ts';
 
 /** The error of an item or result that is too large for a list. */

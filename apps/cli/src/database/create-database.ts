@@ -1,4 +1,4 @@
-import type { Store, StoreOptions } from '@svc/store';
+import type { Store, StoreOptions } from '@svc/service/store';
 import { CliError, type DatabasePort, isDatasetId, onlyOne } from 'svc-pkg';
 
 /** Above any limit of the service, so that operators can read whatever it stored. */
@@ -52,19 +52,19 @@ export function createDatabase(
 }
 
 /** @throws CliError `usage` for a URL whose parameters cannot be used */
-async function storeFor(url: string): Promise<typeof import('@svc/store')> {
-  const { connectionConfig } = await import('@svc/store/postgres');
+async function storeFor(url: string): Promise<typeof import('@svc/service/store')> {
+  const { connectionConfig } = await import('@svc/service/store/postgres');
   try {
     connectionConfig({ url });
   } catch (error) {
     throw new CliError('usage', `The URL of the database ${(error as Error).message}`);
   }
-  return await import('@svc/store');
+  return await import('@svc/service/store');
 }
 
 /** The error of the command line for what a person can repair in a database; any other error as it is. */
 async function explained(error: unknown): Promise<unknown> {
-  const { operatorMessage, StoreError } = await import('@svc/store');
+  const { operatorMessage, StoreError } = await import('@svc/service/store');
   if (!(error instanceof StoreError) || error.reason === undefined) return error;
   const message = operatorMessage(error);
   switch (error.reason) {

@@ -2,7 +2,7 @@ import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, isUnavailable } from '@svc/store/postgres';
+import { createClient, isUnavailable } from '@svc/service/store/postgres';
 import pg from 'pg';
 import type { Layout } from './layout.ts';
 import { firstBarredFolder } from './postgres-account.ts';

@@ -68,7 +68,7 @@ async function createPostgresAccount(): Promise<Account> {
  */
 export async function obstacleTo(account: Account, dataDir: string): Promise<string | null> {
   // what is loaded later, also by threads
-  const code = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/store/package.json')];
+  const code = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/service/package.json')];
   return await firstBarredFolder(account, [...code, process.execPath, dataDir]);
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createStore } from '@svc/store';
+import { createStore } from '@svc/service/store';
 import { describe, expect, it } from 'vitest';
-import { rangesOf } from '../../../../prisma/src/items/item-ranges.ts';
+import { rangesOf } from '../../../../packages/service/src/store/items/item-ranges.ts';
 import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { ask, outcomeOf, type ServiceResponse, uploadLines, verifyDataset } from './stored-datasets.ts';

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { type ClusterNode, clusterNodes, superuserUrl } from '../../../../prisma/test/cluster-nodes.ts';
-import { queryDatabase } from '../../../../prisma/test/query-database.ts';
-import { createTestDatabase } from '../../../../prisma/test/template-db.ts';
+import {
+  type ClusterNode,
+  clusterNodes,
+  superuserUrl,
+} from '../../../../packages/service/test/store/cluster-nodes.ts';
+import { queryDatabase } from '../../../../packages/service/test/store/query-database.ts';
+import { createTestDatabase } from '../../../../packages/service/test/store/template-db.ts';
 import { report, tally } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import {

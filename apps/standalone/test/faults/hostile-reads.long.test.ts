@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { lockTable } from '../../../../prisma/test/lock-table.ts';
+import { lockTable } from '../../../../packages/service/test/store/lock-table.ts';
 import { report, tally } from './report.ts';
 import { holdingsOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cluster, NO_CLUSTER, startCluster } from '../../../../prisma/test/postgres-cluster.ts';
+import {
+  type Cluster,
+  NO_CLUSTER,
+  startCluster,
+} from '../../../../packages/service/test/store/postgres-cluster.ts';
 import { type FakeProvider, startFakeProvider } from '../../../worker/test/fake-provider.ts';
 import { report } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';

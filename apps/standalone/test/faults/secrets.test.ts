@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../../packages/service/test/store/query-database.ts';
 import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report } from './report.ts';

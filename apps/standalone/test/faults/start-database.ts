@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { migrate } from '@svc/store';
-import { queryDatabase } from '../../../../prisma/test/query-database.ts';
-import { throughLine } from '../../../../prisma/test/server-address.ts';
-import { startTcpProxy, type TcpProxy } from '../../../../prisma/test/tcp-proxy.ts';
+import { migrate } from '@svc/service/store';
+import { queryDatabase } from '../../../../packages/service/test/store/query-database.ts';
+import { throughLine } from '../../../../packages/service/test/store/server-address.ts';
+import { startTcpProxy, type TcpProxy } from '../../../../packages/service/test/store/tcp-proxy.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,

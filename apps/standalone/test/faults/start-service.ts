@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { queryDatabase } from '../../../../prisma/test/query-database.ts';
-import { createTestDatabase } from '../../../../prisma/test/template-db.ts';
+import { queryDatabase } from '../../../../packages/service/test/store/query-database.ts';
+import { createTestDatabase } from '../../../../packages/service/test/store/template-db.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 
 /** A built service and its database, which nothing but the test's own requests disturbs. */

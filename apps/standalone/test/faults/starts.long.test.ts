@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { queryDatabase } from '../../../../packages/service/test/store/query-database.ts';
 import { processesOf } from '../processes-of.ts';
 import { makeNpmClone } from './npm-clone.ts';
 import { report, tally } from './report.ts';

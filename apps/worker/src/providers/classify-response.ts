@@ -4,7 +4,7 @@ import {
   RunError,
   type RunErrorCode,
   type TokenCounts,
-} from '@svc/evaluation';
+} from '@svc/service/evaluation';
 import type { ResponseHeaders } from './request-timing.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { createCheckRunner, parseRunConfig } from '@svc/evaluation';
 import { createMetrics } from '@svc/service';
+import { createCheckRunner, parseRunConfig } from '@svc/service/evaluation';
 import { createTurns } from '@svc/service/flows';
 import { describe, expect, it } from 'vitest';
 import { createProviders } from './create-provider.ts';

@@ -1,3 +1,4 @@
+import type { Logger, Metrics, ProviderKeys } from '@svc/service';
 import {
   type CheckRunner,
   type JudgeConfig,
@@ -7,8 +8,7 @@ import {
   RunError,
   scorersOf,
   wireFormatOf,
-} from '@svc/evaluation';
-import type { Logger, Metrics, ProviderKeys } from '@svc/service';
+} from '@svc/service/evaluation';
 import type { Turns } from '@svc/service/flows';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';

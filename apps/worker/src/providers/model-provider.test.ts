@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { createMetrics } from '@svc/service';
 import {
   type ChatMessage,
   type CheckRunner,
@@ -8,9 +10,7 @@ import {
   JsonText,
   type ProviderRequest,
   RunError,
-} from '@svc/evaluation';
-import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { createMetrics } from '@svc/service';
+} from '@svc/service/evaluation';
 import { createTurns } from '@svc/service/flows';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from '@svc/jsonl-v23/secrets';
+import { redactNamedSecrets, redactSecretForms } from '@svc/pkg-format/secrets';
+import { LABELS, type Logger, type Metrics } from '@svc/service';
 import {
   addUsage,
   type CheckRunner,
@@ -14,10 +17,7 @@ import {
   requestBody,
   type TokenCounts,
   type WireFormat,
-} from '@svc/evaluation';
-import { type KnownSecrets, REDACTED, replaceSecrets, spellingsOf } from '@svc/jsonl-v23/secrets';
-import { redactNamedSecrets, redactSecretForms } from '@svc/pkg-format/secrets';
-import { LABELS, type Logger, type Metrics } from '@svc/service';
+} from '@svc/service/evaluation';
 import type { Turns } from '@svc/service/flows';
 import { type Attempt, classifyResponse, isGoodStatus, type PaidAnswer } from './classify-response.ts';
 import type { ProviderDispatcher } from './provider-dispatcher.ts';

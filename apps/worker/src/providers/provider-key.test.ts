@@ -1,5 +1,5 @@
-import { RunError } from '@svc/evaluation';
 import { loadConfig } from '@svc/service';
+import { RunError } from '@svc/service/evaluation';
 import { describe, expect, it } from 'vitest';
 import { providerKey } from './create-provider.ts';
 

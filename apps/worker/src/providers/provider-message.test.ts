@@ -1,4 +1,4 @@
-import { type CheckRunner, readProviderResponse } from '@svc/evaluation';
+import { type CheckRunner, readProviderResponse } from '@svc/service/evaluation';
 import { expect, it } from 'vitest';
 import { hiddenTexts, shownMessage } from './model-provider.ts';
 

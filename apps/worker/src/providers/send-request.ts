@@ -1,5 +1,5 @@
-import { type RequestBody, RunError, type RunErrorCode } from '@svc/evaluation';
 import { ProxyError } from '@svc/hub-client/egress';
+import { type RequestBody, RunError, type RunErrorCode } from '@svc/service/evaluation';
 import type { FailedAttempt, ReceivedResponse } from './classify-response.ts';
 import { ForbiddenDestination, type ProviderDispatcher } from './provider-dispatcher.ts';
 

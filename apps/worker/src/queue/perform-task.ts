@@ -6,7 +6,7 @@ import {
   type TaskClaim,
   type TaskKind,
   type TaskQueue,
-} from '@svc/store';
+} from '@svc/service/store';
 import { errorCode, isStoreError } from '../task-failure.ts';
 import { pause } from './wait.ts';
 

@@ -1,6 +1,13 @@
 import { runWithContext } from '@svc/observability';
 import type { Logger } from '@svc/service';
-import { actAs, type ClaimedTask, LEASE_MS, type TaskKind, type TaskQueue, type TaskTable } from '@svc/store';
+import {
+  actAs,
+  type ClaimedTask,
+  LEASE_MS,
+  type TaskKind,
+  type TaskQueue,
+  type TaskTable,
+} from '@svc/service/store';
 import {
   createQueueHealth,
   LeaseLostError,

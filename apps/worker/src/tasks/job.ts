@@ -20,7 +20,7 @@ import {
   StoreError,
   type TakenJob,
   type TaskClaim,
-} from '@svc/store';
+} from '@svc/service/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue/perform-task.ts';
 import { pause } from '../queue/wait.ts';
 import { errorCode, isStoreError, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';

@@ -1,3 +1,6 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { runWithContext } from '@svc/observability';
+import type { Logger, Metrics } from '@svc/service';
 import {
   judgesOf,
   parseStoredRunConfig,
@@ -10,17 +13,14 @@ import {
   readPrices,
   runCancelled,
   runCost,
-} from '@svc/evaluation';
-import type { JsonValue } from '@svc/jsonl-v23/json';
-import { runWithContext } from '@svc/observability';
-import type { Logger, Metrics } from '@svc/service';
+} from '@svc/service/evaluation';
 import {
   defaultJudgePrompts,
   type RunDatasetDeps,
   type RunDatasetOptions,
   runDataset,
 } from '@svc/service/flows';
-import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/store';
+import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/service/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/perform-task.ts';
 import { errorCode, isStoreError } from '../task-failure.ts';

@@ -12,7 +12,7 @@ import {
   type ThreadReader,
   type UploadJobRequest,
 } from '@svc/service/flows';
-import { type JobStore, StoreError, type TakenJob } from '@svc/store';
+import { type JobStore, StoreError, type TakenJob } from '@svc/service/store';
 import type { TaskHandler } from '../queue/perform-task.ts';
 import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 

@@ -11,7 +11,7 @@ export type ProviderKeys = Readonly<Record<string, ProviderKey>>;
 
 const PREFIX = 'SVC_PROVIDER_';
 const ORIGINS_SUFFIX = '_ORIGINS';
-/** The names that `api_key_env` of a run may have; see `packages/evaluation/src/config/run-config-schema.ts`. */
+/** The names that `api_key_env` of a run may have; see `packages/service/src/evaluation/config/run-config-schema.ts`. */
 const KEY_NAME = /^SVC_PROVIDER_[A-Z0-9_]{1,100}$/;
 /** Where the APIs of these names are: their keys need no list of origins. */
 const WELL_KNOWN: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 // One table with one entry per environment variable; docs/configuration.md is tested against it, so it stays in one file.
 
-import { connectionConfig } from '@svc/store/postgres';
 import { Secret } from '../secrets/secret.ts';
+import { connectionConfig } from '../store/postgres.ts';
 import { KEY, MIN_KEY_LENGTH, parseKeyList, readKeysFile } from './api-keys.ts';
 import { type AllowedHost, parseAuthority } from './authority.ts';
 import { parseS3Location } from './s3-location.ts';

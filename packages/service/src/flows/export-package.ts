@@ -1,4 +1,3 @@
-import { stableNumber } from '@svc/evaluation';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   hashedResult,
@@ -22,6 +21,7 @@ import {
 } from '@svc/pkg-format';
 import { writePackageStream } from '@svc/pkg-format/node';
 import { sanitiseRunConfig } from '@svc/pkg-format/secrets';
+import { stableNumber } from '../evaluation/index.ts';
 import {
   type ExportedRun,
   joinStoredItem,
@@ -30,7 +30,7 @@ import {
   readStoredJson,
   type StoredSection,
   StoreError,
-} from '@svc/store';
+} from '../store/index.ts';
 import { type FileExport, fileBaseName } from './tables/tables.ts';
 
 export interface RunSelection {

@@ -12,7 +12,13 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/j
 import { type KnownSecrets, redactValue, spellingsOf } from '@svc/jsonl-v23/secrets';
 import type { ExportResult } from '@svc/pkg-format';
 import { zipFiles } from '@svc/pkg-format/node';
-import { type ExportedRun, joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
+import {
+  type ExportedRun,
+  joinStoredItem,
+  type OpenDataset,
+  type StoredItem,
+  StoreError,
+} from '../store/index.ts';
 import { type RunSelection, selectedRun, toExportResult } from './export-package.ts';
 import { type FileExport, fileBaseName } from './tables/tables.ts';
 

@@ -12,7 +12,6 @@ import { JsonlError } from '@svc/jsonl-v23';
 import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import type { SectionWriter, TableRows } from '@svc/store';
 import {
   mappingWarnings,
   type PreviewRows,
@@ -23,6 +22,7 @@ import {
   withTypes,
   withWarnings,
 } from '@svc/tabular/internal';
+import type { SectionWriter, TableRows } from '../store/index.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
 import type { Label } from '../telemetry/events.ts';

@@ -2,14 +2,6 @@ import { formatLocation, type JsonlError, type SourceLocation } from '@svc/jsonl
 import { ImportErrors } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageError } from '@svc/pkg-format';
-import type {
-  ChangedDataset,
-  DatasetDraft,
-  DraftContent,
-  ImportReport,
-  ImportTarget,
-  StoredImport,
-} from '@svc/store';
 import {
   promptWarnings,
   type SkippedFiles,
@@ -17,6 +9,14 @@ import {
   skippedFilesJson,
   unusedColumnsJson,
 } from '@svc/tabular/internal';
+import type {
+  ChangedDataset,
+  DatasetDraft,
+  DraftContent,
+  ImportReport,
+  ImportTarget,
+  StoredImport,
+} from '../store/index.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
 import type { EventFields, Label } from '../telemetry/events.ts';

@@ -1,3 +1,5 @@
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { ProviderKeys } from '../config/provider-keys.ts';
 import {
   asksTheSame,
   type CheckRunner,
@@ -14,10 +16,8 @@ import {
   type RunSelection,
   type RunWarning,
   scorersOf,
-} from '@svc/evaluation';
-import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type Run, readStoredJson, type Store, StoreError } from '@svc/store';
-import type { ProviderKeys } from '../config/provider-keys.ts';
+} from '../evaluation/index.ts';
+import { type Run, readStoredJson, type Store, StoreError } from '../store/index.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;

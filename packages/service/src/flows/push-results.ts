@@ -1,3 +1,6 @@
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { LineCutter } from '@svc/jsonl-v23/lines';
+import type { KnownSecrets } from '@svc/jsonl-v23/secrets';
 import {
   type CheckRunner,
   MAIN_SCORER,
@@ -7,10 +10,7 @@ import {
   redactResult,
   redactScores,
   scorersOf,
-} from '@svc/evaluation';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import { LineCutter } from '@svc/jsonl-v23/lines';
-import type { KnownSecrets } from '@svc/jsonl-v23/secrets';
+} from '../evaluation/index.ts';
 import {
   type LocatedItem,
   type PushSession,
@@ -19,7 +19,7 @@ import {
   type ScoreSession,
   StoreError,
   writeResult,
-} from '@svc/store';
+} from '../store/index.ts';
 import type { PushedLine } from './results/read-pushed.ts';
 import { byClient, createPushScorer, type PlacedResult } from './results/score-pushed.ts';
 import { toScorers } from './run-dataset.ts';

@@ -1,5 +1,5 @@
-import type { ImportTarget } from '@svc/store';
 import { expect, it } from 'vitest';
+import type { ImportTarget } from '../store/index.ts';
 import {
   decodeImportRequest,
   decodeUploadRequest,

@@ -1,7 +1,7 @@
 import { withoutCredentials } from '@svc/hub-client';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import { type ImportTarget, StoreError } from '@svc/store';
+import { type ImportTarget, StoreError } from '../store/index.ts';
 import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 
 export interface ImportRequest {

@@ -1,3 +1,7 @@
+import type { Item, ItemParts } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { spellingsOf } from '@svc/jsonl-v23/secrets';
+import { describe, expect, it } from 'vitest';
 import {
   createCheckRunner,
   JsonText,
@@ -9,11 +13,7 @@ import {
   type RunResult,
   type RunSession,
   runCancelled,
-} from '@svc/evaluation';
-import type { Item, ItemParts } from '@svc/jsonl-v23';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { spellingsOf } from '@svc/jsonl-v23/secrets';
-import { describe, expect, it } from 'vitest';
+} from '../evaluation/index.ts';
 import { createTurns } from './run/turns.ts';
 import { type RunDatasetOptions, runDataset } from './run-dataset.ts';
 

@@ -1,4 +1,5 @@
-import { forEachConcurrently } from '@svc/concurrency';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { forEachConcurrently } from '../concurrency/index.ts';
 import {
   type CheckRunner,
   type EarlierAnswer,
@@ -21,8 +22,7 @@ import {
   type Scorers,
   scorersOf,
   toFailure,
-} from '@svc/evaluation';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+} from '../evaluation/index.ts';
 import { type BudgetState, createBudget } from './run/budget.ts';
 import type { Turns } from './run/turns.ts';
 

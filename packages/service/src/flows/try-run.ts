@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import {
   type CheckRunner,
   markFiles,
@@ -11,9 +12,15 @@ import {
   type RunFailure,
   type RunItem,
   requestText,
-} from '@svc/evaluation';
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type NewRun, type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
+} from '../evaluation/index.ts';
+import {
+  type NewRun,
+  type Run,
+  readStoredJson,
+  type Store,
+  type StoredResult,
+  StoreError,
+} from '../store/index.ts';
 import { sampleOf } from './plan-run.ts';
 
 export interface TryRunRequest extends Pick<NewRun, 'datasetId' | 'requestId' | 'createdBy'> {

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import type { Store } from '@svc/store';
 import type { Config } from '../config/load-config.ts';
+import type { Store } from '../store/index.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
 import { json, text } from './response/response.ts';

@@ -9,7 +9,7 @@ import {
   type Schema,
 } from '@svc/service';
 import { type EditedItem, editsSource, type ItemText } from '@svc/service/flows';
-import type { DatasetChange, Edit } from '@svc/store';
+import type { DatasetChange, Edit } from '@svc/service/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { IDEMPOTENCY_KEY, PREFER, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';

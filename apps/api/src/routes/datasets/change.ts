@@ -33,7 +33,7 @@ import {
   type StoredImport,
   type StoredResponse,
   StoreError,
-} from '@svc/store';
+} from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 import { serializeDryRun } from '../hub/schema.ts';

@@ -1,6 +1,6 @@
 import type { Route, RouteResponse } from '@svc/service';
 import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/service/flows';
-import { assetNotFound, toCorrupt } from '@svc/store';
+import { assetNotFound, toCorrupt } from '@svc/service/store';
 import { downloadResponse, mediaHeaders, rangedResponse, rangedRoute, SAFE } from '../../http/send-file.ts';
 import type { RouteDeps } from '../deps.ts';
 import { DATASET_READ, VERSION } from './routes.ts';

@@ -29,7 +29,7 @@ import {
   type Store,
   type StoredItem,
   sectionNotFound,
-} from '@svc/store';
+} from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import {
   CHANGED_ITEM,

@@ -18,7 +18,7 @@ import {
   type RestoredDataset,
   type Store,
   type StoredResponse,
-} from '@svc/store';
+} from '@svc/service/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import {

@@ -1,3 +1,4 @@
+import type { Route, Schema } from '@svc/service';
 import {
   CHECKER_NAME_SCHEMA,
   CHECKER_OPTIONS_SCHEMA,
@@ -10,8 +11,7 @@ import {
   RUN_CONFIG_SCHEMA,
   SCORER_SCHEMA,
   SELECT_SCHEMA,
-} from '@svc/evaluation';
-import type { Route, Schema } from '@svc/service';
+} from '@svc/service/evaluation';
 import { DATASET_VERSION } from '../datasets/routes.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs.ts';

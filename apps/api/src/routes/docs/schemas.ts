@@ -8,7 +8,7 @@ import type {
   LastRun,
   ListedItem,
   SectionSummary,
-} from '@svc/store';
+} from '@svc/service/store';
 
 /** A name as the API has it: `order_index` for `orderIndex`. */
 type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type ErrorView, RequestError, type Route, type RouteRequest, type Schema } from '@svc/service';
-import { type DatasetSummary, HANDLE_PREFIX, type LayoutKey, type Store, StoreError } from '@svc/store';
+import {
+  type DatasetSummary,
+  HANDLE_PREFIX,
+  type LayoutKey,
+  type Store,
+  StoreError,
+} from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import { type CardFacts, cardText, evalYaml } from './files/card.ts';
 import { isGone, type MeasuredFile } from './files/hub-files.ts';

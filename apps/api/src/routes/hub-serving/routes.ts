@@ -12,7 +12,7 @@ import type {
   ListedVersion,
   Page,
   StoredItem,
-} from '@svc/store';
+} from '@svc/service/store';
 import {
   type ByteRange,
   contentDisposition,

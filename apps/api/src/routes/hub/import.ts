@@ -20,7 +20,12 @@ import {
   toHubSource,
   toImportRequest,
 } from '@svc/service/flows';
-import { checkHandle, type IdempotencyClaim, type ImportTarget, type StoredResponse } from '@svc/store';
+import {
+  checkHandle,
+  type IdempotencyClaim,
+  type ImportTarget,
+  type StoredResponse,
+} from '@svc/service/store';
 import { classify } from '../../http/problem.ts';
 import {
   IDEMPOTENCY_KEY,

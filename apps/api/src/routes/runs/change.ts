@@ -1,8 +1,8 @@
-import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { empty, json, jsonBody, ok, orNull, type Route, type Schema } from '@svc/service';
-import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
+import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/service/evaluation';
+import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import { NAME } from '../docs/schemas.ts';
 import { checkTexts } from './create.ts';

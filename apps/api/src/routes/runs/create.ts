@@ -1,18 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import {
-  BAR_SCHEMA,
-  CHECKER_SCHEMA,
-  JUDGE_SCHEMA,
-  MAX_COST_SCHEMA,
-  parseAddedScorers,
-  parseBar,
-  parseRescore,
-  parseRunConfig,
-  parseStoredRunConfig,
-  RUN_CONFIG_SCHEMA,
-  type RunConfig,
-  SCORERS_SCHEMA,
-} from '@svc/evaluation';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { barHash, PUBLIC_RESULT_FIELDS, RESULT_FIELDS, SCORING } from '@svc/jsonl-v23/runs';
 import { runWithContext } from '@svc/observability';
@@ -35,6 +21,20 @@ import {
   toJsonText,
 } from '@svc/service';
 import {
+  BAR_SCHEMA,
+  CHECKER_SCHEMA,
+  JUDGE_SCHEMA,
+  MAX_COST_SCHEMA,
+  parseAddedScorers,
+  parseBar,
+  parseRescore,
+  parseRunConfig,
+  parseStoredRunConfig,
+  RUN_CONFIG_SCHEMA,
+  type RunConfig,
+  SCORERS_SCHEMA,
+} from '@svc/service/evaluation';
+import {
   type PlannedRun,
   planRun,
   type TriedItem,
@@ -51,7 +51,7 @@ import {
   type StoredResponse,
   type StoredResult,
   StoreError,
-} from '@svc/store';
+} from '@svc/service/store';
 import { askedBy, IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { COUNT, fieldBody, fieldSchema, ITEM_ID, NAME, TEXT } from '../docs/schemas.ts';

@@ -1,5 +1,3 @@
-import { createYielder, type Semaphore } from '@svc/concurrency';
-import { parseStoredRunConfig, promptsOf, RunError, rebuildMessages } from '@svc/evaluation';
 import { spellingsOf } from '@svc/jsonl-v23/secrets';
 import { runWithContext } from '@svc/observability';
 import { linesToBytes } from '@svc/pkg-format';
@@ -18,8 +16,10 @@ import {
   stream,
   watchUploadRate,
 } from '@svc/service';
+import { createYielder, type Semaphore } from '@svc/service/concurrency';
+import { parseStoredRunConfig, promptsOf, RunError, rebuildMessages } from '@svc/service/evaluation';
 import { linkOf, MAX_REJECTED, type PushOutcome, pushResults, pushScores } from '@svc/service/flows';
-import { type PendingResult, type PendingResults, readStoredJson } from '@svc/store';
+import { type PendingResult, type PendingResults, readStoredJson } from '@svc/service/store';
 import type { Request } from 'express';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
 import { linkedItemText } from '../datasets/items.ts';

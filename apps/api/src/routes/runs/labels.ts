@@ -9,7 +9,7 @@ import {
   type RouteRequest,
 } from '@svc/service';
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/service/flows';
-import { AGREEMENT_CELLS, type LabelConditions } from '@svc/store';
+import { AGREEMENT_CELLS, type LabelConditions } from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { toPage, wanted } from '../page.ts';

@@ -1,7 +1,7 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/runs';
 import { type Config, json, ok, type Route, type Schema, shape, toJsonText } from '@svc/service';
 import { RESULT_COLUMNS, resultsTable } from '@svc/service/flows';
-import { RUNS_SORTS, type Run, type UsedModel } from '@svc/store';
+import { RUNS_SORTS, type Run, type UsedModel } from '@svc/service/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import type { RouteDeps } from '../deps.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';

@@ -1,4 +1,3 @@
-import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/evaluation';
 import { encodeText } from '@svc/pkg-format';
 import {
   invalidMember,
@@ -13,8 +12,15 @@ import {
   stream,
   toJsonText,
 } from '@svc/service';
+import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/service/evaluation';
 import { linkOf } from '@svc/service/flows';
-import { PAIR_BY, type RunErrorExample, type RunErrorGroup, type RunSlice, readStoredJson } from '@svc/store';
+import {
+  PAIR_BY,
+  type RunErrorExample,
+  type RunErrorGroup,
+  type RunSlice,
+  readStoredJson,
+} from '@svc/service/store';
 import type { RouteDeps } from '../deps.ts';
 import {
   COUNT,

@@ -1,6 +1,6 @@
 import { RESULT_FIELDS, RESULT_RANGES, VERDICTS } from '@svc/jsonl-v23/runs';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/service';
-import { RESULTS_SORTS, type ResultName, type ResultsConditions } from '@svc/store';
+import { RESULTS_SORTS, type ResultName, type ResultsConditions } from '@svc/service/store';
 import { PLACED_PAGE_QUERY, STATED_HASH } from '../docs/schemas.ts';
 import { ITEM_VALUES, itemValues } from '../page.ts';
 

@@ -8,7 +8,7 @@ import {
   type RunComparison,
   type RunDifference,
   type StoredLabel,
-} from '@svc/store';
+} from '@svc/service/store';
 import {
   COUNT,
   ITEM_ID,

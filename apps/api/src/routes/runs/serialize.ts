@@ -1,3 +1,5 @@
+import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/runs';
+import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
 import {
   BAR_SCHEMA,
   BAR_VERDICT_SCHEMA,
@@ -5,10 +7,8 @@ import {
   readPrices,
   runCost,
   UNSCORABLE_REASONS,
-} from '@svc/evaluation';
-import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/runs';
-import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/service';
-import type { ResultWithItem, Run, RunSummary } from '@svc/store';
+} from '@svc/service/evaluation';
+import type { ResultWithItem, Run, RunSummary } from '@svc/service/store';
 import { linkedItemText } from '../datasets/items.ts';
 import { COUNT, fieldBody, fieldSchema, TEXT } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';

@@ -29,7 +29,12 @@ import {
   type UploadPreview,
   uploadSource,
 } from '@svc/service/flows';
-import { checkHandle, type IdempotencyClaim, type ImportTarget, type StoredResponse } from '@svc/store';
+import {
+  checkHandle,
+  type IdempotencyClaim,
+  type ImportTarget,
+  type StoredResponse,
+} from '@svc/service/store';
 import { FILE_FORMATS } from '@svc/tabular';
 import { codesOf } from '../../http/problem.ts';
 import { receiveUpload, type Upload } from '../../http/receive-upload.ts';

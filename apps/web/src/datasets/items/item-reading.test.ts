@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHOICE } from '../../../../../packages/evaluation/src/checkers/choice.ts';
+import { CHOICE } from '../../../../../packages/service/src/evaluation/checkers/choice.ts';
 import { choicesOf, messagesOf, otherInputsOf, questionOf } from './item-reading.ts';
 
 describe('the choices of an item', () => {

@@ -1,4 +1,3 @@
-import { SCORER_SCHEMA } from '@svc/evaluation';
 import { isDatasetName, JsonlError } from '@svc/jsonl-v23';
 import {
   canonicalJson,
@@ -9,7 +8,8 @@ import {
   parseJson,
 } from '@svc/jsonl-v23/json';
 import { type LineBatch, linesOf } from '@svc/jsonl-v23/lines';
-import { type ItemReference, MAX_SCORERS } from '@svc/store';
+import { SCORER_SCHEMA } from '../../evaluation/index.ts';
+import { type ItemReference, MAX_SCORERS } from '../../store/index.ts';
 
 export interface PushedLines {
   readonly batch: LineBatch;

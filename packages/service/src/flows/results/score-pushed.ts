@@ -1,4 +1,6 @@
-import { createYielder } from '@svc/concurrency';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { ScorerScore, Scores } from '@svc/jsonl-v23/runs';
+import { createYielder } from '../../concurrency/index.ts';
 import {
   type CheckRunner,
   JsonText,
@@ -6,10 +8,8 @@ import {
   type Scorer,
   type Scorers,
   scoreOutput,
-} from '@svc/evaluation';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import type { ScorerScore, Scores } from '@svc/jsonl-v23/runs';
-import { type LocatedItem, type PushSession, readStoredJson } from '@svc/store';
+} from '../../evaluation/index.ts';
+import { type LocatedItem, type PushSession, readStoredJson } from '../../store/index.ts';
 import type { PushedResult, PushedScore } from './read-pushed.ts';
 
 /** Longer outputs stay JSON text: threads read them. */

@@ -1,5 +1,5 @@
-import { type Provider, type ProviderRequest, RunError, type TokenCounts } from '@svc/evaluation';
 import { describe, expect, it } from 'vitest';
+import { type Provider, type ProviderRequest, RunError, type TokenCounts } from '../../evaluation/index.ts';
 import { createBudget } from './budget.ts';
 
 it('spends a limit to its end, whatever sums of fractions are', async () => {

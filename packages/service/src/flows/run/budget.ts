@@ -9,7 +9,7 @@ import {
   roundCost,
   type TokenCounts,
   tokenCounts,
-} from '@svc/evaluation';
+} from '../../evaluation/index.ts';
 
 export interface BudgetState {
   readonly maxCost: number | null;

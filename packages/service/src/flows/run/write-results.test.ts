@@ -1,5 +1,5 @@
-import type { RunResult } from '@svc/evaluation';
 import { describe, expect, it } from 'vitest';
+import type { RunResult } from '../../evaluation/index.ts';
 import { createResultWriter } from '../run-dataset.ts';
 
 const result = (orderIndex: number): RunResult => ({ orderIndex }) as RunResult;

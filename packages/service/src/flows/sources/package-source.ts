@@ -1,4 +1,3 @@
-import { isBar, isBarVerdict } from '@svc/evaluation';
 import { LOST_ITEMS } from '@svc/formats';
 import { isDatasetName, JsonlError, toDatasetName } from '@svc/jsonl-v23';
 import {
@@ -17,7 +16,8 @@ import {
   type PackageRun,
   toPackageError,
 } from '@svc/pkg-format';
-import type { DatasetDraft, ImportedResult, ImportReport, ItemFileSource } from '@svc/store';
+import { isBar, isBarVerdict } from '../../evaluation/index.ts';
+import type { DatasetDraft, ImportedResult, ImportReport, ItemFileSource } from '../../store/index.ts';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';
 import { readResults, type ThreadReader } from '../threads/thread-reader.ts';

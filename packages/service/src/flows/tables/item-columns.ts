@@ -2,9 +2,9 @@
 
 import { inspectChoices } from '@svc/formats';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import type { StoredItem } from '@svc/store';
-import { joinStoredItem, membersOf } from '@svc/store/rows';
 import type { TableColumn } from '@svc/tabular/write';
+import type { StoredItem } from '../../store/index.ts';
+import { joinStoredItem, membersOf } from '../../store/rows.ts';
 
 const quoted = (text: string): string => JSON.stringify(text);
 

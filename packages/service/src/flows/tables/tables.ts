@@ -2,6 +2,13 @@ import { createHash } from 'node:crypto';
 import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/runs';
 import { linesToBytes } from '@svc/pkg-format';
 import {
+  type ColumnType,
+  parquetWriterVersion,
+  type TableColumn,
+  writeCsv,
+  writeParquet,
+} from '@svc/tabular/write';
+import {
   type AuditEntry,
   type LabelConditions,
   type LabelledResult,
@@ -10,14 +17,7 @@ import {
   type OpenRun,
   type StoredLabel,
   sectionNotFound,
-} from '@svc/store';
-import {
-  type ColumnType,
-  parquetWriterVersion,
-  type TableColumn,
-  writeCsv,
-  writeParquet,
-} from '@svc/tabular/write';
+} from '../../store/index.ts';
 import { type ItemRow, itemRows } from './item-columns.ts';
 
 const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {

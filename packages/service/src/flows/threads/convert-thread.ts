@@ -1,7 +1,7 @@
 /** The code of each thread of `tool-converter.ts`. */
 import { once } from 'node:events';
 import { parentPort } from 'node:worker_threads';
-import { serveTasks } from '@svc/concurrency';
+import { serveTasks } from '../../concurrency/index.ts';
 import { type ContentFailure, failedReply } from './content-failure.ts';
 import { convertInto, type ThreadTask } from './tool-converter.ts';
 

@@ -1,6 +1,6 @@
 /** The code of each thread of `thread-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { serveTasks } from '@svc/concurrency';
+import { serveTasks } from '../../concurrency/index.ts';
 import { readPushedLines } from '../results/read-pushed.ts';
 import { type ContentFailure, failedReply } from './content-failure.ts';
 import { itemBuffersOf, readEdits } from './read-edits.ts';

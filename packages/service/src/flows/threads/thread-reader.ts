@@ -1,4 +1,3 @@
-import { createThreadPool } from '@svc/concurrency';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type { LineBatch } from '@svc/jsonl-v23/lines';
 import {
@@ -8,7 +7,8 @@ import {
   type ResultLineOptions,
   readResultLines,
 } from '@svc/pkg-format';
-import { type ImportedResult, MAX_TEXT_CHARS, writeResult } from '@svc/store';
+import { createThreadPool } from '../../concurrency/index.ts';
+import { type ImportedResult, MAX_TEXT_CHARS, writeResult } from '../../store/index.ts';
 import { type PushedLine, type PushedLines, readPushedLines } from '../results/read-pushed.ts';
 import { type ContentFailure, toContentError } from './content-failure.ts';
 import { type EditsBody, readEdits } from './read-edits.ts';

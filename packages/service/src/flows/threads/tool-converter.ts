@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { createThreadPool } from '@svc/concurrency';
 import { convertTool, type Tool, type ToolReport } from '@svc/formats';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { createThreadPool } from '../../concurrency/index.ts';
 import { openStaged, type StagedFile } from '../stage-content.ts';
 import { type ContentFailure, toContentError } from './content-failure.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Semaphore } from '@svc/concurrency';
 import type { Request, RequestHandler } from 'express';
+import { Semaphore } from '../../concurrency/index.ts';
 import type { Config } from '../../config/load-config.ts';
 import { retryLater } from '../request/request-error.ts';
 import { requestState } from '../request/track-request.ts';

@@ -1,4 +1,4 @@
-import type { DatasetSummary } from '@svc/store';
+import type { DatasetSummary } from '@svc/service/store';
 import { expect, it } from 'vitest';
 import { cardData } from './card.ts';
 import type { HubColumn } from './hub-columns.ts';

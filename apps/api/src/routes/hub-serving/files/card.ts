@@ -8,8 +8,8 @@ import {
   type SectionRange,
   type Store,
   type StoredSection,
-} from '@svc/store';
-import { scanItems, TASK_KINDS } from '@svc/store/rows';
+} from '@svc/service/store';
+import { scanItems, TASK_KINDS } from '@svc/service/store/rows';
 import { featuresOf, type HubColumn } from './hub-columns.ts';
 import { groupItems } from './plan-files.ts';
 

@@ -10,7 +10,7 @@ import {
   typeOf,
   type UnpackedItem,
   type ValueType,
-} from '@svc/store/rows';
+} from '@svc/service/store/rows';
 import type { ParquetColumn, ParquetImage } from '@svc/tabular/write';
 
 export type HubColumn = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { untilAborted } from '@svc/concurrency';
 import type { Logger } from '@svc/service';
+import { untilAborted } from '@svc/service/concurrency';
 import {
   type HubFile,
   type LayoutKey,
@@ -8,7 +8,7 @@ import {
   type SectionFiles,
   type Store,
   StoreError,
-} from '@svc/store';
+} from '@svc/service/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import { makeTables, readColumns, type TableFacts } from './make-tables.ts';
 import { cutBefore, filesFormat, planFiles, readSections, sumOf, type VersionKey } from './plan-files.ts';

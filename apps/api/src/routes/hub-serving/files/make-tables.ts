@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mapOrdered } from '@svc/concurrency';
 import { splitNames } from '@svc/jsonl-v23';
 import { joinBytes } from '@svc/jsonl-v23/bytes';
+import { mapOrdered } from '@svc/service/concurrency';
 import {
   cutRange,
   cutRanges,
@@ -11,7 +11,7 @@ import {
   type SectionRange,
   type Store,
   type StoredSection,
-} from '@svc/store';
+} from '@svc/service/store';
 import {
   addProfile,
   emptyProfile,
@@ -19,7 +19,7 @@ import {
   type Profile,
   ProfileBlocks,
   parseProfile,
-} from '@svc/store/rows';
+} from '@svc/service/store/rows';
 import { PARQUET_MAGIC, parquetFooter, type RowGroup } from '@svc/tabular/write';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
 import { planTasks } from './card.ts';

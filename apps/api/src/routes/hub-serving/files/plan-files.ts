@@ -7,7 +7,7 @@ import {
   type SectionRange,
   type Store,
   type StoredSection,
-} from '@svc/store';
+} from '@svc/service/store';
 import { parquetWriterVersion } from '@svc/tabular/write';
 
 /** A change to the bytes of files needs another number. */

@@ -1,7 +1,7 @@
 /** The code of each thread of `item-encoder.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { serveTasks } from '@svc/concurrency';
-import { type Profile, profileItems, unpackItems } from '@svc/store/rows';
+import { serveTasks } from '@svc/service/concurrency';
+import { type Profile, profileItems, unpackItems } from '@svc/service/store/rows';
 import { type EncodedRowGroup, encodeRowGroup } from '@svc/tabular/write';
 import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts';
 

@@ -1,7 +1,7 @@
-import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
 import { retryLater } from '@svc/service';
-import type { HubFileStore, SectionRange } from '@svc/store';
-import { isImage, linkedFilesOf, type Profile } from '@svc/store/rows';
+import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/service/concurrency';
+import type { HubFileStore, SectionRange } from '@svc/service/store';
+import { isImage, linkedFilesOf, type Profile } from '@svc/service/store/rows';
 import type { EncodedRowGroup } from '@svc/tabular/write';
 import type { HubColumn } from '../files/hub-columns.ts';
 import type { EncodedItems, EncodeTask } from './encoder-thread.ts';
