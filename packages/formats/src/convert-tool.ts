@@ -11,7 +11,7 @@ import {
   toPackageError,
 } from '@svc/pkg-format';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
-import { createYielder } from '@svc/tabular/internal';
+import { createYielder } from '@svc/tabular';
 import { type Lost, LostCounter } from './lost.ts';
 import { datasetName } from './read-json.ts';
 import { SampleStage } from './stage/sample-stage.ts';

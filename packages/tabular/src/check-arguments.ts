@@ -1,10 +1,8 @@
-/** A value in the message of an error. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 100));
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** The error for an argument. */
 export function wrongArgument(name: string, expected: string, value: unknown): TypeError {
   return new TypeError(`${name} must be ${expected}, got ${shown(value)}.`);
 }
@@ -16,13 +14,11 @@ export function checkFlags(options: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** Checks an option with the names of columns. @throws TypeError */
 export function checkTextColumns(columns: unknown): void {
   if (columns === undefined || columns === 'all' || columns instanceof Set) return;
   throw wrongArgument('textColumns', 'a Set of names or "all"', columns);
 }
 
-/** Checks that an argument is one of some texts. @throws TypeError */
 export function oneOf(name: string, value: unknown, texts: readonly string[]): void {
   if (!texts.some((text) => text === value)) throw wrongArgument(name, `one of ${texts.join(', ')}`, value);
 }

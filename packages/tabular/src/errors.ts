@@ -97,3 +97,12 @@ export function checkColumnCount(count: number): void {
     `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`,
   );
 }
+
+/** Columns that warnings name. */
+const MAX_WARNINGS = 100;
+
+/** The first warnings about columns, and a sentence that counts the others. */
+export function boundWarnings(warnings: readonly string[], ofMore: (count: number) => string): string[] {
+  const more = warnings.length - MAX_WARNINGS;
+  return more > 0 ? [...warnings.slice(0, MAX_WARNINGS), ofMore(more)] : [...warnings];
+}

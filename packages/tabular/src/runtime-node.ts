@@ -2,7 +2,6 @@ import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { TableError } from './errors.ts';
 import type { Inflate } from './parquet/codecs/inflate-block.ts';
-import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
 
 export { crc32 } from 'node:zlib';
 
@@ -127,7 +126,6 @@ function written(inflate: Transform, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** Lets waiting work have its turn. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -167,8 +165,6 @@ export function loadPageCodec(codec: string): Inflate | undefined {
       return zlibCodec(brotliDecompressSync, brotliDecompress);
     case 'ZSTD':
       return zstdDecompressSync && zstdDecompress && zlibCodec(zstdDecompressSync, zstdDecompress);
-    case 'SNAPPY':
-      return createSnappyInflater();
     default:
       return undefined;
   }

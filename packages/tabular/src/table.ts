@@ -23,7 +23,6 @@ export interface RowRange {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A range with its defaults. */
 export interface WholeRange {
   readonly from: number;
   /** Exclusive; infinite for the end. */

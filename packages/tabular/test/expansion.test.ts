@@ -3,8 +3,8 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { IS_LONG, times } from '../../../tools/vitest/long.ts';
 import { TableError } from '../src/errors.ts';
-import { openParquetTable } from '../src/parquet/parquet-table.ts';
-import { type ByteSource, createExpansionMeter, rowBytes } from '../src/source/byte-source.ts';
+import { measureRow, openParquetTable } from '../src/parquet/parquet-table.ts';
+import { type ByteSource, createExpansionMeter } from '../src/source/byte-source.ts';
 import { openTextTables } from '../src/text/text-table.ts';
 import { encodeRuns } from './encode-runs.ts';
 import { memoryFile } from './memory-file.ts';
@@ -177,23 +177,21 @@ describe('text files', () => {
 
 it('createExpansionMeter lets a file of any size have a gigabyte, and no more than a thousand times itself', () => {
   const small = createExpansionMeter({ path: 'a', byteLength: 10 });
-  small.add(1024 ** 3);
-  expect(() => small.add(1)).toThrow(TableError);
+  small(1024 ** 3);
+  expect(() => small(1)).toThrow(TableError);
   const large = createExpansionMeter({ path: 'a', byteLength: 1024 ** 3 });
-  large.add(1000 * 1024 ** 3);
-  expect(() => large.add(1)).toThrow(
-    `more than ${1000 * 1024 ** 3} bytes come out of its ${1024 ** 3} bytes`,
-  );
+  large(1000 * 1024 ** 3);
+  expect(() => large(1)).toThrow(`more than ${1000 * 1024 ** 3} bytes come out of its ${1024 ** 3} bytes`);
   const own = createExpansionMeter({ path: 'a', byteLength: 10, maxContentBytes: 20 });
-  own.add(20);
-  expect(() => own.add(1)).toThrow('more than 20 bytes come out of its 10 bytes');
+  own(20);
+  expect(() => own(1)).toThrow('more than 20 bytes come out of its 10 bytes');
 });
 
-it('rowBytes weighs what JSON would have at least', () => {
+it('measureRow weighs what JSON would have at least', () => {
   const location = { file: 'a', row: 3 };
-  expect(rowBytes(['abc', 1, null, [1, 'xy'], { a: 'b' }, new Uint8Array(4)], location)).toBe(25);
+  expect(measureRow(['abc', 1, null, [1, 'xy'], { a: 'b' }, new Uint8Array(4)], location).bytes).toBe(25);
   const long = 'x'.repeat(1_000_000);
-  expect(() => rowBytes([Array(300).fill(long)], location)).toThrow(
+  expect(() => measureRow([Array(300).fill(long)], location)).toThrow(
     expect.objectContaining({ code: 'invalid_row', location }),
   );
 });

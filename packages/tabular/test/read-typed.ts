@@ -1,10 +1,10 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { PandasReader } from '../src/csv/pandas-reader.ts';
+import { PandasReader } from '../src/csv/infer-pandas.ts';
 import type { Features } from '../src/schema/features.ts';
-import { inferSchema, type TextFormat } from '../src/schema/infer-schema.ts';
+import { inferSchema } from '../src/schema/infer-schema.ts';
 import { batchRows, type FoundRow, type TextReader } from '../src/text/batch-rows.ts';
 import { CachedFile } from '../src/text/cached-file.ts';
-import { RowReader } from '../src/text/text-table.ts';
+import { RowReader, type TextTablesOptions } from '../src/text/text-table.ts';
 import { memoryFile } from './memory-file.ts';
 
 interface Typed {
@@ -19,7 +19,11 @@ interface TypedOptions {
 }
 
 /** Types rows as a stream is typed: the first ones decide, and all are converted. */
-export function readTyped(format: TextFormat, content: string, options: TypedOptions = {}): Promise<Typed> {
+export function readTyped(
+  format: TextTablesOptions['format'],
+  content: string,
+  options: TypedOptions = {},
+): Promise<Typed> {
   return format === 'csv'
     ? typed(new PandasReader({}), content, options)
     : typed(new RowReader(format, {}), content, options);
@@ -30,11 +34,11 @@ async function typed<Row extends FoundRow>(
   content: string,
   { declared, windowRows = Number.POSITIVE_INFINITY }: TypedOptions,
 ): Promise<Typed> {
-  const file = new CachedFile(memoryFile(new TextEncoder().encode(content), 'f'), { bytes: 0 });
+  const file = new CachedFile(memoryFile(new TextEncoder().encode(content), 'f'));
   const builder = inferSchema(reader.inference, { declared });
   let index = 0;
   for await (const group of reader.rowsOf(file, undefined)) {
-    for (let row = group.next(); row !== null; row = group.next()) {
+    for (const row of group) {
       if (index < windowRows) builder.add(row);
       index += 1;
     }

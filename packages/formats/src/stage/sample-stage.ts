@@ -9,7 +9,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { type ByteSource, type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
-import { createYielder } from '@svc/tabular/internal';
+import { createYielder } from '@svc/tabular';
 import type { LostCounter } from '../lost.ts';
 import { invalidLine } from '../read-json.ts';
 import { type ToolResult, type ToolRun, type ToolSample, toolError } from '../tool.ts';

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { type Archive, openArchive, PackageError, type PackageLimits } from '@svc/pkg-format';
-import { TableError } from '@svc/tabular';
-import { decompress } from '@svc/tabular/internal';
+import { decompress, TableError } from '@svc/tabular';
 import {
   bytesOf,
   datasetName,

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { checkNumber, withDefaults } from '@svc/jsonl-v23/options';
-import { joinSignals } from '@svc/tabular/internal';
+import { joinSignals } from '@svc/tabular';
 import { type HttpDispatcher, openDiskCache, openTransport } from '#platform';
 import type { FileCache } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';

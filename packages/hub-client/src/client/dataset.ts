@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import type { ByteSource } from '@svc/tabular';
-import { joinSignals } from '@svc/tabular/internal';
+import { type ByteSource, joinSignals } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import type { Requester } from '../http/requester.ts';
 import { openRepository } from '../repository/open-repository.ts';

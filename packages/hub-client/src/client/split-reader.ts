@@ -2,8 +2,15 @@ import { NO_REASON, type UnreadRow } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { checkNumber } from '@svc/jsonl-v23/options';
-import type { Feature, Features, RowBatch } from '@svc/tabular';
-import { mergeFeatures, type RowFacts, rowsSchema, toMappable } from '@svc/tabular/internal';
+import {
+  type Feature,
+  type Features,
+  mergeFeatures,
+  type RowBatch,
+  type RowFacts,
+  rowsSchema,
+  toMappable,
+} from '@svc/tabular';
 import { HubError, listNames } from '../errors.ts';
 import type { YamlValue } from '../repository/parse-yaml.ts';
 import { withoutCredentials } from '../repository/validate-path.ts';

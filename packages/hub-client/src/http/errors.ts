@@ -1,4 +1,4 @@
-import { shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { ProxyError } from '../egress/proxy-error.ts';
 import { HubError, type HubErrorCode, type HubErrorDetails } from '../errors.ts';
 import type { HubResponse, RequestContext, RequestKind, Subject } from './request.ts';

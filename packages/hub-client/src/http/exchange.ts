@@ -1,5 +1,5 @@
 import { joinBytes } from '@svc/jsonl-v23/bytes';
-import { type Compression, decompress } from '@svc/tabular/internal';
+import { type Compression, decompress } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import { RetryableError, transportError } from './errors.ts';
 import type {

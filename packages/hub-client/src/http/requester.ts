@@ -1,5 +1,5 @@
 import { JsonlError, JsonStream } from '@svc/jsonl-v23/json';
-import { inSlices } from '@svc/tabular/internal';
+import { inSlices } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import { followRedirects, limitBytes } from './exchange.ts';

@@ -1,13 +1,5 @@
-import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { Feature, Features } from '@svc/tabular';
-import {
-  featureFromJson,
-  listLength,
-  type NamedFeature,
-  sequenceOf,
-  shorten,
-  valueFeature,
-} from '@svc/tabular/internal';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { type Features, featureFromJson, shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import { asMap, type YamlValue } from './parse-yaml.ts';
 
@@ -27,53 +19,57 @@ const STRUCTURE_KEYS = new Set(['dtype', 'struct', 'list', 'large_list', 'sequen
  */
 export function featuresFromYaml(value: YamlValue): Features | null {
   if (!Array.isArray(value)) return null;
-  const features: NamedFeature[] = [];
-  for (const item of value) {
+  const members = membersFromYaml(value);
+  return members?.map(([name, inner]) => ({ name, feature: featureFromJson(inner) })) ?? null;
+}
+
+/** Named features in the hub's JSON form; null if one has no name. */
+function membersFromYaml(items: readonly YamlValue[]): [name: string, feature: JsonValue][] | null {
+  const members: [string, JsonValue][] = [];
+  for (const item of items) {
     const map = yamlMembers(item);
     const name = map.find(([key]) => key === 'name')?.[1];
     if (typeof name !== 'string' && typeof name !== 'number') return null;
-    features.push({ name: String(name), feature: featureFromYaml(map.filter(([key]) => key !== 'name')) });
+    members.push([String(name), jsonFromYaml(map.filter(([key]) => key !== 'name'))]);
   }
-  return features;
+  return members;
 }
 
-function featureFromYaml(item: [string, YamlValue][]): Feature {
+/** A feature in the hub's JSON form. */
+function jsonFromYaml(item: [string, YamlValue][]): JsonObject {
   const first = item.find(([key]) => STRUCTURE_KEYS.has(key)) ?? item[0];
-  if (first === undefined) return { kind: 'struct', fields: [] };
+  if (first === undefined) return {};
   const [type, value] = first;
   switch (type) {
     case 'dtype':
-      return typeof value === 'string' ? namedFeature(value) : featureFromYaml(yamlMembers(value));
+      return typeof value === 'string' ? namedFeature(value) : jsonFromYaml(yamlMembers(value));
     case 'struct':
       return innerFromYaml(value);
     case 'list':
     case 'large_list':
     case 'sequence': {
-      const inner = innerFromYaml(value);
-      const length = listLength(new Map(item).get('length'));
-      return type === 'sequence'
-        ? sequenceOf(inner, length)
-        : { kind: 'list', item: inner, length, large: type === 'large_list' };
+      const length = (new Map(item).get('length') ?? null) as JsonValue;
+      return { _type: toPascalCase(type), feature: innerFromYaml(value), length };
     }
     default: {
       // A type with arguments, such as {class_label: {names: ...}} or {array2_d: {shape: ..., dtype: ...}}.
       const json = Object.fromEntries(yamlMembers(value)) as Record<string, JsonValue>;
       if (type === 'class_label' && json['names'] !== undefined) json['names'] = labelList(json['names']);
-      return featureFromJson({ ...json, _type: toPascalCase(type) });
+      return { ...json, _type: toPascalCase(type) };
     }
   }
 }
 
-function innerFromYaml(value: YamlValue): Feature {
+function innerFromYaml(value: YamlValue): JsonObject {
   if (typeof value === 'string') return namedFeature(value);
-  if (!Array.isArray(value)) return featureFromYaml(yamlMembers(value));
-  return { kind: 'struct', fields: featuresFromYaml(value) ?? [] };
+  if (!Array.isArray(value)) return jsonFromYaml(yamlMembers(value));
+  return Object.fromEntries(membersFromYaml(value) ?? []);
 }
 
 /** A type given by its name: a value's dtype, else a type without arguments. */
-function namedFeature(name: string): Feature {
-  if (PLAIN_DTYPE.test(name) || PARAMETRIC_DTYPE.test(name)) return valueFeature(name);
-  return featureFromJson({ _type: toPascalCase(name) });
+function namedFeature(name: string): JsonObject {
+  const isValue = PLAIN_DTYPE.test(name) || PARAMETRIC_DTYPE.test(name);
+  return isValue ? { _type: 'Value', dtype: name } : { _type: toPascalCase(name) };
 }
 
 /** Class label names by their numbers; a plain list stays as it is. */

@@ -1,6 +1,6 @@
 import { ownText } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
-import { inSlices } from '@svc/tabular/internal';
+import { inSlices } from '@svc/tabular';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import type { Requester } from '../http/requester.ts';

@@ -1,6 +1,5 @@
 import type { OwnBytes } from '@svc/jsonl-v23/bytes';
-import type { ByteSource } from '@svc/tabular';
-import { joinSignals, shorten } from '@svc/tabular/internal';
+import { type ByteSource, joinSignals, shorten } from '@svc/tabular';
 import { createSha256 } from '#platform';
 import { HubError } from '../errors.ts';
 import { RetryableError } from '../http/errors.ts';

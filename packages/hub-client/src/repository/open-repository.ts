@@ -1,5 +1,5 @@
 import { hasMoreValues, JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
-import { shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError, listNames } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';

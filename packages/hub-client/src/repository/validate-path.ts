@@ -1,4 +1,4 @@
-import { shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 
 const PART = /^[A-Za-z0-9._-]{1,96}$/;

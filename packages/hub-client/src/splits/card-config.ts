@@ -1,4 +1,4 @@
-import { shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 import { isSplitName } from './split-slice.ts';
 import { unsupported } from './subset.ts';

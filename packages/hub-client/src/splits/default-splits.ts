@@ -1,6 +1,7 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
-import { baseName, shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
+import { baseName } from './file-kind.ts';
 import type { Pacer } from './pacer.ts';
 import { isSplitName } from './split-slice.ts';
 

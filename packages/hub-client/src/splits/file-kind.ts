@@ -1,4 +1,4 @@
-import { baseName, type DataFormat, suffixes } from '@svc/tabular/internal';
+import type { TextTablesOptions } from '@svc/tabular';
 import type { Pacer } from './pacer.ts';
 
 // Kinds of the hub's loader by the file-name suffix that asks for them.
@@ -43,6 +43,9 @@ for (const [kind, suffixes] of Object.entries(MEDIA_KINDS)) {
     KIND_OF_SUFFIX.set(suffix.toUpperCase(), kind);
   }
 }
+
+/** The formats that are read here. `json` is JSON Lines, arrays and single objects. */
+export type DataFormat = 'parquet' | TextTablesOptions['format'];
 
 const READ_HERE = new Set<string>(['parquet', 'json', 'csv', 'text'] satisfies DataFormat[]);
 /** With images, audio and the like, these describe the media and do not count as the format. */
@@ -89,6 +92,12 @@ export async function inferKind(paths: readonly string[], pace: Pacer): Promise<
   );
   return first === undefined ? null : (KIND_OF_SUFFIX.get(first.suffix) ?? null);
 }
+
+/** The name of a file without its folders. */
+export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** The suffixes of a file's name, first to last, without their dots. */
+const suffixes = (path: string): string[] => baseName(path).split('.').slice(1);
 
 /** The format in which files of a kind are read here; null if they are not. */
 export function formatOfKind(kind: string): DataFormat | null {

@@ -1,9 +1,9 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
-import { baseName, shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import type { YamlMap } from '../repository/parse-yaml.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
-import { isDataFile } from './file-kind.ts';
+import { baseName, isDataFile } from './file-kind.ts';
 import { compileGlob, type MatchBudget } from './glob.ts';
 import { createPacer, type Pacer } from './pacer.ts';
 import { type RepositoryFile, unsupported } from './subset.ts';

@@ -1,4 +1,4 @@
-import { createYielder } from '@svc/tabular/internal';
+import { createYielder } from '@svc/tabular';
 
 /** Reading the clock costs as much as looking at some names. */
 const VALUES_PER_LOOK = 64;

@@ -1,5 +1,5 @@
 import { checkNumber } from '@svc/jsonl-v23/options';
-import { shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { HubError, listNames } from '../errors.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */

@@ -1,6 +1,7 @@
-import { type DataFormat, shorten } from '@svc/tabular/internal';
+import { shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import type { YamlMap, YamlValue } from '../repository/parse-yaml.ts';
+import type { DataFormat } from './file-kind.ts';
 
 export interface RepositoryFile {
   readonly path: string;

@@ -12,16 +12,7 @@ import { JsonlError } from '@svc/jsonl-v23';
 import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import {
-  mappingWarnings,
-  type PreviewRows,
-  planMapping,
-  RowsCollector,
-  shownColumns,
-  typedColumns,
-  withTypes,
-  withWarnings,
-} from '@svc/tabular/internal';
+import { collectRows, type PreviewRows, planMapping, planPreview } from '@svc/tabular';
 import type { SectionWriter, TableRows } from '../store/index.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';
@@ -59,19 +50,20 @@ export async function openPreview(
   signal: AbortSignal,
 ) {
   const dataset = await hub.openDataset({ path, revision, token, signal, ...PREVIEW_RETRY_POLICY });
-  const textColumns = mapping === null ? undefined : typedColumns(mapping);
+  const textColumns = new Set(Object.keys(mapping?.types ?? {}));
   const reader = await dataset.select({ subset, split, signal, textColumns });
   const { numRows, splits, specifiedMapping = null } = reader;
-  const { columns, warnings } = shownColumns(reader.features, mapping);
-  const infoNow = (): JsonObject =>
-    withWarnings(reader.info, [...warnings, ...(mapping === null ? [] : mappingWarnings(mapping))]);
-  if (mapping !== null) planMapping(mapping, reader.features, reader);
-  const features = withTypes(columns, mapping);
+  const { columns, features, warnings } = planPreview(reader.features, mapping, reader);
+  const infoWith = (more: readonly string[]): JsonObject => {
+    const before = reader.info['warnings'];
+    const all = [...(Array.isArray(before) ? before : []), ...warnings, ...more];
+    return all.length === 0 ? reader.info : { ...reader.info, warnings: all };
+  };
   const { resolvedRevision } = dataset;
   return {
     head: {
       ...{ features, numRows, splits, resolvedRevision },
-      info: infoNow(),
+      info: infoWith([]),
       subset: reader.subset,
       split: reader.split,
     },
@@ -81,15 +73,11 @@ export async function openPreview(
      * @param maxBytes that samples, truncated cells and new warnings may take as JSON text
      */
     async readSamples(limit: number, maxBytes: number) {
-      const collector = new RowsCollector(columns, mapping, maxBytes - WARNING_BYTES);
       const names = columns.map(({ name }) => name);
-      for await (const batch of reader.rowBatches({ limit, signal, columns: names })) {
-        for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
-        if (collector.isFull) break;
-      }
-      const rows = collector.end(specifiedMapping);
-      const suggested = mapping === null ? (rows.suggestion?.warnings ?? []) : [];
-      return { ...rows, info: withWarnings(infoNow(), suggested) };
+      const batches = reader.rowBatches({ limit, signal, columns: names });
+      const options = { mapping, specified: specifiedMapping, maxBytes: maxBytes - WARNING_BYTES };
+      const rows = await collectRows(batches, columns, options);
+      return { ...rows, info: infoWith(mapping === null ? (rows.suggestion?.warnings ?? []) : []) };
     },
   };
 }
@@ -162,7 +150,8 @@ export function hubSource(
     toError: (fault) => fault,
     async write(draft, report, signal) {
       const dataset = await hub.openDataset({ path, revision, token, signal });
-      const selection = { split, signal, textColumns: typedColumns(mapping), skipsInvalid: true };
+      const textColumns = new Set(Object.keys(mapping.types ?? {}));
+      const selection = { split, signal, textColumns, skipsInvalid: true };
       try {
         const parts = subsets === undefined ? [subset] : dataset.subsets;
         let slice: { readonly reader: SplitReader; readonly resolvedRevision: string } | undefined;

@@ -4,11 +4,11 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageError } from '@svc/pkg-format';
 import {
   promptWarnings,
+  type RowFacts,
   type SkippedFiles,
-  type SkippedRows,
   skippedFilesJson,
   unusedColumnsJson,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import type {
   ChangedDataset,
   DatasetDraft,
@@ -203,6 +203,6 @@ export interface Observed<T> {
 }
 
 /** The rows that an import has left out; null if the mapping does not skip rows. */
-export function skippedRows({ skipped }: ImportReport): SkippedRows | null {
+export function skippedRows({ skipped }: ImportReport): RowFacts['skipped'] {
   return skipped === null ? null : { count: skipped.total, rows: skipped.first };
 }

@@ -1,7 +1,6 @@
 export { TOOLS, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/imports';
-export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
-export { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
+export { type PreviewItem, type PreviewRows, type SkippedFiles, skippedFilesJson } from '@svc/tabular';
 export type { TableColumn } from '@svc/tabular/write';
 export * from './export-package.ts';
 export { exportTool } from './export-tool.ts';

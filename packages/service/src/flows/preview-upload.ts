@@ -1,19 +1,14 @@
 import type { Tool } from '@svc/formats';
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { type PackageReader, readPackage } from '@svc/pkg-format';
-import type { FileOptions } from '@svc/tabular';
 import {
+  type FileOptions,
   type FilesPreview,
-  inferSchema,
-  JsonInference,
   type PreviewOptions,
   previewFiles,
-  RowsCollector,
-  readRows,
-  type SkippedFiles,
-  toMappable,
-} from '@svc/tabular/internal';
+  previewLines,
+} from '@svc/tabular';
 import type { OpenUpload } from './sources/open-upload.ts';
 import { toUploadError } from './sources/uploaded-file.ts';
 
@@ -44,56 +39,31 @@ export async function previewUpload(
   });
 }
 
-async function previewPackage(
-  pkg: PackageReader,
-  { limit, maxBytes, signal }: PreviewOptions,
-): Promise<UploadPreview> {
+async function previewPackage(pkg: PackageReader, options: PreviewOptions): Promise<UploadPreview> {
   const [section] = pkg.sections;
-  const builder = inferSchema(new JsonInference(), { textColumns: 'all' });
-  const rows: JsonObject[] = [];
+  let shown: Awaited<ReturnType<typeof previewLines>> = NO_ROWS;
   if (section !== undefined) {
     const { file } = section;
-    try {
-      for await (const raw of readRows(section.bytes({ signal }), 'json', { file, signal })) {
-        if (!isJsonObject(raw.row)) break;
-        builder.add(raw);
-        rows.push(raw.row);
-        if (rows.length >= limit) break;
-      }
-    } catch (error) {
+    const content = section.bytes({ signal: options.signal });
+    shown = await previewLines(content, { ...options, file }).catch((error: unknown) => {
       throw toUploadError(error, file);
-    }
+    });
   }
-  const features = builder.finish().features.map(toMappable);
-  const collector = new RowsCollector(features, null, maxBytes);
-  for (const [index, row] of rows.entries()) await collector.add(row, index, '');
   const sections = pkg.sections
     .slice(0, MAX_SECTIONS)
     .map(({ name, file }) => ({ file, section: name, format: 'jsonl' }));
   const schema = pkg.meta === null ? undefined : getMember(pkg.meta, 'schema');
   const lost = isJsonObject(schema) ? getMember(schema, 'lost') : undefined;
-  return {
-    ...{
-      kind: 'package',
-      format: null,
-      options: null,
-      features,
-      numRows: null,
-      info: { sections, ...(lost === undefined ? {} : { lost }) },
-      skipped: NONE_SKIPPED,
-    },
-    ...collector.end(),
-    suggestion: null,
-  };
+  const info = { sections, ...(lost === undefined ? {} : { lost }) };
+  return { ...NO_FILE, kind: 'package', info, ...shown };
 }
 
 const MAX_SECTIONS = 100;
 
-const NONE_SKIPPED: SkippedFiles = { first: [], total: 0 };
+const NO_ROWS = { features: [], samples: [], truncatedCells: [], suggestion: null, items: null };
+
+/** What archives have in place of the facts of a file. */
+const NO_FILE = { format: null, options: null, numRows: null, skipped: { first: [], total: 0 } } as const;
 
 /** Preview of a legacy archive: empty until it is converted. */
-const LEGACY_PREVIEW: UploadPreview = {
-  ...{ kind: 'legacy_package', format: null, options: null, features: [], numRows: null, info: {} },
-  skipped: NONE_SKIPPED,
-  ...{ samples: [], truncatedCells: [], suggestion: null, items: null },
-};
+const LEGACY_PREVIEW: UploadPreview = { ...NO_FILE, kind: 'legacy_package', info: {}, ...NO_ROWS };

@@ -1,7 +1,7 @@
 import { createHubClient, type DatasetRef, hubSchema } from '@svc/hub-client';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { writePackageFile } from '@svc/pkg-format/node';
-import { planMapping, typedColumns } from '@svc/tabular/internal';
+import { planMapping } from '@svc/tabular';
 import { type Cli, generatorOf } from '../cli-context.ts';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { showProgress } from '../output/progress.ts';
@@ -31,7 +31,7 @@ export async function importHubFile(
     ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
   });
   const dataset = await hub.openDataset({ path, revision, token, signal });
-  const textColumns = typedColumns(mapping);
+  const textColumns = new Set(Object.keys(mapping.types ?? {}));
   const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
   const { columns, features, unused } = planMapping(mapping, reader.features, reader);
   const toItem = compileMapping(mapping, features);

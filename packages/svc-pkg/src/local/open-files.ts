@@ -3,18 +3,16 @@ import { join, relative, sep } from 'node:path';
 import { recogniseTool, type ToolFile } from '@svc/formats';
 import { type ArchiveKind, DEFAULT_LIMITS, type PackageLimits, recogniseArchive } from '@svc/pkg-format';
 import type { FileSource } from '@svc/pkg-format/node';
-import type { FormatHints } from '@svc/tabular';
 import {
-  chooseContents,
+  chooseTables,
+  type FormatHints,
   type InputFile,
   limitContent,
   MAX_FILES,
   type PackedFile,
   type SkippedFile,
   skippedByName,
-  tableFiles,
-  unpackFiles,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { type CliError, usageError, withFileErrors } from '../errors/cli-error.ts';
@@ -83,19 +81,21 @@ export async function openFiles(
     packed.push({ file, archive: recognised?.archive ?? null, isFound: each.isFound });
   }
   const sentBytes = packed.reduce((sum, { file }) => sum + file.source.byteLength, 0);
-  const chosen = await chooseContents(packed, hints, signal);
-  const contents = { ...chosen, skipped: [...passedOver, ...chosen.skipped] };
-  const unpacked: LocalFile[] = [];
   let folder: string | undefined;
-  for await (const { name, label, from, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
-    folder ??= opening.use(await createTemporaryFolder()).path;
-    const path = join(folder, String(unpacked.length));
-    await writeTemporaryFile(path, content, signal).catch((error: unknown) => {
-      throw nameArchive(error, from.label);
-    });
-    unpacked.push(await openAt(name, path, label, sentBytes));
-  }
-  return opening.moveTo({ ...(await tableFiles(contents, unpacked, hints, signal)), sentBytes });
+  let count = 0;
+  const chosen = await chooseTables(packed, {
+    ...{ hints, maxTotalBytes: limits.maxTotalBytes, skipped: passedOver, signal },
+    async store({ name, label, from, content }) {
+      folder ??= opening.use(await createTemporaryFolder()).path;
+      count += 1;
+      const path = join(folder, String(count));
+      await writeTemporaryFile(path, content, signal).catch((error: unknown) => {
+        throw nameArchive(error, from.label);
+      });
+      return await openAt(name, path, label, sentBytes);
+    },
+  });
+  return opening.moveTo({ ...chosen, sentBytes });
 }
 
 /**

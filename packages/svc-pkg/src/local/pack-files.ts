@@ -11,8 +11,8 @@ import {
 } from '@svc/jsonl-v23/imports';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
 import { type WriteFileOptions, writePackageFile } from '@svc/pkg-format/node';
-import type { Features } from '@svc/tabular';
 import {
+  type Features,
   fileSchema,
   locateError,
   mergeFeatures,
@@ -24,7 +24,7 @@ import {
   type TableFile,
   toMappable,
   unusedColumnsJson,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { factsResult, type Result } from '../output/print.ts';
 import { countOf, noteFacts, printableValue } from '../text/format.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
-import { STRICT_RULES } from './csv-dialect.ts';
-import { CsvScanner } from './csv-scanner.ts';
+import { CsvScanner, STRICT_RULES } from './csv-scanner.ts';
 
 const piece = fc.constantFrom(
   'a',

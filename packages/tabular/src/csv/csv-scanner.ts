@@ -1,6 +1,5 @@
 import { countLineFeeds, grownSize, transferBuffer } from '@svc/jsonl-v23/bytes';
-import { TableError } from '../errors.ts';
-import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
+import { TableError, type TableErrorCode } from '../errors.ts';
 
 const LF = 10;
 const CR = 13;
@@ -11,6 +10,53 @@ const QUOTE_ENDED = 3;
 const COMMENT = 4;
 const SPACE = 32;
 const TAB = 9;
+
+/** How the fields and records of a CSV file are set apart. A character is one ASCII byte, and -1 if there is none. */
+export interface CsvDialect {
+  readonly delimiter: number;
+  readonly quote: number;
+  /** Takes the meaning from the next character. */
+  readonly escape: number;
+  /** Starts a comment that ends with the line. */
+  readonly comment: number;
+  /** Whether a doubled quote inside quotes is one quote. */
+  readonly doublesQuotes: boolean;
+  readonly skipsInitialSpace: boolean;
+  readonly skipsBlankLines: boolean;
+  /** Whether text after a closing quote continues the field, and a line of blanks is a blank line, as in pandas' C parser. */
+  readonly isLenient: boolean;
+}
+
+/** The rules of RFC 4180. */
+export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
+  escape: -1,
+  comment: -1,
+  doublesQuotes: true,
+  skipsInitialSpace: false,
+  skipsBlankLines: true,
+  isLenient: false,
+};
+
+/** A byte that may end text without quotes. */
+const ENDS_TEXT = 1;
+/** A byte that is not part of the text at the start of a field. */
+const BEGINS_FIELD = 2;
+
+/** What each byte may do: {@link ENDS_TEXT}, {@link BEGINS_FIELD}. */
+function effectsOf({
+  delimiter,
+  quote,
+  escape: escapeByte,
+  comment,
+  skipsInitialSpace,
+}: CsvDialect): Uint8Array {
+  const effects = new Uint8Array(256);
+  // A table has no byte -1.
+  for (const byte of [delimiter, LF, CR, escapeByte, comment]) effects[byte] = ENDS_TEXT | BEGINS_FIELD;
+  for (const byte of [quote, skipsInitialSpace ? SPACE : -1])
+    effects[byte] = (effects[byte] ?? 0) | BEGINS_FIELD;
+  return effects;
+}
 
 /** The range of a field is its content. */
 export const VERBATIM = 0;
@@ -33,22 +79,17 @@ const MAX_RANGES = 64 * 1024;
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
   bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
-  /** A view of `bytes`. */
-  words: DataView = wordsOf(this.bytes);
-  /** Fields of the current record. */
   fieldCount = 0;
   /** Where each field begins and ends in `bytes`, without its quotes unless it is {@link RAW}. */
   starts: Int32Array = new Int32Array(64);
   ends: Int32Array = new Int32Array(64);
   /** {@link VERBATIM}, {@link DOUBLED} or {@link RAW}. */
   escaped: Uint8Array = new Uint8Array(64);
-  /** Bytes that came so far. */
   readBytes = 0;
   /** 1-based line on which the current record begins. */
   line = 1;
 
   readonly dialect: CsvDialect;
-  /** What a byte may do: {@link ENDS_TEXT}, {@link BEGINS_FIELD}. */
   readonly #effects: Uint8Array;
   readonly #file: string;
   readonly #maxRowBytes: number;
@@ -106,7 +147,6 @@ export class CsvScanner {
       this.bytes.set(outgrown.subarray(0, this.#length));
       // The garbage collector would let the outgrown buffer take as much again as the row.
       transferBuffer(outgrown.buffer as ArrayBuffer, 0);
-      this.words = wordsOf(this.bytes);
     }
     this.bytes.set(chunk, this.#length);
     this.#length = needed;
@@ -114,7 +154,6 @@ export class CsvScanner {
     if (this.dialect.quote !== -1) this.bytes[needed] = this.dialect.quote;
   }
 
-  /** Says that no more bytes come. */
   end(): void {
     this.#isEnded = true;
   }
@@ -128,7 +167,7 @@ export class CsvScanner {
   /** Goes to the next record; false if it needs more bytes, or there is none. */
   next(): boolean {
     if (this.#isDone) this.#startRecord();
-    const { bytes, words } = this;
+    const { bytes } = this;
     const effects = this.#effects;
     const length = this.#length;
     const {
@@ -140,20 +179,17 @@ export class CsvScanner {
       skipsInitialSpace,
       isLenient,
     } = this.dialect;
-    const isPlain = escapeByte === -1 && comment === -1;
     let at = this.#at;
     let state = this.#state;
     let innerLines = this.#innerLines;
     while (at < length) {
       if (state === QUOTED) {
-        if (escapeByte === -1) at = skipWords(words, at, length, quote);
         // The sentinel ends the search. A line end counts where it begins: LF alone, CRLF and CR.
         for (let code = bytes[at] as number; code !== quote; code = bytes[at] as number) {
           if (code === escapeByte) break;
           at += 1;
           if (code !== CR && code !== LF) continue;
           if (code === CR || bytes[at - 2] !== CR) innerLines += 1;
-          if (escapeByte === -1) at = skipWords(words, at, length, quote);
         }
         if (at < length && bytes[at] === escapeByte) {
           // Only the next byte shows what is escaped.
@@ -177,7 +213,6 @@ export class CsvScanner {
         continue;
       }
       if (state === PLAIN) {
-        if (isPlain) at = skipWords(words, at, length, delimiter);
         while (at < length && ((effects[bytes[at] as number] as number) & ENDS_TEXT) === 0) at += 1;
         if (at === length) break;
       } else if (state === COMMENT) {
@@ -221,7 +256,7 @@ export class CsvScanner {
           at += 1;
           state = QUOTED;
         } else {
-          if (!isLenient) throw this.#textAfterQuote(at);
+          if (!isLenient) throw this.error('A quoted field must end with its closing quote.', at);
           this.#escaped = RAW;
           state = PLAIN;
         }
@@ -239,14 +274,14 @@ export class CsvScanner {
   }
 
   /** The error for a byte of the current record. */
-  error(message: string, at: number, line?: number): TableError {
+  error(message: string, at: number, line?: number, code: TableErrorCode = 'invalid_row'): TableError {
     const before = this.bytes.subarray(this.#recordStart, Math.max(at, this.#recordStart));
     const lineStart = before.lastIndexOf(LF) + 1;
     // A cut sequence at the end counts as one character.
     const column =
       new TextDecoder('utf-8', { ignoreBOM: true }).decode(before.subarray(lineStart)).length + 1;
     const location = { file: this.#file, line: line ?? this.line + countLineFeeds(before), column };
-    return new TableError('invalid_row', message, { location });
+    return new TableError(code, message, { location });
   }
 
   #startRecord(): void {
@@ -325,35 +360,12 @@ export class CsvScanner {
   #tooLong(): TableError {
     return this.error(`The row is longer than ${this.#maxRowBytes} bytes.`, this.#recordStart, this.line);
   }
-
-  #textAfterQuote(at: number): TableError {
-    return this.error('A quoted field must end with its closing quote.', at);
-  }
 }
 
-/** A byte, in each byte of a word. */
-const ONES = 0x01010101;
-const LFS = LF * ONES;
-const CRS = CR * ONES;
-const HIGHEST_BITS = 0x80 * ONES;
-
-/**
- * Passes over words of four bytes with neither a line end nor another byte: this takes half of the time of looking at
- * each byte. Only a byte that is zero leaves its highest bit in `(x - 1) & ~x`, or one above it.
- */
-function skipWords(words: DataView, from: number, end: number, byte: number): number {
-  const others = byte * ONES;
-  let at = from;
-  for (; at <= end - 4; at += 4) {
-    const word = words.getInt32(at, true);
-    const lf = word ^ LFS;
-    const cr = word ^ CRS;
-    const other = word ^ others;
-    if (((((lf - ONES) & ~lf) | ((cr - ONES) & ~cr) | ((other - ONES) & ~other)) & HIGHEST_BITS) !== 0) break;
-  }
-  return at;
-}
-
-function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
+/** The delimiter that the first line of a file states, as Excel reads it (`sep=;`); null for any other line. */
+export function statedDelimiter(line: string): string | null {
+  const [, stated] = /^"?sep=(\\t|[\x01-\x7f])"?$/i.exec(line) ?? [];
+  // A letter is more likely the name of a column.
+  if (stated === undefined || /^[a-z0-9"]$/i.test(stated)) return null;
+  return stated === '\\t' ? '\t' : stated;
 }

@@ -35,14 +35,12 @@ export class FieldReader {
     });
   }
 
-  /** The error for a record with more or fewer fields than its table has columns. */
   wrongWidth(width: number): TableError {
     const { fieldCount, ends } = this.#scanner;
     const at = ends[Math.min(fieldCount, width) - 1] as number;
     return this.#scanner.error(`The row must have ${width} fields, got ${fieldCount}.`, at);
   }
 
-  /** The error for a field that is not UTF-8. */
   notUtf8(index: number): TableError {
     const { bytes, starts, ends } = this.#scanner;
     const start = starts[index] as number;
@@ -59,12 +57,7 @@ export class FieldReader {
   }
 }
 
-/**
- * Copies the content of a field whose range is not {@link VERBATIM}: without quotes around it, doubled quotes and escapes.
- *
- * @param target as long as the range
- * @returns the length of the content
- */
+/** Copies a field that is not {@link VERBATIM}, without the quotes around it, doubled quotes and escapes. @returns its length */
 function unescapeField(
   { bytes, starts, ends, escaped, dialect }: CsvScanner,
   index: number,

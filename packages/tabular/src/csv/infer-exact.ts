@@ -12,7 +12,6 @@ const NINE = 57;
 const MAX_NUMBER_BYTES = 1100;
 const MAX_WORD_BYTES = Math.max(...[...NULL_WORDS].map((word) => word.length), 'false'.length);
 
-/** What a field is by its spelling. */
 export type CsvValueKind = 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
 
 /** What a field is: a number or a truth value only if it is written as its JSON text, so that nothing is lost. */
@@ -45,7 +44,6 @@ function numberKind(text: string): CsvValueKind {
   return isUint64(text) ? 'uint' : 'text';
 }
 
-/** The kinds of the values of a column so far. */
 export interface CsvColumnShape {
   kind: CsvValueKind;
   hasNegative: boolean;
@@ -60,7 +58,6 @@ export interface CsvColumnShape {
 /** Numbers and truth values as Python writes them: `1.0`, `True`. */
 type CsvSpelling = 'none' | 'number' | 'bool' | 'other';
 
-/** The shape of a column without values. */
 export function emptyShape(isText: boolean): CsvColumnShape {
   return { kind: 'null', hasNegative: false, wasOther: false, isText, spelling: isText ? 'other' : 'none' };
 }
@@ -69,7 +66,6 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** More than Python writes. */
 const MAX_SPELLED_BYTES = 30;
 
-/** Adds a value to the spellings of a column. */
 export function noteSpelling(
   shape: CsvColumnShape,
   kind: CsvValueKind,
@@ -108,18 +104,15 @@ export function noteValue(shape: CsvColumnShape, kind: CsvValueKind, isNegative:
 
 const isNumber = (kind: CsvValueKind): boolean => kind === 'int' || kind === 'uint' || kind === 'float';
 
-/** The dtype of a column. */
-export function dtypeOfShape({ kind }: CsvColumnShape): string {
-  const dtypes = {
-    null: 'null',
-    int: 'int64',
-    uint: 'uint64',
-    float: 'float64',
-    bool: 'bool',
-    text: 'string',
-  } as const;
-  return dtypes[kind];
-}
+/** Dtypes of columns by the kind of all of their values. */
+export const DTYPES: Readonly<Record<CsvValueKind, string>> = {
+  null: 'null',
+  int: 'int64',
+  uint: 'uint64',
+  float: 'float64',
+  bool: 'bool',
+  text: 'string',
+};
 
 const MAX_WARNINGS = 20;
 

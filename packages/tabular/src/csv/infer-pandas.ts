@@ -1,12 +1,16 @@
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { checkColumnCount, shorten } from '../errors.ts';
+import { canonicalJson, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import { boundWarnings, checkColumnCount, shorten } from '../errors.ts';
 import { csvNumber, isInt64, isUint64, MAX_NUMBER_LENGTH } from '../scalars/numbers.ts';
-import { type Convert, parseField } from '../schema/cast.ts';
-import { type Feature, type Features, valueFeature } from '../schema/features.ts';
-import type { Inference } from '../schema/infer-schema.ts';
+import { asIs } from '../schema/cast.ts';
+import { type Features, valueFeature } from '../schema/features.ts';
+import type { Inference, Schema } from '../schema/infer-schema.ts';
+import { NULL_SIZE, type ReadRow, type TextReader } from '../text/batch-rows.ts';
+import type { CachedFile } from '../text/cached-file.ts';
+import type { FormatOptions } from '../text/raw-row.ts';
 import { VERBATIM } from './csv-scanner.ts';
-import type { PandasRows } from './pandas-rows.ts';
-import { numberKind, plainNumberKind, truthOf } from './plain-number.ts';
+import { PandasRows } from './pandas-rows.ts';
+import { readPandasSettings } from './pandas-settings.ts';
+import { numberKind, plainNumberKind } from './plain-number.ts';
 
 /**
  * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
@@ -18,9 +22,6 @@ type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' |
   /** How many infinities it has had, which become null. */
   infinities: number;
 };
-
-/** Columns that a warning names. */
-const MAX_WARNINGS = 100;
 
 /**
  * Infers the columns of CSV rows as pandas does, over all rows alike: int64 (uint64 beyond it), float64 with fractions
@@ -57,16 +58,11 @@ export class PandasInference implements Inference<PandasRows> {
     return row.isNull(column) ? null : row.text(column);
   }
 
-  convert(feature: Feature): Convert {
-    return parseField(feature);
-  }
-
   features(): Features {
     if (this.#columns.size === 0) for (const name of this.#headers) this.#shapeOf(name);
     return [...this.#columns].map(([name, shape]) => ({ name, feature: valueFeature(csvDtype(shape)) }));
   }
 
-  /** @param declaredNames columns whose type is not inferred */
   warnings(declaredNames: ReadonlySet<string>): string[] {
     const found: string[] = [];
     let infinities = 0;
@@ -80,12 +76,12 @@ export class PandasInference implements Inference<PandasRows> {
         `The numbers of column ${shorten(name)} lose their spelling: ${shorten(respelled)} becomes ${number}.`,
       );
     }
-    const more = found.splice(MAX_WARNINGS).length;
-    if (more > 0) found.push(`The numbers of ${more} more columns lose their spelling.`);
-    if (infinities > 0) {
-      found.push(`Infinities are read as null: ${infinities} in the rows that were sampled.`);
-    }
-    return found;
+    const warnings = boundWarnings(
+      found,
+      (more) => `The numbers of ${more} more columns lose their spelling.`,
+    );
+    if (infinities === 0) return warnings;
+    return [...warnings, `Infinities are read as null: ${infinities} in the rows that were sampled.`];
   }
 
   #shapeOf(name: string): CsvShape {
@@ -121,7 +117,6 @@ function noteField(shape: CsvShape, row: PandasRows, column: number): void {
   const start = starts[index] as number;
   const end = ends[index] as number;
   if (escaped[index] !== VERBATIM) noteText(shape, row.text(column));
-  else if (truthOf(bytes, start, end) !== undefined) shape.bool = true;
   else {
     // Once a number is known to be respelled, the spelling of the others does not matter.
     const kind = (shape.respelled === null ? plainNumberKind : numberKind)(bytes, start, end);
@@ -170,4 +165,45 @@ export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool
     return significant === '' || (!digits.startsWith('-') && isUint64(significant)) ? 'uint' : 'long';
   }
   return csvNumber(text) === undefined ? 'text' : 'float';
+}
+
+/** Reads CSV files as the `datasets` library does, by the parameters of a dataset card. */
+export class PandasReader implements TextReader<PandasRows> {
+  readonly inference: PandasInference = new PandasInference();
+  readonly #options: FormatOptions;
+
+  constructor(options: FormatOptions) {
+    this.#options = options;
+  }
+
+  async *rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<Iterable<PandasRows>> {
+    const { params = {}, textColumns, skipsInvalid } = this.#options;
+    const options = { file: file.path, signal, textColumns, skipsInvalid };
+    const rows = new PandasRows(readPandasSettings(params, file.path), options);
+    yield* rows.read(file);
+    this.inference.addHeader(rows.emptyColumns());
+  }
+
+  rowReader({ converts }: Schema, columns: readonly string[]): (row: PandasRows) => ReadRow {
+    /** The columns of the file, and the positions of the ones that are read: -1 if the file lacks it. */
+    let known: PandasRows['columns'] | null = null;
+    let positions: readonly number[] = [];
+    return (row) => {
+      if (row.columns !== known) {
+        known = row.columns;
+        positions = columns.map((name) => row.columns.get(name) ?? -1);
+      }
+      let faulty = -1;
+      const values: JsonObject = {};
+      for (const [index, name] of columns.entries()) {
+        const column = positions[index] as number;
+        const isMissing = row.unread !== undefined || column === -1 || row.isNull(column);
+        const text = isMissing ? null : row.text(column);
+        if (!isMissing && text === null && faulty === -1) faulty = column;
+        setMember(values, name, text === null ? null : (converts.get(name) ?? asIs)(text));
+      }
+      const size = Math.max(row.size, columns.length * NULL_SIZE);
+      return { values, size, unread: faulty === -1 ? row.unread : () => row.notUtf8(faulty) };
+    };
+  }
 }

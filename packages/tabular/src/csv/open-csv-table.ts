@@ -1,19 +1,19 @@
 import { asciiText } from '@svc/jsonl-v23/bytes';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { TableError, unreadableFile } from '../errors.ts';
+import type { FileOptions } from '../files/file-format.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type Table, wholeRange } from '../table.ts';
-import { type ArrivedRows, batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
+import { batchRows, NULL_SIZE, type ReadRow } from '../text/batch-rows.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
-import { STRICT_RULES, statedDelimiter } from './csv-dialect.ts';
-import { CsvScanner } from './csv-scanner.ts';
+import { CsvScanner, STRICT_RULES, statedDelimiter } from './csv-scanner.ts';
 import { FieldReader, numberedNames, uniqueNames } from './field-reader.ts';
 import {
   type CsvColumnShape,
   csvValueKind,
-  dtypeOfShape,
+  DTYPES,
   emptyShape,
   noteSpelling,
   noteValue,
@@ -21,26 +21,21 @@ import {
 } from './infer-exact.ts';
 import { scanContent } from './scan-content.ts';
 
-/** How a CSV file is written. */
-interface CsvOptions {
-  /** One ASCII character. */
-  readonly delimiter: string;
-  /** One ASCII character; null if quotes are ordinary characters. */
-  readonly quote: string | null;
-  /** As Python or the web call it. */
-  readonly encoding: string;
-  /** Whether the first row has the names; otherwise they are `0`, `1` and so on. */
-  readonly header: boolean;
+/** How tables are read that may have rows that cannot be read, and texts that look like numbers. */
+export interface RowOptions {
+  /** Columns of CSV files that keep their texts, missing values too; default none. */
+  readonly textColumns: TextColumns;
+  /**
+   * Whether the types of CSV columns come from all rows; otherwise from the first ones, and a later value that needs
+   * another type ends reading with `type_changed`. Default true.
+   */
+  readonly wholeFile: boolean;
+  /** Whether reading continues after rows of CSV and JSON Lines that cannot be read. Default false. */
+  readonly skipsInvalid: boolean;
 }
 
-/** How a CSV file is opened. */
-export interface CsvTableOptions extends CsvOptions {
-  /** Columns that keep their texts, missing values too. */
-  readonly textColumns: TextColumns;
-  /** Whether types come from all rows; otherwise from the first ones. */
-  readonly wholeFile: boolean;
-  /** Whether reading continues after rows that cannot be read, where it can. */
-  readonly skipsInvalid: boolean;
+/** How a CSV file is written and opened. Without a header, the names are `0`, `1` and so on. */
+export interface CsvTableOptions extends Required<Omit<FileOptions, 'field'>>, RowOptions {
   readonly signal: AbortSignal | undefined;
 }
 
@@ -67,7 +62,7 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
   const features = (): Features =>
     names.map((name, index) => ({
       name,
-      feature: valueFeature(dtypeOfShape(shapes[index] as CsvColumnShape)),
+      feature: valueFeature(DTYPES[(shapes[index] as CsvColumnShape).kind]),
     }));
   return {
     get features(): Features {
@@ -85,22 +80,16 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
   };
 }
 
-/** The columns of a file, and the kinds of their values so far. */
 interface ExactColumns {
   readonly names: readonly string[];
   readonly shapes: readonly CsvColumnShape[];
 }
 
-/** What the first reading has found. */
-interface CsvScan {
-  readonly columns: ExactColumns;
-  readonly rowCount: number;
-  /** Whether all rows were read. */
-  readonly isWhole: boolean;
-}
-
 /** Reads the names, and values until the type of every column is known. */
-async function scan(file: CachedFile, options: CsvTableOptions): Promise<CsvScan> {
+async function scan(
+  file: CachedFile,
+  options: CsvTableOptions,
+): Promise<{ columns: ExactColumns; rowCount: number; isWhole: boolean }> {
   const { wholeFile, skipsInvalid } = options;
   const mustCount = file.compression === 'none' && file.byteLength <= COUNTED_BYTES;
   const rows = new ExactRows(options, file.path, { columns: null, notesTypes: true });
@@ -128,7 +117,7 @@ async function scan(file: CachedFile, options: CsvTableOptions): Promise<CsvScan
 }
 
 /** Reads a file row by row. The object is the current row. */
-class ExactRows implements ArrivedRows<ExactRows> {
+class ExactRows implements Iterable<ExactRows> {
   /** Null before the first record. */
   columns: ExactColumns | null;
   /** Why the current row cannot be read, with the option `skipsInvalid`; undefined if it can. */
@@ -162,12 +151,16 @@ class ExactRows implements ArrivedRows<ExactRows> {
     this.#isHeader = header;
   }
 
-  /** Reads the rows of a file, as they arrive. @throws TableError `invalid_row` with file, line and column */
-  async *read(file: CachedFile): AsyncGenerator<ArrivedRows<ExactRows>> {
+  async *read(file: CachedFile): AsyncGenerator<Iterable<ExactRows>> {
     const { encoding, signal } = this.#options;
     for await (const _ of scanContent(file, this.scanner, { file: this.#file, encoding, signal })) {
       yield this;
     }
+  }
+
+  /** The rows that have arrived. */
+  *[Symbol.iterator](): Generator<this> {
+    while (this.next() !== null) yield this;
   }
 
   /** Goes to the next row; null if more must arrive. */
@@ -245,7 +238,9 @@ function fieldValue(
   const start = starts[index] as number;
   const end = ends[index] as number;
   if (kind === 'text') {
-    if (wasOther) throw typeChanged(scanner, start);
+    // Values before were read as values of another type.
+    const message = 'The value is of another type than those of the first rows.';
+    if (wasOther) throw scanner.error(message, start, undefined, 'type_changed');
     return fields.text(index) ?? undefined;
   }
   const valueKind = csvValueKind(bytes, start, end);
@@ -253,15 +248,6 @@ function fieldValue(
   const text = asciiText(bytes, start, end);
   if (valueKind === 'bool') return text === 'true';
   return text.length <= MAX_DOUBLE_BYTES ? Number(text) : parseJson(text);
-}
-
-/** Values of the column were read as values of another type. */
-function typeChanged(scanner: CsvScanner, start: number): TableError {
-  const { message, location } = scanner.error(
-    'The value is of another type than those of the first rows.',
-    start,
-  );
-  return new TableError('type_changed', message, location === undefined ? {} : { location });
 }
 
 function noteRow(scanner: CsvScanner, shapes: readonly CsvColumnShape[]): void {

@@ -16,11 +16,11 @@ async function read(content: string | Uint8Array, params: LoaderParams = {}, pat
       for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
     },
   };
-  const file = new CachedFile({ ...source, compression: 'none' }, { bytes: 0 });
+  const file = new CachedFile({ ...source, compression: 'none' });
   const rows = new PandasRows(readPandasSettings(params, path), { file: path, maxRowSize: 1000 });
   const found: unknown[] = [];
   for await (const group of rows.read(file)) {
-    for (let row = group.next(); row !== null; row = group.next()) {
+    for (const row of group) {
       const values = [...row.columns].map(([name, column]): [string, string | null] => {
         if (row.isNull(column)) return [name, null];
         const text = row.text(column);
@@ -187,21 +187,10 @@ describe('PandasRows', () => {
     }
   });
 
-  it('takes any character for a special one', async () => {
-    const params = { sep: '¬', quotechar: '\u2018', escapechar: '§', comment: '†', na_values: ['¬'] };
-    const content = 'a¬b†c\n\u2018¬\u2018¬\u2018x\u2018\u2018y\u2018\n\u0001\u0002§¬¬"z"†\n';
-    for (const size of [1 << 16, 1]) {
-      expect(await read(content, params, 'a.csv', size)).toEqual([
-        { a: null, b: 'x\u2018y' },
-        { a: '\u0001\u0002¬', b: '"z"' },
-      ]);
-    }
-  });
-
   it.each<[LoaderParams]>([
     [{ sep: '||' }],
     [{ sep: '\n' }],
-    [{ sep: '\uD800' }],
+    [{ sep: '§' }],
     [{ sep: null }],
     [{ header: [0, 1] }],
     [{ encoding: 'klingon' }],
@@ -235,7 +224,7 @@ describe('PandasRows', () => {
     );
     const params = fc.record(
       {
-        sep: fc.constantFrom(';', ' ', 'é'),
+        sep: fc.constantFrom(';', ' '),
         quotechar: fc.constant("'"),
         escapechar: fc.constant('\\'),
         comment: fc.constant('#'),
@@ -268,7 +257,7 @@ describe('PandasRows', () => {
         closed = true;
       }
     }
-    const file = new CachedFile({ ...memoryFile(new Uint8Array(), 'a.csv'), stream }, { bytes: 0 });
+    const file = new CachedFile({ ...memoryFile(new Uint8Array(), 'a.csv'), stream });
     const rows = new PandasRows(readPandasSettings({}, 'a.csv'), { file: 'a.csv' });
     for await (const _ of rows.read(file)) break;
     expect(closed).toBe(true);

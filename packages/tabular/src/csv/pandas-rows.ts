@@ -1,5 +1,4 @@
 import { checkColumnCount, type TableError } from '../errors.ts';
-import type { ArrivedRows } from '../text/batch-rows.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextOptions } from '../text/raw-row.ts';
 import { CsvScanner, VERBATIM } from './csv-scanner.ts';
@@ -14,7 +13,7 @@ import { scanContent } from './scan-content.ts';
  *
  * The object is the current row.
  */
-export class PandasRows implements ArrivedRows<PandasRows> {
+export class PandasRows implements Iterable<PandasRows> {
   /** The columns that are kept, by name: their position in a row. Empty before the first row, the same map for all rows. */
   columns: ReadonlyMap<string, number> = new Map();
   /** Why the current row cannot be read, with the option `skipsInvalid`; undefined if it can. */
@@ -23,7 +22,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   readonly #settings: PandasSettings;
   readonly #options: TextOptions;
   readonly #reader: FieldReader;
-  /** Null words as the scanner has them, and their first and last bytes. */
+  /** Null words, and their first and last bytes. */
   readonly #nulls: ReadonlySet<string>;
   readonly #nullStarts: Uint8Array = new Uint8Array(256);
   readonly #nullEnds: Uint8Array = new Uint8Array(256);
@@ -44,7 +43,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     this.#options = options;
     this.scanner = new CsvScanner(settings.dialect, options.file, options.maxRowSize ?? DEFAULT_MAX_ROW_SIZE);
     this.#reader = new FieldReader(this.scanner);
-    this.#nulls = new Set([...settings.nulls].map((word) => settings.exchange?.(word) ?? word));
+    this.#nulls = settings.nulls;
     const words = [...this.#nulls].map((word) => new TextEncoder().encode(word));
     for (const word of words) {
       const last = word.at(-1);
@@ -55,26 +54,15 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     this.#maxNullBytes = Math.max(0, ...words.map(({ length }) => length));
   }
 
-  /** Bytes of the row in the file. */
   get size(): number {
     return this.scanner.byteLength;
   }
 
-  /**
-   * Reads the rows of a file, as they arrive.
-   *
-   * @throws TableError `invalid_row` with file, line and column: a row with too many fields, an open quote, invalid bytes
-   */
-  async *read(file: CachedFile): AsyncGenerator<ArrivedRows<PandasRows>> {
-    const { encoding, replaceErrors, exchange: replace } = this.#settings;
+  /** Reads the rows of a file, as they arrive. @throws TableError `invalid_row` with file, line and column */
+  async *read(file: CachedFile): AsyncGenerator<Iterable<PandasRows>> {
+    const { encoding, replaceErrors } = this.#settings;
     const { file: path, signal } = this.#options;
-    for await (const _ of scanContent(file, this.scanner, {
-      file: path,
-      encoding,
-      replaceErrors,
-      replace,
-      signal,
-    })) {
+    for await (const _ of scanContent(file, this.scanner, { file: path, encoding, replaceErrors, signal })) {
       yield this;
       if (this.#isEnded) return;
     }
@@ -106,20 +94,22 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     return text !== null && this.#nulls.has(text);
   }
 
-  /** The position of a value among the fields of the record. */
   field(column: number): number {
     return this.#fields[column] as number;
   }
 
   /** The text of a value; null if it is not UTF-8. */
   text(column: number): string | null {
-    const text = this.#reader.text(this.#fields[column] as number);
-    return text === null ? null : (this.#settings.exchange?.(text) ?? text);
+    return this.#reader.text(this.#fields[column] as number);
   }
 
-  /** The error for a value that is not UTF-8. */
   notUtf8(column: number): TableError {
     return this.#reader.notUtf8(this.#fields[column] as number);
+  }
+
+  /** The rows that have arrived. */
+  *[Symbol.iterator](): Generator<this> {
+    while (this.next() !== null) yield this;
   }
 
   /** Goes to the next row; null if more must arrive. @throws TableError `invalid_row`, unless it belongs to the row */
@@ -131,7 +121,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
       const position = this.#seen;
       this.#seen += 1;
       if (headerRow !== null && position <= headerRow) {
-        if (position === headerRow) this.#header = names ?? uniqueNames(this.#headerFields());
+        if (position === headerRow) this.#header = names ?? uniqueNames(this.#reader.names());
         continue;
       }
       if (this.#width === 0) this.#start(scanner.fieldCount);
@@ -147,12 +137,6 @@ export class PandasRows implements ArrivedRows<PandasRows> {
       return this;
     }
     return null;
-  }
-
-  #headerFields(): string[] {
-    const fields = this.#reader.names();
-    const { exchange } = this.#settings;
-    return exchange === undefined ? fields : fields.map(exchange);
   }
 
   #start(width: number): void {

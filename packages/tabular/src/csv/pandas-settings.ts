@@ -3,7 +3,7 @@ import { shorten, TableError } from '../errors.ts';
 import { isTabSeparated } from '../files/file-format.ts';
 import { encodingOf } from '../text/encodings.ts';
 import type { LoaderParams } from '../text/raw-row.ts';
-import type { CsvDialect } from './csv-dialect.ts';
+import type { CsvDialect } from './csv-scanner.ts';
 
 // Missing values of pandas, quoted or not.
 const NULL_WORDS =
@@ -14,11 +14,6 @@ const NULL_WORDS =
 /** How a CSV file is to be read: the parameters of pandas' `read_csv` that a dataset card may set. */
 export interface PandasSettings {
   readonly dialect: CsvDialect;
-  /**
-   * Exchanges the dialect's characters beyond ASCII, which the scanner does not know, for control characters, and the
-   * other way round; absent if there are none.
-   */
-  readonly exchange: ((text: string) => string) | undefined;
   readonly encoding: string | undefined;
   readonly replaceErrors: boolean;
   /** Which row holds the names; null: none does. */
@@ -32,11 +27,7 @@ export interface PandasSettings {
   readonly skipLongRows: boolean;
 }
 
-/**
- * Reads the parameters of a dataset card for a file.
- *
- * @throws TableError `unsupported_file` for parameters that are not supported
- */
+/** Reads the parameters of a dataset card. @throws TableError `unsupported_file` for ones that are not supported */
 export function readPandasSettings(params: LoaderParams, file: string): PandasSettings {
   const names = textList(params, 'column_names') ?? textList(params, 'names');
   const header = params['header'] ?? (names === null && !('header' in params) ? 'infer' : null);
@@ -51,24 +42,20 @@ export function readPandasSettings(params: LoaderParams, file: string): PandasSe
   }
   if (params['decimal'] !== undefined && params['decimal'] !== '.')
     throw unsupported('decimal', params['decimal']);
-  const delimiter = separator(params, file);
-  const quote = quoting === 3 ? null : (character(params, 'quotechar') ?? '"');
-  const escapeCharacter = character(params, 'escapechar');
-  const comment = character(params, 'comment');
-  const exchange = exchangeOf([delimiter, quote, escapeCharacter, comment]);
-  const byteOf = (of: string | null): number => (of === null ? -1 : (exchange?.(of) ?? of).charCodeAt(0));
+  const { sep = isTabSeparated(file) ? '\t' : ',' } = params;
+  const separator = params['delimiter'] ?? sep;
+  if (separator === null) throw unsupported('sep', separator);
   return {
     dialect: {
-      delimiter: byteOf(delimiter),
-      quote: byteOf(quote),
-      escape: byteOf(escapeCharacter),
-      comment: byteOf(comment),
+      delimiter: byteOf('sep', separator),
+      quote: quoting === 3 ? -1 : byteOf('quotechar', params['quotechar'] ?? '"'),
+      escape: byteOf('escapechar', params['escapechar']),
+      comment: byteOf('comment', params['comment']),
       doublesQuotes: params['doublequote'] !== false,
       skipsInitialSpace: params['skipinitialspace'] === true,
       skipsBlankLines: params['skip_blank_lines'] !== false,
       isLenient: true,
     },
-    exchange,
     ...encodingOf(params),
     headerRow: header === 'infer' ? 0 : header,
     names,
@@ -80,45 +67,12 @@ export function readPandasSettings(params: LoaderParams, file: string): PandasSe
   };
 }
 
-/** The exchange of the characters that are not ASCII. */
-function exchangeOf(characters: readonly (string | null)[]): ((text: string) => string) | undefined {
-  const given = new Set(characters.filter((character) => character !== null));
-  const others = [...given].filter((character) => character > '\u007F');
-  if (others.length === 0) return undefined;
-  const free = FREE_CHARACTERS.filter((character) => !given.has(character));
-  const pairs = others.map((other, index) => [other, free[index] as string] as const);
-  const exchanged = new Map(
-    pairs.flatMap(
-      ([other, control]) =>
-        [
-          [other, control],
-          [control, other],
-        ] as const,
-    ),
-  );
-  const pattern = new RegExp(`[${[...exchanged.keys()].join('')}]`, 'g');
-  return (text) => text.replace(pattern, (character) => exchanged.get(character) as string);
+/** A character of the dialect; -1 if there is none. */
+function byteOf(key: string, value: JsonValue | undefined): number {
+  if (value === null || value === undefined) return -1;
+  if (typeof value !== 'string' || !/^[^\r\n\u0080-\uffff]$/.test(value)) throw unsupported(key, value);
+  return value.charCodeAt(0);
 }
-
-/** More than a dialect has characters. */
-const FREE_CHARACTERS = Array.from({ length: 8 }, (_, index) => String.fromCharCode(index + 1));
-
-function separator(params: LoaderParams, file: string): string {
-  const given = params['delimiter'] ?? params['sep'];
-  if (given === undefined) return isTabSeparated(file) ? '\t' : ',';
-  if (!isCharacter(given)) throw unsupported('sep', given);
-  return given;
-}
-
-function character(params: LoaderParams, key: string): string | null {
-  const value = params[key] ?? null;
-  if (value === null) return null;
-  if (!isCharacter(value)) throw unsupported(key, value);
-  return value;
-}
-
-const isCharacter = (value: JsonValue): value is string =>
-  typeof value === 'string' && value.length === 1 && value.isWellFormed() && !/[\r\n]/.test(value);
 
 function textList(params: LoaderParams, key: string): string[] | null {
   const value = params[key] ?? null;

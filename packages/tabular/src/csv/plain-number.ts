@@ -47,19 +47,6 @@ export function numberKind(bytes: Uint8Array, start: number, end: number): Numbe
     : null;
 }
 
-const TRUE = [116, 114, 117, 101];
-const FALSE = [102, 97, 108, 115, 101];
-
-/** The truth value that a field spells, in any case; undefined if it spells none. */
-export function truthOf(bytes: Uint8Array, start: number, end: number): boolean | undefined {
-  const word = end - start === TRUE.length ? TRUE : FALSE;
-  if (end - start !== word.length) return undefined;
-  for (let index = 0; index < word.length; index += 1) {
-    if (((bytes[start + index] as number) | 32) !== word[index]) return undefined;
-  }
-  return word === TRUE;
-}
-
 /** Position after the sign, integer and fraction of the JSON number at `start`; -1 if there is none. */
 function mantissaEnd(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start] === MINUS ? start + 1 : start;

@@ -5,26 +5,15 @@ import { decodeText } from '../text/decode-text.ts';
 import { isUtf8, type TextEncodingOptions } from '../text/encodings.ts';
 import type { CsvScanner } from './csv-scanner.ts';
 
-/** How the content of a CSV file becomes UTF-8. */
-export interface ContentOptions extends TextEncodingOptions {
-  /** Applied to the text of the file. */
-  readonly replace?: ((text: string) => string) | undefined;
-}
-
 /** Bytes that take less than a millisecond. */
 const MAX_PIECE_BYTES = 64 * 1024;
 const MARK = [0xef, 0xbb, 0xbf];
 
-/**
- * Adds the content of a file to a scanner piece by piece, and yields after each piece, and after the end. The event loop
- * runs every few milliseconds. Byte order marks are left out. The scanner is freed when the reading ends.
- *
- * @throws TableError as `CachedFile.read` and `decodeText`; the signal's reason
- */
+/** Adds the content of a file to a scanner, and yields after each piece, and after the end. Then the scanner is freed. */
 export async function* scanContent(
   file: CachedFile,
   scanner: CsvScanner,
-  options: ContentOptions,
+  options: TextEncodingOptions,
 ): AsyncGenerator<void> {
   const { signal } = options;
   const nextTurn = createYielder();
@@ -51,12 +40,12 @@ export async function* scanContent(
 
 async function* utf8Chunks(
   content: AsyncIterable<Uint8Array>,
-  options: ContentOptions,
+  options: TextEncodingOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { encoding, replaceErrors = false, replace } = options;
-  if (!isUtf8(encoding) || replaceErrors || replace !== undefined) {
+  const { encoding, replaceErrors = false } = options;
+  if (!isUtf8(encoding) || replaceErrors) {
     const encoder = new TextEncoder();
-    for await (const text of decodeText(content, options)) yield encoder.encode(replace?.(text) ?? text);
+    for await (const text of decodeText(content, options)) yield encoder.encode(text);
     return;
   }
   let head: Uint8Array | null = new Uint8Array(0);

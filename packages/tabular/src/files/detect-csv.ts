@@ -1,14 +1,7 @@
-import { statedDelimiter } from '../csv/csv-dialect.ts';
-import { type FileOptions, type FormatHints, formatByName } from './file-format.ts';
-
-/** A format of separated values. */
-export interface DetectedCsv {
-  readonly format: 'csv' | 'tsv';
-  readonly options: FileOptions & { readonly delimiter: string };
-}
+import { statedDelimiter } from '../csv/csv-scanner.ts';
+import { type DetectedFile, type FormatHints, formatByName } from './file-format.ts';
 
 const DELIMITERS = [',', '\t', ';', '|'];
-/** Rows that are counted. */
 const MAX_ROWS = 100;
 /** So many of the rows must have as many fields as the first one; the others are errors, which reading reports. */
 const MIN_SHARE = 0.75;
@@ -20,10 +13,10 @@ const MIN_SHARE = 0.75;
 export function detectCsv(
   text: string,
   { isWhole, path, hints }: { readonly isWhole: boolean; readonly path: string; readonly hints: FormatHints },
-): DetectedCsv | null {
+): Pick<DetectedFile, 'format' | 'options'> | null {
   const { format, header = true, quote = '"' } = hints;
   const named = formatByName(path);
-  const build = (delimiter: string): DetectedCsv => ({
+  const build = (delimiter: string): Pick<DetectedFile, 'format' | 'options'> => ({
     format: format === 'csv' || format === 'tsv' ? format : delimiter === '\t' ? 'tsv' : 'csv',
     options: { delimiter, quote, header },
   });
@@ -48,7 +41,6 @@ export function detectCsv(
   return build(named === 'tsv' && format === undefined ? '\t' : ',');
 }
 
-/** The number of fields of the first rows. */
 function countFields(text: string, delimiter: string, quote: string | null, isWhole: boolean): number[] {
   const counts: number[] = [];
   let fields = 1;

@@ -1,5 +1,7 @@
+import { joinBytes } from '@svc/jsonl-v23/bytes';
 import { TableError, unreadableFile } from '../errors.ts';
 import { type ByteSource, withCompression } from '../source/byte-source.ts';
+import { CachedFile } from '../text/cached-file.ts';
 import { createDecoder, withoutMark } from '../text/encodings.ts';
 import { detectCsv } from './detect-csv.ts';
 import { detectJson, holdsItems } from './detect-json.ts';
@@ -7,12 +9,12 @@ import {
   checkHints,
   type DetectedFile,
   type DetectOptions,
+  type FileCompression,
   type FileFormat,
   formatByName,
   titleOf,
 } from './file-format.ts';
 import { knownText, type NoTable, startsWith, unsupportedKind } from './known-kinds.ts';
-import { readHead } from './read-head.ts';
 
 const ACCEPTED =
   'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst';
@@ -39,16 +41,11 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
   throw noTable(source.path, found);
 }
 
-/** The error for a file without a table. */
 export function noTable(file: string, { reason, advice = '' }: NoTable): TableError {
   return unreadableFile('unsupported_file', file, `${reason}${advice}`);
 }
 
-/**
- * As `detectFormat`, but a file without a table is a reason and no error.
- *
- * @throws TypeError; TableError `unsupported_file` for a text in an encoding that must be given, `damaged_file`; errors of the source; the signal's reason
- */
+/** As `detectFormat`, but a file without a table is a reason and no error. */
 export async function inspectFile(source: ByteSource, options: DetectOptions = {}): Promise<Inspection> {
   const { signal, ...hints } = options;
   checkHints(hints);
@@ -98,8 +95,8 @@ export async function inspectFile(source: ByteSource, options: DetectOptions = {
     format === undefined ? isNamedJson || /^[[{]/.test(start) : format === 'json' || format === 'jsonl';
   if (mayBeJson) {
     const content = withCompression(source, compression);
-    const lines = { text: start, isWhole, encoding, signal };
-    const json = await detectJson(content, { ...lines, hints });
+    const lines = { text: start, isWhole, encoding, hints, signal };
+    const json = await detectJson(content, lines);
     if (json !== null && 'reason' in json) return json;
     if (json !== null) {
       const areItems = json.format === 'jsonl' && (await holdsItems(content, lines));
@@ -132,14 +129,7 @@ function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
 }
 
 /** Whether a text begins with characters that no text has. */
-function hasControls(text: string): boolean {
-  const length = Math.min(text.length, 4096);
-  for (let at = 0; at < length; at += 1) if (text.charCodeAt(at) < FIRST_BLANK) return true;
-  return false;
-}
-
-/** Tab. */
-const FIRST_BLANK = 9;
+const hasControls = (text: string): boolean => /[\x00-\x08]/.test(text.slice(0, 4096));
 
 /** The encoding by the byte order mark, or by the zero bytes of ASCII characters in UTF-16; null for binary data. */
 function detectEncoding(head: Uint8Array): string | null {
@@ -174,4 +164,46 @@ function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: 
     const message = `Cannot read the file: it is not ${encoding} text; give its encoding in the options. ${ACCEPTED}.`;
     throw new TableError('unsupported_file', message, { location: { file: path, line, column }, cause });
   }
+}
+
+/** Enough rows to tell how they are written. */
+const HEAD_BYTES = 256 * 1024;
+
+interface FileHead {
+  /** Decompressed. */
+  readonly head: Uint8Array;
+  readonly compression: FileCompression | undefined;
+  /** Whether the head is all of the content. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the first bytes of a file, decompressed. @throws TableError `damaged_file` if no part of it can be */
+async function readHead(source: ByteSource, signal?: AbortSignal): Promise<FileHead> {
+  const stored = await source.readRange(0, Math.min(source.byteLength, HEAD_BYTES), signal);
+  const compression = compressionBy(stored);
+  if (compression === undefined)
+    return { head: stored, compression, isWhole: stored.length === source.byteLength };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of new CachedFile(withCompression(source, compression)).read(signal)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= HEAD_BYTES) {
+        return { head: joinBytes(chunks).subarray(0, HEAD_BYTES), compression, isWhole: false };
+      }
+    }
+  } catch (error) {
+    // Reading the rows finds damage after the first bytes.
+    const isDamaged = error instanceof TableError && error.code === 'damaged_file';
+    if (length === 0 || !isDamaged) throw error;
+    return { head: joinBytes(chunks), compression, isWhole: false };
+  }
+  return { head: joinBytes(chunks), compression, isWhole: true };
+}
+
+/** How a file is compressed, by its first bytes; undefined if it is not. */
+function compressionBy(head: Uint8Array): FileCompression | undefined {
+  if (startsWith(head, '\x1f\x8b')) return 'gzip';
+  return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : undefined;
 }

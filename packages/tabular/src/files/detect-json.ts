@@ -4,29 +4,20 @@ import type { ByteSource } from '../source/byte-source.ts';
 import { inSlices } from '../source/turns.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
-import { type FileOptions, type FormatHints, formatByName } from './file-format.ts';
+import { type DetectedFile, type FormatHints, formatByName } from './file-format.ts';
 import type { NoTable } from './known-kinds.ts';
 
-/** A format of JSON. */
-interface DetectedJson {
-  readonly format: 'json' | 'jsonl';
-  readonly options: FileOptions;
-  /** Whether the file is one object, which a file of configuration is, too. */
-  readonly isObject?: boolean;
-}
-
-/** The first lines of a file. */
-export interface LinesHead {
+/** The first lines of a file, from its first character that is not white space. */
+interface JsonHead {
   readonly text: string;
   readonly isWhole: boolean;
   readonly encoding: string;
+  readonly hints: FormatHints;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the head of the file says, from its first character that is not white space. */
-interface JsonHead extends LinesHead {
-  readonly hints: FormatHints;
-}
+/** Which JSON a file is, and whether it is one object, which a file of configuration is, too. */
+type DetectedJson = Pick<DetectedFile, 'format' | 'options'> & { readonly isObject?: boolean };
 
 /** The rows of an object come after at most so much else. */
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
@@ -41,6 +32,7 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   if (hints.field !== undefined) return { format: 'json', options: { field: hints.field } };
   const named = formatByName(source.path);
   const isNamedLines = named === 'jsonl';
+  const first = firstLine(text, head.isWhole);
   if (!text.startsWith('{')) {
     const isArray = text.startsWith('[');
     if (/^\[\s*(?:\{|\]\s*$)/.test(text) || (isArray && hints.format === 'json')) {
@@ -48,29 +40,25 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
     }
     const isNamed = named === 'json' || isNamedLines;
     const isRefused =
-      (isNamed && (isArray || isJson(firstLine(text, head.isWhole)))) ||
+      (isNamed && (isArray || (first.isComplete && isJson(first.line)))) ||
       hints.format === 'json' ||
       (head.isWhole && isJson(text));
     return isRefused ? NO_ROWS : null;
   }
-  const first = firstObject(text, head.isWhole);
-  if (
-    hints.format === undefined &&
-    first.value === null &&
-    first.isComplete &&
-    !/^\{\s*(?:"|\}|$)/.test(text)
-  ) {
+  const object = tryParseJson(first.line);
+  const value = isJsonObject(object) ? object : null;
+  if (hints.format === undefined && value === null && first.isComplete && !/^\{\s*(?:"|\}|$)/.test(text)) {
     return null;
   }
-  if (!isNamedLines && (first.isOnly || first.value === null)) {
+  if (!isNamedLines && (first.isOnly || value === null)) {
     const turned = turnedTable(head);
     if (turned !== null) return turned;
   }
-  if (first.value !== null) {
-    const field = isNamedLines || !first.isOnly ? null : fieldOf(first.value);
+  if (value !== null) {
+    const field = isNamedLines || !first.isOnly ? null : fieldOf(value);
     if (field !== null) return { format: 'json', options: { field } };
     if (hints.format === 'json' && first.isOnly) return NO_ROWS;
-    return { format: 'jsonl', options: {}, isObject: !isNamedLines && first.isOnly && isOther(first.value) };
+    return { format: 'jsonl', options: {}, isObject: !isNamedLines && first.isOnly && isOther(value) };
   }
   const field = isNamedLines ? null : await findField(source, head);
   if (field !== null) return { format: 'json', options: { field } };
@@ -82,23 +70,17 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
 /** Whether an object is no item. */
 const isOther = (object: JsonObject): boolean => !Object.hasOwn(object, 'inputs');
 
-const isJson = (text: string | null): boolean => text !== null && tryParseJson(text) !== undefined;
+const isJson = (text: string): boolean => tryParseJson(text) !== undefined;
 
-/** The first line, if the head has all of it. */
-function firstLine(text: string, isWhole: boolean): string | null {
-  const end = text.indexOf('\n');
-  if (end !== -1) return text.slice(0, end);
-  return isWhole ? text : null;
-}
-
-/** The object on the first line, if it is one. */
-function firstObject(text: string, isWhole: boolean) {
+/** The first line, whether the head has all of it, and whether it is all of the file. */
+function firstLine(text: string, isWhole: boolean) {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
-  const isComplete = end !== -1 || isWhole;
-  const isOnly = isWhole && (end === -1 || text.slice(end).trim() === '');
-  const value = tryParseJson(line);
-  return { value: isJsonObject(value) ? value : null, isComplete, isOnly };
+  return {
+    line,
+    isComplete: end !== -1 || isWhole,
+    isOnly: isWhole && text.trimEnd().length <= line.length,
+  };
 }
 
 /** How pandas begins a table that it does not write row by row. */
@@ -155,9 +137,8 @@ async function findField(source: ByteSource, head: JsonHead): Promise<string | n
   return null;
 }
 
-/** The JSON of a file, as far as it is searched. */
-function openJson(source: ByteSource, { encoding, signal }: LinesHead): JsonStream {
-  const content = upTo(new CachedFile(source, { bytes: 0 }).read(signal), MAX_SEARCHED_BYTES);
+function openJson(source: ByteSource, { encoding, signal }: JsonHead): JsonStream {
+  const content = upTo(new CachedFile(source).read(signal), MAX_SEARCHED_BYTES);
   const file = source.path;
   return new JsonStream(decodeText(inSlices(content), { file, encoding, signal }), { file });
 }
@@ -170,7 +151,7 @@ const NO_ROWS: NoTable = {
  * Whether JSON Lines are items: each object of the first lines has `inputs`. Lines that are no JSON do not count, so that
  * they are reported as lines.
  */
-export async function holdsItems(source: ByteSource, head: LinesHead): Promise<boolean> {
+export async function holdsItems(source: ByteSource, head: JsonHead): Promise<boolean> {
   const lines = head.text.split('\n');
   if (!head.isWhole) lines.pop();
   if (lines.length === 0) return await firstHasInputs(source, head);
@@ -181,7 +162,7 @@ export async function holdsItems(source: ByteSource, head: LinesHead): Promise<b
 }
 
 /** Whether the first object has `inputs`, or is too long to tell. */
-async function firstHasInputs(source: ByteSource, head: LinesHead): Promise<boolean> {
+async function firstHasInputs(source: ByteSource, head: JsonHead): Promise<boolean> {
   await using json = openJson(source, head);
   try {
     for await (const key of json.members()) if (key === 'inputs') return true;
@@ -192,11 +173,7 @@ async function firstHasInputs(source: ByteSource, head: LinesHead): Promise<bool
   }
 }
 
-/** The first bytes of a content. */
-export async function* upTo(
-  content: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array> {
+async function* upTo(content: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let left = maxBytes;
   for await (const chunk of content) {
     yield chunk.subarray(0, left);

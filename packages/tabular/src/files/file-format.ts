@@ -1,7 +1,5 @@
 import { checkFlags, oneOf, wrongArgument } from '../check-arguments.ts';
 
-/** The formats that are read. `json` is JSON Lines, arrays and single objects. */
-export type DataFormat = 'parquet' | 'json' | 'csv' | 'text';
 /** How a whole file is compressed. */
 export type FileCompression = 'gzip' | 'zstd';
 
@@ -25,11 +23,10 @@ export function isTabSeparated(path: string): boolean {
 }
 
 /** The suffixes of a file's name, first to last, without their dots. */
-export function suffixes(path: string): string[] {
+function suffixes(path: string): string[] {
   return baseName(path).split('.').slice(1);
 }
 
-/** The name of a file without its folders. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
@@ -51,7 +48,6 @@ const FORMATS: Readonly<
 
 export const FILE_FORMATS: readonly FileFormat[] = Object.keys(FORMATS) as FileFormat[];
 
-/** What people call a format. */
 export const titleOf = (format: FileFormat): string => FORMATS[format].title;
 
 /** How a text file is written, as far as its format has it. */

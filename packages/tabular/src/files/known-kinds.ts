@@ -1,10 +1,5 @@
-/** Whether bytes begin with these characters. */
 export function startsWith(bytes: Uint8Array, text: string, at = 0): boolean {
-  if (bytes.length < at + text.length) return false;
-  for (let index = 0; index < text.length; index += 1) {
-    if (bytes[at + index] !== text.charCodeAt(index)) return false;
-  }
-  return true;
+  return String.fromCharCode(...bytes.subarray(at, at + text.length)) === text;
 }
 
 /** First characters of files without a table, and of tables that are not read here. */

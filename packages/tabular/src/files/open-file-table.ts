@@ -1,5 +1,5 @@
 import { checkFlags, checkTextColumns } from '../check-arguments.ts';
-import { openCsvTable } from '../csv/open-csv-table.ts';
+import { openCsvTable, type RowOptions } from '../csv/open-csv-table.ts';
 import { unreadableFile } from '../errors.ts';
 import type { Decompressors } from '../parquet/codecs/inflate-page.ts';
 import { openParquetTable } from '../parquet/parquet-table.ts';
@@ -9,21 +9,12 @@ import type { Table } from '../table.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { isUtf8 } from '../text/encodings.ts';
-import type { LoaderParams, TextColumns } from '../text/raw-row.ts';
+import type { LoaderParams } from '../text/raw-row.ts';
 import { openTextTables } from '../text/text-table.ts';
 import type { DetectedFile } from './file-format.ts';
 
 /** How the table of a file is opened. */
-export interface FileTableOptions {
-  /** Columns of CSV files that keep their texts, missing values too; default none. */
-  readonly textColumns?: TextColumns;
-  /**
-   * Whether the types of CSV columns come from all rows; otherwise from the first ones, and a later value that needs
-   * another type ends reading with `type_changed`. Default true.
-   */
-  readonly wholeFile?: boolean;
-  /** Whether reading continues after rows of CSV and JSON Lines that cannot be read. Default false. */
-  readonly skipsInvalid?: boolean;
+export interface FileTableOptions extends Partial<RowOptions> {
   /** Functions that decompress pages of Parquet; they precede the runtime's. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -99,7 +90,7 @@ export async function* readTextFile(
   { compression, options }: DetectedFile,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Uint8Array> {
-  const content = new CachedFile(withCompression(file, compression), { bytes: 0 }).read(signal);
+  const content = new CachedFile(withCompression(file, compression)).read(signal);
   const { encoding } = options;
   if (isUtf8(encoding)) {
     yield* content;

@@ -14,9 +14,6 @@ type Nested = unknown[];
  * on the way to the value.
  *
  * @param output rows so far; the last one may continue
- * @param definitions null if the column has no nulls
- * @param repetitions null if the column has no lists
- * @param path the leaf's way from the root
  * @throws ParquetError if the levels contradict each other
  */
 export function assembleLists(
@@ -96,39 +93,31 @@ export function assembleLists(
  * Puts the leaves of a column together, one level of its schema after another: structs become objects, optional groups
  * their content or null.
  *
- * @param columns the assembled leaves by path; the column's own entry is added, what it is made of is taken out
+ * @param leaves the assembled leaves of the column
  * @throws ParquetError if the leaves do not fit together
  */
-export function assembleNested(columns: Map<string, Nested>, schema: SchemaTree, depth = 0): void {
-  const path = keyOf(schema);
+export function assembleNested(
+  leaves: ReadonlyMap<SchemaTree, Nested>,
+  schema: SchemaTree,
+  depth = 0,
+): Nested {
   const isOptional = schema.element.repetition_type === 'OPTIONAL';
   const innerDepth = schema.element.repetition_type === 'REQUIRED' ? depth : depth + 1;
   const item = listElement(schema);
   if (item !== null) {
-    assembleNested(columns, item, isRepeated(item) ? innerDepth : innerDepth + 1);
-    const values = take(columns, keyOf(item));
-    columns.set(path, isOptional ? flattenAt(values, depth) : values);
-    return;
+    const values = assembleNested(leaves, item, isRepeated(item) ? innerDepth : innerDepth + 1);
+    return isOptional ? flattenAt(values, depth) : values;
   }
-  if (schema.children.length === 0) return;
-  const members: Array<[string, Nested]> = schema.children.map((child) => {
-    assembleNested(columns, child, innerDepth);
-    return [child.element.name, take(columns, keyOf(child))];
-  });
+  if (schema.children.length === 0) {
+    const values = leaves.get(schema);
+    if (values === undefined) throw damaged('a column lacks a part of it');
+    return values;
+  }
+  const members = schema.children.map(
+    (child) => [child.element.name, assembleNested(leaves, child, innerDepth)] as const,
+  );
   const rows = invert(members, innerDepth);
-  columns.set(path, isOptional ? flattenAt(rows, depth) : rows);
-}
-
-/** Names may contain dots, so each node of the assembled tree has a unique path. */
-function keyOf({ path }: SchemaTree): string {
-  return path.join('.');
-}
-
-function take(columns: Map<string, Nested>, path: string): Nested {
-  const values = columns.get(path);
-  if (values === undefined) throw damaged('a column lacks a part of it');
-  columns.delete(path);
-  return values;
+  return isOptional ? flattenAt(rows, depth) : rows;
 }
 
 /** Removes the list that stands for an optional group: its only entry is the group, or null. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRuns } from '../../test/encode-runs.ts';
 import type { LeafColumn } from './cells/convert.ts';
-import { loadPageInflater } from './codecs/inflate-page.ts';
+import { PageInflater } from './codecs/inflate-page.ts';
 import { DataPage, openDataPage } from './data-page.ts';
 import type { PageHeader } from './metadata/page-header.ts';
 import { type SchemaElement, schemaTree } from './metadata/schema.ts';
@@ -30,7 +30,7 @@ const column: LeafColumn = {
   convert: (values) => values,
   holdsTexts: false,
 };
-const inflater = await loadPageInflater(new Map());
+const inflater = new PageInflater(new Map());
 
 async function decode([body, header]: [Uint8Array, PageHeader], open: unknown[] = []): Promise<unknown[]> {
   const page = new DataPage(await openDataPage(body, header, column, inflater), column, undefined);

@@ -2,7 +2,7 @@ import { assembleLists } from './assemble.ts';
 import type { CellValues, LeafColumn, StoredValues, ValueReader } from './cells/convert.ts';
 import type { PageInflater } from './codecs/inflate-page.ts';
 import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
-import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';
+import { dictionaryReader } from './encodings/dictionary.ts';
 import { byteStreamSplitReader, plainReader } from './encodings/plain.ts';
 import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
@@ -27,14 +27,13 @@ interface OpenPage {
 export class DataPage {
   readonly #column: LeafColumn;
   readonly #page: OpenPage;
-  readonly #dictionary: Dictionary | undefined;
+  readonly #dictionary: CellValues | undefined;
   readonly #repetition: HybridReader | null;
   readonly #definition: HybridReader | null;
   #values: { next(count: number): CellValues } | undefined;
-  /** Entries that are not decoded yet. */
   left: number;
 
-  constructor(page: OpenPage, column: LeafColumn, dictionary: Dictionary | undefined) {
+  constructor(page: OpenPage, column: LeafColumn, dictionary: CellValues | undefined) {
     this.#column = column;
     this.#page = page;
     this.#dictionary = dictionary;
@@ -43,18 +42,11 @@ export class DataPage {
     this.left = page.count;
   }
 
-  /** Memory of the values. */
   get memory(): ArrayBufferLike {
     return this.#page.values.buffer;
   }
 
-  /**
-   * Decodes the next entries to one a row, in the nesting that the assembly of columns takes.
-   *
-   * @param maxEntries how many at most
-   * @param open the last row that was decoded before, whose list may continue
-   * @throws ParquetError
-   */
+  /** Decodes the next entries to one a row, as the assembly of columns takes them. @param open the last row, which may continue */
   next(maxEntries: number, open: readonly unknown[]): CellValues {
     const { maxRepetition, maxDefinition, path } = this.#column;
     const count = Math.min(maxEntries, this.left);
@@ -83,12 +75,7 @@ export class DataPage {
   }
 }
 
-/**
- * Decompresses a data page.
- *
- * @param body what follows the header
- * @throws ParquetError
- */
+/** Decompresses a data page. @param body what follows the header */
 export async function openDataPage(
   body: Uint8Array,
   header: PageHeader,
@@ -152,7 +139,7 @@ function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: nu
 function openValues(
   { encoding, values, count }: OpenPage,
   column: LeafColumn,
-  dictionary: Dictionary | undefined,
+  dictionary: CellValues | undefined,
 ): { next(count: number): CellValues } {
   const { type, typeLength } = column;
   const cursor = new ByteCursor(values);
@@ -201,7 +188,6 @@ export class RowBuffer {
   #open: unknown[] = [];
   #openEntries = 0;
 
-  /** Complete rows. */
   get ready(): number {
     return this.#rows.length - this.#taken;
   }
@@ -217,12 +203,7 @@ export class RowBuffer {
     this.#taken = 0;
   }
 
-  /**
-   * Replaces the rows by nested ones; the last one may continue.
-   * @param rows include the row that was open before
-   * @param entries how many were decoded
-   * @returns entries of the row that may continue
-   */
+  /** Replaces the rows by nested ones, with the row that was open. @returns entries of the row that may continue */
   setNested(rows: unknown[], entries: number): number {
     this.#openEntries = rows.length > this.#open.length ? entries : this.#openEntries + entries;
     this.#open = rows.splice(-1);

@@ -30,21 +30,11 @@ export function unsupported(reason: string): ParquetError {
   return new ParquetError(reason, { code: 'unsupported_file' });
 }
 
-/** The error for a damaged Parquet file. */
-export function damagedFile(file: string, reason: string, cause?: unknown): TableError {
-  return fileError('damaged_file', file, reason, cause);
-}
-
-/** The error for a Parquet file that is not supported. */
-export function unsupportedFile(file: string, reason: string, cause?: unknown): TableError {
-  return fileError('unsupported_file', file, reason, cause);
-}
-
 /**
  * Runs a step of decoding. Whatever it throws becomes a `TableError` with the file.
  * @param locate the place in the file, as the beginning of a reason
  */
-export function translateErrors<T>(file: string, step: () => T, locate: () => string = () => ''): T {
+export function translateErrors<T>(file: string, step: () => T, locate?: () => string): T {
   try {
     return step();
   } catch (error) {
@@ -52,20 +42,15 @@ export function translateErrors<T>(file: string, step: () => T, locate: () => st
   }
 }
 
-/** The `TableError` for what a step of decoding threw. */
-export function toTableError(error: unknown, file: string, locate: () => string): TableError {
-  if (error instanceof TableError) return error;
-  // The messages of the runtime say nothing about a file.
-  if (!(error instanceof ParquetError)) {
-    return damagedFile(file, `${locate()}its parts contradict each other`, error);
-  }
-  const reason = locate() + error.message;
-  return fileError(error.code, file, reason, error);
-}
-
 const MAX_REASON_LENGTH = 300;
 
-function fileError(code: TableErrorCode, file: string, reason: string, cause: unknown): TableError {
-  const message = `Cannot read the Parquet file: ${reason.slice(0, MAX_REASON_LENGTH)}.`;
-  return new TableError(code, message, { location: { file }, cause });
+/** The `TableError` for what a step of decoding threw. */
+export function toTableError(error: unknown, file: string, locate: () => string = () => ''): TableError {
+  if (error instanceof TableError) return error;
+  // The messages of the runtime say nothing about a file.
+  const { code, message } =
+    error instanceof ParquetError ? error : damaged('its parts contradict each other');
+  const reason = `${locate()}${message}`.slice(0, MAX_REASON_LENGTH);
+  const location = { file };
+  return new TableError(code, `Cannot read the Parquet file: ${reason}.`, { location, cause: error });
 }

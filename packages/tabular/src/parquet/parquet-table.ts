@@ -1,12 +1,13 @@
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
+import { TableError } from '../errors.ts';
 import { applyDeclared, byName, unappliedWarnings } from '../schema/apply-declared.ts';
 import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
-import { type ByteSource, createExpansionMeter, rowBytes } from '../source/byte-source.ts';
+import { type ByteSource, createExpansionMeter } from '../source/byte-source.ts';
 import { type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
-import { type CellConverter, compileCell, mayHaveNonNumbers, NonNumberCounter } from './cells/cell.ts';
+import { type CellConverter, compileCell } from './cells/cell.ts';
 import type { Decompressors } from './codecs/inflate-page.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
 import { translateErrors } from './parquet-error.ts';
@@ -16,7 +17,6 @@ import { type ColumnBatch, readParquet } from './read-parquet.ts';
 const CONCURRENT_FOOTERS = 6;
 /** Footers kept in memory; further ones are read again with their rows. */
 const MAX_KEPT_FOOTERS = 64;
-/** Size of a batch of rows. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** How the files of a table are opened. */
@@ -46,52 +46,47 @@ export async function openParquetTable(
 ): Promise<Table> {
   const { declared, everyFooter = true, decompressors, signal } = options;
   checkFlags({ everyFooter });
-  const footers = new Footers(files, decompressors);
+  const footers = new Footers(files);
   const opened = everyFooter ? files.length : Math.min(files.length, 1);
   const stored = await footers.readFirst(opened, signal);
   const merged = mergeFeatures(stored);
   const features = applyDeclared(merged, declared, { addMissing: true });
   const warnings = unappliedWarnings(merged, declared);
   const atLeastRows = footers.rowCounts.reduce((sum, count) => sum + count, 0);
-  const nonNumbers = new NonNumberCounter();
+  const reading = { declared, decompressors, nonNumbers: 0 };
   return {
     features,
     // Some warnings count the rows that were read.
     get warnings() {
-      return [...warnings, ...nonNumbers.warnings];
+      const { nonNumbers: count } = reading;
+      if (count === 0) return warnings;
+      return [...warnings, `NaN and infinities are read as null: ${count} in the rows that were read.`];
     },
     rowCount: opened === files.length ? atLeastRows : undefined,
     atLeastRows,
-    read: (range) =>
-      readFiles(footers, wholeRange(features, range), (part) => readRows(part, declared, nonNumbers)),
+    read: (range) => readFiles(footers, wholeRange(features, range), reading),
   };
 }
 
 /** Opens the files of a table, and keeps the first footers. */
 class Footers {
   readonly files: readonly ByteSource[];
-  readonly decompressors: Decompressors | undefined;
   /** Rows by file, where known. */
   readonly rowCounts: number[] = [];
   readonly #kept = new Map<number, ParquetFile>();
 
-  constructor(files: readonly ByteSource[], decompressors: Decompressors | undefined) {
+  constructor(files: readonly ByteSource[]) {
     this.files = files;
-    this.decompressors = decompressors;
   }
 
   /** Opens the first files. @returns their columns */
   async readFirst(count: number, signal: AbortSignal | undefined): Promise<Features[]> {
     const found: Features[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < count) {
-        const index = next;
-        next += 1;
-        found[index] = (await this.open(index, signal)).features;
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(count, CONCURRENT_FOOTERS) }, work));
+    for (let at = 0; at < count; at += CONCURRENT_FOOTERS) {
+      const part = this.files.slice(at, Math.min(at + CONCURRENT_FOOTERS, count));
+      const opened = await Promise.all(part.map((_, index) => this.open(at + index, signal)));
+      found.push(...opened.map(({ features }) => features));
+    }
     return found;
   }
 
@@ -107,26 +102,18 @@ class Footers {
   }
 }
 
-/** Some rows of one file. */
-interface FilePart {
-  readonly file: ParquetFile;
-  /** Index of the file's first row in the table. */
-  readonly firstRow: number;
-  /** Rows of the file. */
-  readonly from: number;
-  readonly to: number;
-  readonly names: readonly string[];
-  readonly decompressors: Decompressors | undefined;
-  readonly signal: AbortSignal | undefined;
+/** How the rows of a table are read, and how many NaN and infinities they had so far. */
+interface Reading extends Pick<ParquetTableOptions, 'declared' | 'decompressors'> {
+  nonNumbers: number;
 }
 
-/** Reads the files that hold the range, each by `readFile`. */
-async function* readFiles<T>(
+/** Reads the rows of the files that hold the range. */
+async function* readFiles(
   footers: Footers,
-  { from, to: end, columns, signal }: WholeRange,
-  readFile: (part: FilePart) => AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  const { files, rowCounts, decompressors } = footers;
+  { from, to: end, columns: names, signal }: WholeRange,
+  reading: Reading,
+): AsyncGenerator<RowBatch> {
+  const { files, rowCounts } = footers;
   let firstRow = 0;
   let ahead: Promise<ParquetFile> | null = null;
   for (let index = 0; index < files.length && firstRow < end; index += 1) {
@@ -140,40 +127,42 @@ async function* readFiles<T>(
     const hasMore = index + 1 < files.length && firstRow + file.rowCount < end;
     ahead = hasMore ? footers.open(index + 1, signal) : null;
     ahead?.catch(() => undefined);
+    const features = byName(applyDeclared(file.features, reading.declared));
     const rows = { from: Math.max(from - firstRow, 0), to: Math.min(end - firstRow, file.rowCount) };
-    const part = { file, firstRow, ...rows, names: columns, decompressors, signal };
-    if (rows.from < rows.to) yield* readFile(part);
+    const { decompressors } = reading;
+    const batches = readParquet(file, { ...rows, columns: names, decompressors, signal });
+    for await (const batch of toBatches(file, batches, names, features, reading)) {
+      yield { ...batch, firstRow: firstRow + batch.firstRow };
+    }
     firstRow += file.rowCount;
   }
 }
 
-async function* readRows(
-  part: FilePart,
-  declared: Features | undefined,
-  nonNumbers: NonNumberCounter,
+/** The rows of a file. They are measured before they are made: all may refer to one long value. */
+async function* toBatches(
+  file: ParquetFile,
+  batches: AsyncIterable<ColumnBatch>,
+  names: readonly string[],
+  features: ReadonlyMap<string, Feature>,
+  reading: Reading,
 ): AsyncGenerator<RowBatch> {
-  const { file, firstRow, names, ...range } = part;
-  const own = ownFeatures(file, declared);
   const columns = names.map((name): Column => {
-    const feature = own.get(name);
+    const feature = features.get(name);
     return { name, convert: feature === undefined ? null : compileCell(feature) };
   });
-  const present = names.filter((name) => own.has(name));
-  const floats = present.filter((name) => mayHaveNonNumbers(own.get(name) as Feature));
-  const meter = createExpansionMeter(file.bytes);
-  for await (const batch of readParquet(file, { columns: present, ...range })) {
+  const count = createExpansionMeter(file.bytes);
+  for await (const batch of batches) {
     for (let start = 0; start < batch.rowCount; ) {
-      // Rows are measured before they are made: all may refer to one long value.
       let end = start;
       for (let bytes = 0; end < batch.rowCount && bytes < BATCH_BYTES; end += 1) {
         const location = { file: file.path, row: batch.firstRow + end };
-        const row = rowBytes(cellsOf(batch, end, present), location);
-        meter.add(row);
-        for (const cell of cellsOf(batch, end, floats)) nonNumbers.add(cell);
-        bytes += row;
+        const row = measureRow(cellsOf(batch, end, names), location);
+        count(row.bytes);
+        reading.nonNumbers += row.nonNumbers;
+        bytes += row.bytes;
       }
       const rows = translateErrors(file.path, () => toRows(batch, columns, start, end));
-      yield { firstRow: firstRow + batch.firstRow + start, rows };
+      yield { firstRow: batch.firstRow + start, rows };
       start = end;
       await yieldToEventLoop();
     }
@@ -187,8 +176,39 @@ function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>
   }
 }
 
-function ownFeatures({ features }: ParquetFile, declared: Features | undefined): Map<string, Feature> {
-  return byName(applyDeclared(features, declared));
+/** More than any item may have; a JavaScript string ends at twice as much. */
+const MAX_ROW_BYTES = 256 * 1024 * 1024;
+
+/**
+ * The minimum length of the JSON of a row, without writing it: repeated references to a value take no memory until then.
+ * It also counts NaN and infinities, which become null.
+ *
+ * @throws TableError `invalid_row` if the row has more than any item may have
+ */
+export function measureRow(
+  cells: Iterable<unknown>,
+  location: { file: string; row: number },
+): { bytes: number; nonNumbers: number } {
+  let bytes = 0;
+  let nonNumbers = 0;
+  const add = (cell: unknown): void => {
+    if (typeof cell === 'string') bytes += cell.length + 2;
+    else if (cell instanceof Uint8Array) bytes += Math.ceil(cell.length / 3) * 4;
+    else if (Array.isArray(cell) || cell instanceof Float32Array || cell instanceof Float64Array) {
+      bytes += 2;
+      for (const item of cell) add(item);
+    } else if (typeof cell === 'object' && cell !== null && !ArrayBuffer.isView(cell)) {
+      for (const value of Object.values(cell)) add(value);
+    } else {
+      bytes += 1;
+      if (typeof cell === 'number' && !Number.isFinite(cell)) nonNumbers += 1;
+    }
+    if (bytes > MAX_ROW_BYTES) {
+      throw new TableError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes.`, { location });
+    }
+  };
+  for (const cell of cells) add(cell);
+  return { bytes, nonNumbers };
 }
 
 interface Column {

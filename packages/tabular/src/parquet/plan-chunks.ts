@@ -1,16 +1,13 @@
-import { fetchRanges, type RangeLimits } from '../source/byte-ranges.ts';
+import { FetchedRanges, MAX_RANGE_BYTES } from '../source/byte-ranges.ts';
 import type { ByteInterval } from '../source/byte-source.ts';
-import { parsePageLocations } from './metadata/file-metadata.ts';
-import type { ParquetChunk, ParquetFooter } from './metadata/footer.ts';
-import type { ParquetFile } from './open-parquet.ts';
+import { type PageLocationMetadata, parsePageLocations } from './metadata/file-metadata.ts';
+import type { ParquetChunk, ParquetFile, ParquetRowGroup } from './open-parquet.ts';
 import { ParquetError } from './parquet-error.ts';
 
 /** Row groups are fetched together up to this size; larger ones page by page. */
-const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_BYTES = MAX_RANGE_BYTES;
 /** From a disk, row groups are read together only up to this size. */
 const NEAR_BATCH_BYTES = 1024 * 1024;
-/** Limits of fetching; reading over a gap costs less than another request, some 10 ms of transfer. */
-export const RANGE_LIMITS: RangeLimits = { maxGapBytes: 256 * 1024, maxRangeBytes: BATCH_BYTES };
 /** A group of this size is fetched whole, even for some of its rows. */
 const SMALL_GROUP_BYTES = 1024 * 1024;
 /** Size to which writers fill a page before compression. */
@@ -50,8 +47,8 @@ export interface ChunkPlan {
 }
 
 /** The parts of the row groups that hold the rows `from` to `to` of the file. */
-export function spansOf(footer: ParquetFooter, rows: { from: number; to: number }): GroupSpan[] {
-  return footer.groups
+export function spansOf({ groups }: ParquetFile, rows: { from: number; to: number }): GroupSpan[] {
+  return groups
     .map(({ firstRow, rowCount }, group) => ({
       group,
       from: Math.max(rows.from - firstRow, 0),
@@ -63,14 +60,14 @@ export function spansOf(footer: ParquetFooter, rows: { from: number; to: number 
 /** Joins consecutive groups that are fetched together. */
 export function joinSpans(
   spans: readonly GroupSpan[],
-  { footer, bytes: { isNear = false } }: ParquetFile,
+  file: ParquetFile,
   leaves: readonly number[],
 ): GroupSpan[][] {
   const batches: GroupSpan[][] = [];
-  const maxBytes = isNear ? NEAR_BATCH_BYTES : BATCH_BYTES;
+  const maxBytes = file.bytes.isNear === true ? NEAR_BATCH_BYTES : BATCH_BYTES;
   let bytes = 0;
   for (const span of spans) {
-    const size = groupBytes(footer, span.group, leaves);
+    const size = groupBytes(file, span.group, leaves);
     const batch = batches.at(-1);
     if (batch === undefined || bytes + size > maxBytes) {
       batches.push([span]);
@@ -88,21 +85,16 @@ export function blockSize(leafCount: number): number {
   return Math.min(Math.max(Math.floor(READ_AHEAD_BYTES / 2 / leafCount), MIN_BLOCK_BYTES), MAX_BLOCK_BYTES);
 }
 
-/**
- * Plans the reads of some row groups. Page indexes are fetched where only some rows of a group are needed.
- *
- * @throws errors of the source
- */
+/** Plans the reads of some row groups. Page indexes are fetched where only some rows of a group are needed. */
 export async function planGroups(
   file: ParquetFile,
   spans: readonly GroupSpan[],
   leaves: readonly number[],
   signal: AbortSignal,
 ): Promise<GroupPlan[]> {
-  const { footer } = file;
   const planned = spans.map((span) => {
-    const { rowCount, chunks } = groupOf(footer, span.group);
-    const bytes = groupBytes(footer, span.group, leaves);
+    const { rowCount, chunks } = groupOf(file, span.group);
+    const bytes = groupBytes(file, span.group, leaves);
     const isPartial = span.to - span.from < rowCount && bytes > SMALL_GROUP_BYTES;
     const blockBytes = bytes > BATCH_BYTES ? blockSize(leaves.length) : Number.POSITIVE_INFINITY;
     const columns = leaves.flatMap((leaf) => {
@@ -112,7 +104,7 @@ export async function planGroups(
     return { span, rowCount, isPartial, blockBytes, columns };
   });
   const indexes = planned.flatMap(({ columns }) => columns.flatMap(({ index }) => index ?? []));
-  const ranges = fetchRanges(file.bytes, indexes, RANGE_LIMITS, signal);
+  const ranges = new FetchedRanges(file.bytes, indexes, signal);
 
   const plans: GroupPlan[] = [];
   for (const { span, columns, ...group } of planned) {
@@ -132,19 +124,19 @@ export async function planGroups(
 /** Plans to read the pages that the page index names; null without a page index. */
 function planPages(
   span: GroupSpan,
-  locations: readonly PageLocation[] | null,
+  locations: readonly PageLocationMetadata[] | null,
   chunk: ParquetChunk,
   blockBytes: number,
 ): Omit<ChunkPlan, 'leaf'> | null {
   const begin = locations?.[0];
-  const first = locations?.findLast((page) => page.firstRow <= span.from);
-  const last = locations?.findLast((page) => page.firstRow < span.to);
+  const first = locations?.findLast((page) => page.first_row_index <= span.from);
+  const last = locations?.findLast((page) => page.first_row_index < span.to);
   if (begin === undefined || first === undefined || last === undefined) return null;
   // The page index lists data pages; before the first of them is the dictionary.
-  const dictionary = begin.start > chunk.start ? { start: chunk.start, end: begin.start } : null;
-  const pages = { start: first.start, end: last.end };
+  const dictionary = begin.offset > chunk.start ? { start: chunk.start, end: begin.offset } : null;
+  const pages = { start: first.offset, end: endOf(last) };
   const firstBytes = Math.min(pages.end - pages.start, blockBytes);
-  return { dictionary, pages, isExact: true, firstRow: first.firstRow, slackBytes: 0, firstBytes };
+  return { dictionary, pages, isExact: true, firstRow: first.first_row_index, slackBytes: 0, firstBytes };
 }
 
 /** Plans to read a chunk from its beginning. */
@@ -166,43 +158,40 @@ function planChunk(
   return { dictionary: null, pages, isExact: !isPartial, firstRow: 0, slackBytes, firstBytes };
 }
 
-function groupBytes(footer: ParquetFooter, group: number, leaves: readonly number[]): number {
-  const { chunks } = groupOf(footer, group);
+function groupBytes(file: ParquetFile, group: number, leaves: readonly number[]): number {
+  const { chunks } = groupOf(file, group);
   return leaves.reduce((sum, leaf) => sum + (chunks[leaf]?.end ?? 0) - (chunks[leaf]?.start ?? 0), 0);
 }
 
-function groupOf(footer: ParquetFooter, index: number): ParquetFooter['groups'][number] {
-  const group = footer.groups[index];
+export function groupOf({ groups }: ParquetFile, index: number): ParquetRowGroup {
+  const group = groups[index];
   if (group === undefined) throw new RangeError(`The file has no row group ${index}.`);
   return group;
 }
 
-/** A page of a leaf, by the page index. */
-interface PageLocation extends ByteInterval {
-  /** Counts from the beginning of the row group. */
-  readonly firstRow: number;
-}
-
 /** Parses the page index of one chunk (Parquet format, "Page Index"); null if it does not fit the chunk. */
-function parseOffsetIndex(bytes: Uint8Array, chunk: ByteInterval, rowCount: number): PageLocation[] | null {
-  let pages: PageLocation[];
+function parseOffsetIndex(
+  bytes: Uint8Array,
+  chunk: ByteInterval,
+  rowCount: number,
+): PageLocationMetadata[] | null {
+  let pages: PageLocationMetadata[];
   try {
-    pages = parsePageLocations(bytes).map((page) => ({
-      start: page.offset,
-      end: page.offset + page.compressed_page_size,
-      firstRow: page.first_row_index,
-    }));
+    pages = parsePageLocations(bytes);
   } catch (error) {
     if (error instanceof ParquetError) return null;
     throw error;
   }
   const isOrdered = pages.every((page, index) => {
     const before = pages[index - 1];
-    if (!(Number.isSafeInteger(page.end) && page.end > page.start)) return false;
+    if (!(Number.isSafeInteger(endOf(page)) && endOf(page) > page.offset)) return false;
     return before === undefined
-      ? page.firstRow === 0 && page.start >= chunk.start
-      : page.start >= before.end && page.firstRow > before.firstRow;
+      ? page.first_row_index === 0 && page.offset >= chunk.start
+      : page.offset >= endOf(before) && page.first_row_index > before.first_row_index;
   });
   const last = pages.at(-1);
-  return last !== undefined && isOrdered && last.end <= chunk.end && last.firstRow < rowCount ? pages : null;
+  const fits = last !== undefined && endOf(last) <= chunk.end && last.first_row_index < rowCount;
+  return fits && isOrdered ? pages : null;
 }
+
+const endOf = (page: PageLocationMetadata): number => page.offset + page.compressed_page_size;

@@ -1,23 +1,23 @@
 import { shorten } from '../errors.ts';
-import { type FetchedRanges, fetchRanges } from '../source/byte-ranges.ts';
+import { FetchedRanges } from '../source/byte-ranges.ts';
 import type { ByteInterval } from '../source/byte-source.ts';
 import { joinSignals } from '../source/turns.ts';
+import type { WholeRange } from '../table.ts';
 import { assembleNested } from './assemble.ts';
 import type { CellValues } from './cells/convert.ts';
-import { ChunkDecoder, MemoryBudget, type ParquetDecoding } from './chunk-decoder.ts';
-import { ChunkReader } from './chunk-reader.ts';
-import { type Decompressors, loadPageInflater, type PageInflater } from './codecs/inflate-page.ts';
+import { ChunkReader, type GroupReading } from './chunk-reader.ts';
+import { type Decompressors, PageInflater } from './codecs/inflate-page.ts';
 import type { Codec } from './metadata/file-metadata.ts';
 import type { SchemaTree } from './metadata/schema.ts';
-import type { ParquetFile } from './open-parquet.ts';
-import { toTableError, translateErrors } from './parquet-error.ts';
+import type { ParquetColumn, ParquetFile } from './open-parquet.ts';
+import { translateErrors } from './parquet-error.ts';
 import {
   type ChunkPlan,
   type GroupPlan,
   type GroupSpan,
+  groupOf,
   joinSpans,
   planGroups,
-  RANGE_LIMITS,
   spansOf,
 } from './plan-chunks.ts';
 
@@ -30,23 +30,11 @@ export interface ColumnBatch {
   readonly columns: ReadonlyMap<string, CellValues>;
 }
 
-/** Which rows of a file are read, and which columns. */
-export interface ReadParquetOptions {
-  /** Names; names that the file does not have are left out. */
-  readonly columns: readonly string[];
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
+/** Which rows of a file are read, and which columns; names that the file does not have are left out. */
+export interface ReadParquetOptions extends Omit<WholeRange, 'signal'> {
   /** They precede the runtime's. */
   readonly decompressors?: Decompressors | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A column that is read. */
-interface SelectedColumn {
-  readonly name: string;
-  readonly leaves: readonly number[];
-  readonly root: SchemaTree;
 }
 
 const MAX_BATCH_ROWS = 1000;
@@ -56,25 +44,22 @@ const MAX_BATCH_ROWS = 1000;
  * the rows are at the beginning of their group; else the named columns of the row groups. The next bytes are fetched
  * while rows are used.
  *
- * Memory is freed as soon as its rows have been read: the garbage collector would scan the whole heap for every few
- * pages.
- *
  * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
  */
 export async function* readParquet(
   file: ParquetFile,
   options: ReadParquetOptions,
 ): AsyncGenerator<ColumnBatch> {
-  const { footer } = file;
-  const columns = selectColumns(file, options);
+  const names = new Set(options.columns);
+  const columns = file.columns.filter(({ name }) => names.has(name));
   const leaves = columns.flatMap((column) => column.leaves);
-  const spans = spansOf(footer, options);
+  const spans = spansOf(file, options);
   if (leaves.length === 0) {
     yield* rowsWithoutColumns(file, spans);
     return;
   }
   const inflater = loadInflater(file, columns, spans, options.decompressors);
-  const decoding = { inflater, budget: new MemoryBudget() };
+  const memory = { heldBytes: 0 };
   const stop = new AbortController();
   const signal = joinSignals(options.signal, stop.signal) ?? stop.signal;
   const fetch = async (
@@ -82,7 +67,7 @@ export async function* readParquet(
   ): Promise<{ plans: GroupPlan[]; ranges: FetchedRanges }> => {
     const plans = await planGroups(file, batch, leaves, signal);
     const first = plans.flatMap(({ chunks }) => chunks.flatMap(firstIntervals));
-    return { plans, ranges: fetchRanges(file.bytes, first, RANGE_LIMITS, signal) };
+    return { plans, ranges: new FetchedRanges(file.bytes, first, signal) };
   };
   try {
     const batches = joinSpans(spans, file, leaves);
@@ -92,7 +77,7 @@ export async function* readParquet(
       const following = batches[index];
       next = following === undefined ? null : fetch(following);
       next?.catch(() => undefined);
-      for (const plan of plans) yield* readGroup(file, plan, columns, { ranges, decoding, signal });
+      for (const plan of plans) yield* readGroup(file, plan, columns, { ranges, inflater, memory, signal });
       await ranges.release();
     }
   } finally {
@@ -102,8 +87,8 @@ export async function* readParquet(
 
 /** Decompresses the columns; it reports a compression that cannot be read before anything is fetched. */
 function loadInflater(
-  { footer, path }: ParquetFile,
-  columns: readonly SelectedColumn[],
+  file: ParquetFile,
+  columns: readonly ParquetColumn[],
   spans: readonly GroupSpan[],
   decompressors: Decompressors | undefined,
 ): PageInflater {
@@ -111,30 +96,18 @@ function loadInflater(
   for (const { name, leaves } of columns) {
     for (const { group } of spans) {
       for (const leaf of leaves) {
-        const codec = footer.groups[group]?.chunks[leaf]?.metadata.codec;
+        const codec = groupOf(file, group).chunks[leaf]?.metadata.codec;
         if (codec !== undefined && !codecs.has(codec)) codecs.set(codec, name);
       }
     }
   }
-  try {
-    return loadPageInflater(codecs, decompressors);
-  } catch (error) {
-    throw toTableError(error, path, () => '');
-  }
-}
-
-function selectColumns({ footer }: ParquetFile, options: ReadParquetOptions): SelectedColumn[] {
-  const names = new Set(options.columns);
-  return footer.columns.flatMap(({ name, leaves, root }) =>
-    // If columns have the same name, the first one is read.
-    names.delete(name) ? [{ name, leaves, root }] : [],
-  );
+  return translateErrors(file.path, () => new PageInflater(codecs, decompressors));
 }
 
 /** Rows are counted even if no column is read. */
-function* rowsWithoutColumns({ footer }: ParquetFile, spans: readonly GroupSpan[]): Generator<ColumnBatch> {
+function* rowsWithoutColumns(file: ParquetFile, spans: readonly GroupSpan[]): Generator<ColumnBatch> {
   for (const { group, from, to } of spans) {
-    const firstRow = footer.groups[group]?.firstRow ?? 0;
+    const { firstRow } = groupOf(file, group);
     for (let row = from; row < to; row += MAX_BATCH_ROWS) {
       yield { firstRow: firstRow + row, rowCount: Math.min(MAX_BATCH_ROWS, to - row), columns: new Map() };
     }
@@ -150,60 +123,38 @@ function firstIntervals({ dictionary, pages, firstBytes }: ChunkPlan): ByteInter
 async function* readGroup(
   file: ParquetFile,
   plan: GroupPlan,
-  columns: readonly SelectedColumn[],
-  deps: { ranges: FetchedRanges; decoding: ParquetDecoding; signal: AbortSignal },
+  columns: readonly ParquetColumn[],
+  reading: GroupReading,
 ): AsyncGenerator<ColumnBatch> {
-  const { footer, path } = file;
-  const firstRow = footer.groups[plan.group]?.firstRow ?? 0;
-  const chunks = new Map(plan.chunks.map((chunk) => [chunk.leaf, chunk]));
-  const open = columns.map((column) => ({
-    ...column,
-    readers: column.leaves.flatMap((leaf) => {
-      const chunk = chunks.get(leaf);
-      if (chunk === undefined) return [];
-      const selection = { group: plan.group, leaf, file: path };
-      const decoder = new ChunkDecoder(footer, selection, deps.decoding);
-      return [new ChunkReader(file, plan, chunk, { ...deps, decoder })];
-    }),
-  }));
-  const readers = open.flatMap((column) => column.readers);
+  const { firstRow } = groupOf(file, plan.group);
+  const readers = new Map(
+    plan.chunks.map((chunk) => [chunk.leaf, new ChunkReader(file, plan, chunk, reading)]),
+  );
   for (let row = plan.from; row < plan.to; ) {
     let rowCount = Math.min(plan.to - row, MAX_BATCH_ROWS);
-    for (const reader of readers) rowCount = Math.min(rowCount, await reader.prepare());
+    for (const reader of readers.values()) rowCount = Math.min(rowCount, await reader.prepare());
     const values = new Map<string, CellValues>();
-    for (const column of open) {
-      const taken = column.readers.map((reader) => reader.take(rowCount));
-      values.set(column.name, assembleColumn(column.root, taken, path));
+    for (const { name, leaves, root } of columns) {
+      const taken = leaves.map((leaf) => readers.get(leaf)?.take(rowCount) ?? []);
+      values.set(name, assembleColumn(root, taken, file.path));
     }
     yield { firstRow: firstRow + row, rowCount, columns: values };
     row += rowCount;
   }
-  for (const reader of readers) reader.release();
+  for (const reader of readers.values()) reader.release();
 }
 
-/**
- * Puts the leaves of a column together: the same rows of each, in the schema's order.
- *
- * @param root the column's part of the schema, in which every node has a unique path
- * @throws TableError `damaged_file`
- */
+/** Puts the leaves of a column together: the same rows of each, in the schema's order. */
 function assembleColumn(root: SchemaTree, leafValues: readonly CellValues[], file: string): CellValues {
   const [only] = leafValues;
   if (root.children.length === 0 && only !== undefined) return only;
-  const assemble = (): CellValues => {
-    const values = new Map<string, unknown[]>();
-    let index = 0;
-    const collect = (node: SchemaTree): void => {
-      if (node.children.length > 0) node.children.forEach(collect);
-      else {
-        // Values are only read: typed arrays serve as well as plain ones.
-        values.set(node.path.join('.'), (leafValues[index] ?? []) as unknown[]);
-        index += 1;
-      }
-    };
-    collect(root);
-    assembleNested(values, root);
-    return values.get(root.path.join('.')) ?? [];
+  const leaves = new Map<SchemaTree, unknown[]>();
+  const collect = (node: SchemaTree): void => {
+    // Values are only read: typed arrays serve as well as plain ones.
+    if (node.children.length === 0) leaves.set(node, (leafValues[leaves.size] ?? []) as unknown[]);
+    else node.children.forEach(collect);
   };
-  return translateErrors(file, assemble, () => `column ${shorten(root.element.name)}: `);
+  collect(root);
+  const place = (): string => `column ${shorten(root.element.name)}: `;
+  return translateErrors(file, () => assembleNested(leaves, root), place);
 }

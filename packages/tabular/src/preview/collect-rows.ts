@@ -5,6 +5,7 @@ import {
   compileMapping,
   type MappableFeature,
   type Mapping,
+  type RowMapper,
   type Suggestion,
   suggestMapping,
 } from '@svc/jsonl-v23/mapping';
@@ -16,47 +17,6 @@ export type PreviewItem =
   | { readonly row: number; readonly item: JsonObject }
   | { readonly row: number; readonly error: JsonlError };
 
-/** A preview runs in the thread that serves requests: an answer pattern gets some milliseconds for a row. */
-const MAX_PATTERN_STEPS = 200_000;
-
-/** Maps the rows of a preview to items that take at most `maxBytes` as JSON text; the rows after them are left out. */
-class ItemCollector {
-  readonly #toItem: ReturnType<typeof compileMapping>;
-  readonly #maxBytes: number;
-  readonly #items: PreviewItem[] = [];
-  #usedBytes = 0;
-
-  /** @throws JsonlError `invalid_mapping`, `column_not_found` */
-  constructor(mapping: Mapping, features: readonly MappableFeature[], maxBytes: number) {
-    this.#toItem = compileMapping(mapping, features, { maxPatternSteps: MAX_PATTERN_STEPS });
-    this.#maxBytes = maxBytes;
-  }
-
-  add(row: JsonObject, index: number, split: string): void {
-    if (this.#usedBytes > this.#maxBytes) return;
-    const shown = this.#map(row, index, split);
-    this.#usedBytes +=
-      ENTRY_BYTES + ('item' in shown ? canonicalByteLength(shown.item) : jsonBytes(shown.error.message));
-    if (this.#usedBytes <= this.#maxBytes) this.#items.push(shown);
-  }
-
-  get items(): readonly PreviewItem[] {
-    return this.#items;
-  }
-
-  #map(row: JsonObject, index: number, split: string): PreviewItem {
-    try {
-      return { row: index, item: this.#toItem(row, index, split) };
-    } catch (error) {
-      if (!(error instanceof JsonlError)) throw error;
-      return { row: index, error };
-    }
-  }
-}
-
-/** The names of an entry's members, its row and its punctuation. */
-const ENTRY_BYTES = 100;
-
 /** The first rows of a table, and what they say about a mapping. */
 export interface PreviewRows extends PreviewSamples {
   /** Null if no column looks like a prompt. */
@@ -65,6 +25,27 @@ export interface PreviewRows extends PreviewSamples {
   readonly items: readonly PreviewItem[] | null;
 }
 
+/** A row with its position in its table. */
+export interface NumberedRow {
+  readonly row: JsonObject;
+  readonly rowIndex: number;
+  /** Part of the ids of rows without an id column. */
+  readonly split: string;
+}
+
+/** What a preview makes of rows. */
+export interface CollectOptions {
+  readonly mapping: Mapping | null;
+  /** Bytes of JSON text that samples, items and the suggestion may take. */
+  readonly maxBytes: number;
+  /** The columns that the dataset names itself; default none. */
+  readonly specified?: Mapping | null;
+}
+
+/** A preview runs in the thread that serves requests: an answer pattern gets some milliseconds for a row. */
+const MAX_PATTERN_STEPS = 200_000;
+/** The names of an entry's members, its row and its punctuation. */
+const ENTRY_BYTES = 100;
 /**
  * Characters of a cell, more than the choices of any question: longer texts are kept from here to their end, where the
  * answer is, and longer values not at all.
@@ -72,69 +53,79 @@ export interface PreviewRows extends PreviewSamples {
 const MAX_KEPT_LENGTH = 16 * 1024;
 /** Characters of all rows that a suggestion looks at. */
 const MAX_SUGGESTION_LENGTH = 2 * 1024 * 1024;
+/** More than the names and reasons of any usual table. */
+const MAX_SUGGESTION_BYTES = 64 * 1024;
+/** The keys of a mapping, which are longer as requests name them. */
+const KEY_BYTES = 200;
 
 /**
  * Collects the rows of a preview: as samples, as items, and for a suggestion. Together they take at most `maxBytes` as
- * JSON text: items half of it, the suggestion at most a quarter or 64 KiB, samples the rest. What one does not use stays unused.
+ * JSON text: items half of it, the suggestion at most a quarter or 64 KiB, samples the rest. What one does not use stays
+ * unused. It reads no further than samples are shown.
+ *
+ * @param features the columns of the rows
+ * @throws JsonlError `invalid_mapping`, `column_not_found`; errors of the batches
  */
-export class RowsCollector {
-  readonly #features: readonly MappableFeature[];
-  readonly #suggestionBytes: number;
-  readonly #samples: SampleCollector;
-  readonly #items: ItemCollector | null;
-  /** The part of the first rows that a suggestion looks at. */
-  readonly #rows: JsonObject[] = [];
-  #keptLength = 0;
-
-  /** @throws JsonlError `invalid_mapping`, `column_not_found` */
-  constructor(features: readonly MappableFeature[], mapping: Mapping | null, maxBytes: number) {
-    this.#features = features;
-    const itemBytes = mapping === null ? 0 : maxBytes / 2;
-    this.#suggestionBytes = Math.min(maxBytes / 4, MAX_SUGGESTION_BYTES);
-    this.#samples = new SampleCollector(maxBytes - itemBytes - this.#suggestionBytes);
-    this.#items = mapping === null ? null : new ItemCollector(mapping, features, itemBytes);
-  }
-
-  /** Whether no further row can be shown. */
-  get isFull(): boolean {
-    return this.#samples.isFull;
-  }
-
-  /** Takes a row, unless there is no room for it. @param split part of the ids of rows without an id column */
-  async add(row: JsonObject, index: number, split: string): Promise<void> {
-    if (this.isFull) return;
-    this.#samples.add(row);
-    if (this.#keptLength < MAX_SUGGESTION_LENGTH) this.#keep(row);
-    this.#items?.add(row, index, split);
-    await yieldToEventLoop();
-  }
-
-  #keep(row: JsonObject): void {
-    const kept: JsonObject = {};
-    for (const [name, value] of Object.entries(row)) {
-      const isText = typeof value === 'string';
-      const length = isText ? value.length : jsonText(value).length;
-      const shown = isText ? ownText(value.slice(-MAX_KEPT_LENGTH)) : {};
-      setMember(kept, name, length <= MAX_KEPT_LENGTH ? value : shown);
-      this.#keptLength += Math.min(length, MAX_KEPT_LENGTH);
+export async function collectRows(
+  batches: AsyncIterable<readonly NumberedRow[]> | Iterable<readonly NumberedRow[]>,
+  features: readonly MappableFeature[],
+  { mapping, maxBytes, specified = null }: CollectOptions,
+): Promise<PreviewRows> {
+  const itemBytes = mapping === null ? 0 : maxBytes / 2;
+  const suggestionBytes = Math.min(maxBytes / 4, MAX_SUGGESTION_BYTES);
+  const toItem = mapping && compileMapping(mapping, features, { maxPatternSteps: MAX_PATTERN_STEPS });
+  const samples = new SampleCollector(maxBytes - itemBytes - suggestionBytes);
+  const items: PreviewItem[] = [];
+  let usedBytes = 0;
+  const rows: JsonObject[] = [];
+  let keptLength = 0;
+  for await (const batch of batches) {
+    for (const numbered of batch) {
+      if (samples.isFull) break;
+      samples.add(numbered.row);
+      if (keptLength < MAX_SUGGESTION_LENGTH) {
+        const kept = keepStart(numbered.row);
+        keptLength += kept.length;
+        rows.push(kept.row);
+      }
+      if (toItem !== null && usedBytes <= itemBytes) {
+        const shown = itemOf(numbered, toItem);
+        usedBytes +=
+          ENTRY_BYTES + ('item' in shown ? canonicalByteLength(shown.item) : jsonBytes(shown.error.message));
+        if (usedBytes <= itemBytes) items.push(shown);
+      }
+      await yieldToEventLoop();
     }
-    this.#rows.push(kept);
+    if (samples.isFull) break;
   }
-
-  /** @param specified the columns that the dataset names itself */
-  end(specified: Mapping | null = null): PreviewRows {
-    const suggested = suggestMapping(this.#features, this.#rows, specified);
-    const isShown = suggested !== null && jsonBytes(suggested) + KEY_BYTES <= this.#suggestionBytes;
-    return {
-      ...this.#samples.end(),
-      suggestion: isShown ? suggested : null,
-      items: this.#items?.items ?? null,
-    };
-  }
+  const suggested = suggestMapping(features, rows, specified);
+  const isShown = suggested !== null && jsonBytes(suggested) + KEY_BYTES <= suggestionBytes;
+  return {
+    ...samples.end(),
+    suggestion: isShown ? suggested : null,
+    items: mapping === null ? null : items,
+  };
 }
 
-/** More than the names and reasons of any usual table. */
-const MAX_SUGGESTION_BYTES = 64 * 1024;
+/** The part of a row that a suggestion looks at, and about how many characters it has. */
+function keepStart(row: JsonObject): { row: JsonObject; length: number } {
+  const kept: JsonObject = {};
+  let total = 0;
+  for (const [name, value] of Object.entries(row)) {
+    const isText = typeof value === 'string';
+    const length = isText ? value.length : jsonText(value).length;
+    const shown = isText ? ownText(value.slice(-MAX_KEPT_LENGTH)) : {};
+    setMember(kept, name, length <= MAX_KEPT_LENGTH ? value : shown);
+    total += Math.min(length, MAX_KEPT_LENGTH);
+  }
+  return { row: kept, length: total };
+}
 
-/** The keys of a mapping, which are longer as requests name them. */
-const KEY_BYTES = 200;
+function itemOf({ row, rowIndex, split }: NumberedRow, toItem: RowMapper): PreviewItem {
+  try {
+    return { row: rowIndex, item: toItem(row, rowIndex, split) };
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    return { row: rowIndex, error };
+  }
+}

@@ -1,31 +1,56 @@
 import { hasPrompt, type KnownItemType } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type MappableFeature, type Mapping, mappedColumns } from '@svc/jsonl-v23/mapping';
+import type { ChunkSource } from '@svc/jsonl-v23/streams';
 import type { FileOptions } from '../files/file-format.ts';
 import { openFileTable } from '../files/open-file-table.ts';
 import { toMappable } from '../schema/features.ts';
-import { planMapping, typedColumns, withTypes } from '../sections/plan-mapping.ts';
+import { JsonInference } from '../schema/infer-json.ts';
+import { planMapping, type TableFacts } from '../sections/plan-mapping.ts';
 import type { SkippedFiles } from '../sections/skipped-files.ts';
 import { type InputFile, labelOf, locateError, sourceOf, type TableFile } from '../sections/table-file.ts';
 import type { ChosenFiles } from '../sections/unpack-files.ts';
-import { type PreviewRows, RowsCollector } from './collect-rows.ts';
+import { readRows } from '../text/read-rows.ts';
+import { collectRows, type NumberedRow, type PreviewRows } from './collect-rows.ts';
 
 /** More columns are not readable, and each costs time and space in every row. */
 const MAX_COLUMNS = 1000;
 
-interface ShownColumns {
+/** What a preview shows of a table apart from its rows. */
+export interface PreviewPlan {
+  /** The columns to read: the first thousand, and further ones that the mapping names. */
   readonly columns: readonly MappableFeature[];
-  /** Says that there are more. */
+  /** These columns, with the types that the mapping gives. */
+  readonly features: readonly MappableFeature[];
+  /** Says that there are more columns, and what in the mapping is probably a mistake. */
   readonly warnings: readonly string[];
 }
 
-/** The columns of a preview: the first thousand, and further ones that the mapping names. */
-export function shownColumns(all: readonly MappableFeature[], mapping: Mapping | null): ShownColumns {
-  if (all.length <= MAX_COLUMNS) return { columns: all, warnings: [] };
+/**
+ * Plans the preview of a table with these columns.
+ *
+ * @throws as `planMapping`
+ */
+export function planPreview(
+  all: readonly MappableFeature[],
+  mapping: Mapping | null,
+  facts: TableFacts,
+): PreviewPlan {
+  if (mapping !== null) planMapping(mapping, all, facts);
   const named = new Set(mapping === null ? [] : mappedColumns(mapping));
+  const columns = all.filter(({ name }, index) => index < MAX_COLUMNS || named.has(name));
+  const more = `The table has ${all.length} columns. The preview shows the first ${MAX_COLUMNS}.`;
+  const types = new Map(Object.entries(mapping?.types ?? {}));
   return {
-    columns: all.filter(({ name }, index) => index < MAX_COLUMNS || named.has(name)),
-    warnings: [`The table has ${all.length} columns. The preview shows the first ${MAX_COLUMNS}.`],
+    columns,
+    features: columns.map((column) => {
+      const dtype = types.get(column.name);
+      return dtype === undefined ? column : { name: column.name, dtype };
+    }),
+    warnings: [
+      ...(all.length > MAX_COLUMNS ? [more] : []),
+      ...(mapping === null ? [] : mappingWarnings(mapping)),
+    ],
   };
 }
 
@@ -39,7 +64,7 @@ const DEFINED_TYPES: Readonly<Record<KnownItemType, true>> = {
 };
 
 /** What a mapping may have although it is probably a mistake, one sentence each. */
-export function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): string[] {
+function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): string[] {
   if (defaultType === undefined || Object.hasOwn(DEFINED_TYPES, defaultType)) return [];
   const type = JSON.stringify(defaultType.slice(0, 100));
   const known = Object.keys(DEFINED_TYPES).join(', ');
@@ -66,13 +91,6 @@ export function unusedColumnsJson(columns: Iterable<string>): JsonObject {
   if (names.length === 0) return {};
   const total = names.length > MAX_LISTED ? { unused_columns_total: names.length } : {};
   return { unused_columns: names.slice(0, MAX_LISTED), ...total };
-}
-
-/** Adds to the `warnings` of a preview's `info`. */
-export function withWarnings(info: JsonObject, warnings: readonly string[]): JsonObject {
-  if (warnings.length === 0) return info;
-  const before = info['warnings'];
-  return { ...info, warnings: [...(Array.isArray(before) ? before : []), ...warnings] };
 }
 
 /** What a person sees of files before a dataset is made of them. */
@@ -117,46 +135,63 @@ export async function previewFiles(
   const { detected, section } = first;
   const file = labelOf(first);
   try {
-    const options = { textColumns: typedColumns(mapping), wholeFile: false, signal };
+    const textColumns = new Set(Object.keys(mapping?.types ?? {}));
+    const options = { textColumns, wholeFile: false, signal };
     const table = await openFileTable(sourceOf(first), detected, options);
-    const allColumns = table.features.map(toMappable);
-    if (mapping !== null) {
-      planMapping(mapping, allColumns, { unreadRow: table.unreadRow, file, hint: detected.warnings?.[0] });
-    }
-    const { columns, warnings } = shownColumns(allColumns, mapping);
-    const collector = new RowsCollector(columns, mapping, maxBytes);
-    const names = columns.map(({ name }) => name);
+    const facts = { unreadRow: table.unreadRow, file, hint: detected.warnings?.[0] };
+    const plan = planPreview(table.features.map(toMappable), mapping, facts);
+    const columns = plan.columns.map(({ name }) => name);
     const kind = kindOf(files, mapping);
-    let index = 0;
     let unasked = 0;
-    for await (const { rows } of table.read({ to: limit, columns: names, signal })) {
-      for (const row of rows) {
-        await collector.add(row, index, section);
-        if (kind === 'items' && !hasPrompt(row)) unasked += 1;
-        index += 1;
+    async function* numbered(): AsyncGenerator<NumberedRow[]> {
+      for await (const { firstRow, rows } of table.read({ to: limit, columns, signal })) {
+        if (kind === 'items') unasked += rows.filter((row) => !hasPrompt(row)).length;
+        yield rows.map((row, index) => ({ row, rowIndex: firstRow + index, split: section }));
       }
-      if (collector.isFull) break;
     }
+    const shown = await collectRows(numbered(), plan.columns, { mapping, maxBytes });
+    const warnings = [
+      ...(table.warnings ?? []),
+      ...plan.warnings,
+      ...(mapping === null ? (shown.suggestion?.warnings ?? []) : []),
+      ...promptWarnings(unasked, 'the first rows'),
+    ];
     const sections = files.map((each) => {
       return { file: each.name, section: each.section, format: each.detected.format };
     });
-    const shown = collector.end();
     return {
       kind,
       format: detected.format,
       options: detected.options,
-      features: withTypes(columns, mapping),
+      features: plan.features,
       numRows: files.length === 1 ? (table.rowCount ?? null) : null,
-      info: withWarnings({ sections }, [
-        ...warnings,
-        ...(table.warnings ?? []),
-        ...(mapping === null ? (shown.suggestion?.warnings ?? []) : mappingWarnings(mapping)),
-        ...promptWarnings(unasked, 'the first rows'),
-      ]),
+      info: { sections, ...(warnings.length === 0 ? {} : { warnings }) },
       skipped,
       ...shown,
     };
   } catch (error) {
     throw locateError(error, file);
   }
+}
+
+/**
+ * Previews JSON Lines that are items: their members as columns, and the first rows.
+ *
+ * @param options.file what errors call the lines
+ * @throws TableError `invalid_row` with file and line; errors of the content
+ */
+export async function previewLines(
+  content: ChunkSource<Uint8Array>,
+  { file, limit, maxBytes, signal }: PreviewOptions & { readonly file: string },
+): Promise<PreviewRows & Pick<FilesPreview, 'features'>> {
+  const inference = new JsonInference();
+  const rows: NumberedRow[] = [];
+  for await (const raw of readRows(content, 'json', { file, signal })) {
+    inference.add(raw);
+    rows.push({ row: raw.row, rowIndex: rows.length, split: '' });
+    if (rows.length >= limit) break;
+  }
+  const features = inference.features().map(toMappable);
+  const shown = await collectRows([rows], features, { mapping: null, maxBytes });
+  return { ...shown, features, suggestion: null };
 }

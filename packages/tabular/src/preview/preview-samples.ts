@@ -79,7 +79,6 @@ export class SampleCollector {
 /** The brackets of a row and its comma. */
 const ROW_BYTES = 3;
 
-/** Size of a value as JSON text. */
 export const jsonBytes = (value: unknown): number => new TextEncoder().encode(jsonText(value)).byteLength;
 
 /** An image or audio cell, or a list of them, as asset entries that a page can show. */

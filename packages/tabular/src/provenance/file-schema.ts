@@ -33,21 +33,14 @@ export function fileSchema(
   };
 }
 
-/** Rows that a mapping skips because they do not become items. */
-export interface SkippedRows {
-  readonly count: number;
-  /** The first 100. */
-  readonly rows: readonly JsonlError[];
-}
-
 /** The rows from which the items of a dataset were made. */
 export interface RowFacts {
   /** The columns. */
   readonly features: readonly MappableFeature[];
   /** The mapping as it was sent; null for items. */
   readonly mapping: JsonObject | null;
-  /** Null if the mapping does not skip rows. */
-  readonly skipped: SkippedRows | null;
+  /** Rows that become no items, the first 100 of them with the reason; null if the mapping does not skip rows. */
+  readonly skipped: { readonly count: number; readonly rows: readonly JsonlError[] } | null;
 }
 
 /** What the `schema` of a dataset says about rows: `features` (column → dtype), `mapping`, and `skipped`. */

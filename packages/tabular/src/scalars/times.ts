@@ -116,10 +116,8 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** Units of times, as dtypes call them. */
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
 
-/** What a dtype of times says. */
 export interface TimeType {
   readonly kind: 'timestamp' | 'duration' | 'time';
   readonly unit: TimeUnit;
@@ -139,7 +137,6 @@ export function parseTimeType(dtype: string): TimeType | null {
 
 const DIGITS: Readonly<Record<TimeUnit, number>> = { s: 0, ms: 3, us: 6, ns: 9 };
 
-/** Nanoseconds of a unit. */
 export function nanosOf(unit: TimeUnit): bigint {
   return 10n ** BigInt(9 - DIGITS[unit]);
 }

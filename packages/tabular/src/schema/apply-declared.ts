@@ -1,4 +1,4 @@
-import { shorten } from '../errors.ts';
+import { boundWarnings, shorten } from '../errors.ts';
 import { dtypeOf, type Feature, type Features } from './features.ts';
 
 /**
@@ -13,14 +13,19 @@ export function applyDeclared(
   options: { addMissing?: boolean } = {},
 ): Features {
   if (declared === undefined) return stored;
-  const declaredByName = byName(declared);
   const present = new Set(stored.map(({ name }) => name));
-  const features = stored.map(({ name, feature }) => ({
-    name,
-    feature: overlayFeature(feature, declaredByName.get(name)),
-  }));
   const missing = options.addMissing === true ? declared.filter(({ name }) => !present.has(name)) : [];
-  return [...features, ...missing];
+  return [...overlay(stored, declared, overlayFeature), ...missing];
+}
+
+/** Columns or members, each made of its own type and the other one of its name. */
+export function overlay(
+  features: Features,
+  others: Features,
+  choose: (own: Feature, other: Feature | undefined) => Feature,
+): Features {
+  const inner = byName(others);
+  return features.map(({ name, feature }) => ({ name, feature: choose(feature, inner.get(name)) }));
 }
 
 /** The Arrow type of a stored column if it has the same structure, else Parquet's own type. */
@@ -37,14 +42,7 @@ export function refineFeature(stored: Feature, arrow: Feature | undefined): Feat
     };
   }
   if (stored.kind === 'struct' && arrow.kind === 'struct') {
-    const inner = byName(arrow.fields);
-    return {
-      kind: 'struct',
-      fields: stored.fields.map(({ name, feature }) => ({
-        name,
-        feature: refineFeature(feature, inner.get(name)),
-      })),
-    };
+    return { kind: 'struct', fields: overlay(stored.fields, arrow.fields, refineFeature) };
   }
   const leaves =
     (stored.kind === 'value' || stored.kind === 'json') && (arrow.kind === 'value' || arrow.kind === 'json');
@@ -80,17 +78,9 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
       return stored.kind === 'list'
         ? { ...declared, item: overlayFeature(stored.item, declared.item) }
         : stored;
-    case 'struct': {
+    case 'struct':
       if (stored.kind !== 'struct') return stored;
-      const inner = byName(declared.fields);
-      return {
-        kind: 'struct',
-        fields: stored.fields.map(({ name, feature }) => ({
-          name,
-          feature: overlayFeature(feature, inner.get(name)),
-        })),
-      };
-    }
+      return { kind: 'struct', fields: overlay(stored.fields, declared.fields, overlayFeature) };
     case 'map':
       return stored.kind === 'map' ? declared : stored;
     case 'value':
@@ -101,9 +91,6 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
       return declared;
   }
 }
-
-/** Columns that a warning names. */
-const MAX_WARNINGS = 100;
 
 /** Names columns whose declared type does not fit the stored one, so that their values stay as they are stored. */
 export function unappliedWarnings(stored: Features, declared: Features = []): string[] {
@@ -116,8 +103,7 @@ export function unappliedWarnings(stored: Features, declared: Features = []): st
       `Column ${shorten(name)} is declared as ${wanted}, but stored as ${kept}: its values stay what they are, where the hub's loader converts them; \`types\` in the mapping does.`,
     ];
   });
-  const more = found.splice(MAX_WARNINGS).length;
-  return more === 0 ? found : [...found, `${more} more columns are stored as another type than declared.`];
+  return boundWarnings(found, (more) => `${more} more columns are stored as another type than declared.`);
 }
 
 /** The first declared type, of a column or within it, that is not applied, and the stored one; null if all are. */
@@ -165,7 +151,6 @@ function nameOf(feature: Feature): string {
   return feature.kind === 'value' ? feature.dtype : feature.kind;
 }
 
-/** Features by their names. */
 export function byName(features: Features): Map<string, Feature> {
   return new Map(features.map(({ name, feature }) => [name, feature]));
 }

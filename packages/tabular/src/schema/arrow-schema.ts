@@ -1,43 +1,58 @@
 import { decodeBase64 } from '@svc/jsonl-v23/bytes';
-import {
-  type Feature,
-  type Features,
-  featureFromJson,
-  listOf,
-  type NamedFeature,
-  valueFeature,
-} from './features.ts';
+import { tryParseJson } from '@svc/jsonl-v23/json';
+import { type Feature, type Features, featureFromJson, type NamedFeature, valueFeature } from './features.ts';
 
-// Arrow columnar format 1.5: Schema.fbs, numbers of the Type union.
-const TYPE = {
-  null: 1,
-  int: 2,
-  float: 3,
-  binary: 4,
-  utf8: 5,
-  bool: 6,
-  decimal: 7,
-  date: 8,
-  time: 9,
-  timestamp: 10,
-  list: 12,
-  struct: 13,
-  fixedSizeBinary: 15,
-  fixedSizeList: 16,
-  map: 17,
-  duration: 18,
-  largeBinary: 19,
-  largeUtf8: 20,
-  largeList: 21,
-  binaryView: 23,
-  utf8View: 24,
-  listView: 25,
-  largeListView: 26,
-};
 const UNITS = ['s', 'ms', 'us', 'ns'];
 const SCHEMA_HEADER = 1;
 const MAX_DEPTH = 256;
 const MAX_FIELDS = 100_000;
+
+/** Reads a type from its table and the children of its field. */
+type ReadType = (type: FlatTable, children: readonly NamedFeature[]) => Feature;
+
+const plain =
+  (dtype: string): ReadType =>
+  () =>
+    valueFeature(dtype);
+const list =
+  (isLarge: boolean): ReadType =>
+  (_, children) => ({ kind: 'list', item: itemOf(children), length: null, large: isLarge });
+const itemOf = (children: readonly NamedFeature[]): Feature =>
+  children[0]?.feature ?? { kind: 'unknown', type: 'list' };
+
+/** Arrow columnar format 1.5, Schema.fbs: the types by their numbers in the union `Type`. */
+const TYPES: Readonly<Record<number, ReadType>> = {
+  1: plain('null'),
+  2: (type) => valueFeature(`${type.uint8(1) === 0 ? 'uint' : 'int'}${type.int32(0)}`),
+  3: (type) => valueFeature(`float${[16, 32, 64][type.int16(0)]}`),
+  4: plain('binary'),
+  5: plain('string'),
+  6: plain('bool'),
+  7: (type) => valueFeature(`decimal${type.int32(2, 128)}(${type.int32(0)}, ${type.int32(1)})`),
+  8: (type) => valueFeature(type.int16(0, 1) === 0 ? 'date32' : 'date64'),
+  9: (type) => valueFeature(`time${type.int16(0, 1) < 2 ? 32 : 64}[${UNITS[type.int16(0, 1)]}]`),
+  10: (type) => {
+    const zone = type.text(1);
+    return valueFeature(`timestamp[${UNITS[type.int16(0)]}${zone ? `, tz=${zone}` : ''}]`);
+  },
+  12: list(false),
+  13: (_, fields) => ({ kind: 'struct', fields }),
+  15: (type) => valueFeature(`fixed_size_binary[${type.int32(0)}]`),
+  16: (type, children) => ({ kind: 'list', item: itemOf(children), length: type.int32(0), large: false }),
+  17: (_, [entry]) => {
+    const [key, value] = entry?.feature.kind === 'struct' ? entry.feature.fields : [];
+    if (key === undefined || value === undefined) return { kind: 'unknown', type: 'map' };
+    return { kind: 'map', key: key.feature, value: value.feature };
+  },
+  18: (type) => valueFeature(`duration[${UNITS[type.int16(0, 1)]}]`),
+  19: plain('large_binary'),
+  20: plain('large_string'),
+  21: list(true),
+  23: plain('binary_view'),
+  24: plain('string_view'),
+  25: list(false),
+  26: list(true),
+};
 
 /**
  * Decodes the `ARROW:schema` entry of a Parquet file: base64 of an encapsulated Arrow IPC message that holds a schema (Arrow
@@ -50,15 +65,29 @@ export function decodeArrowSchema(base64: string): Features | null {
   const bytes = decodeBase64(base64);
   if (bytes === null) return null;
   try {
-    const reader = new FlatbufferReader(bytes);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     // A continuation marker and a length precede the message; very old files have the length alone.
-    const start = reader.uint32(0) === 0xffffffff ? 8 : 4;
-    const message = reader.root(start);
-    if (reader.uint8Field(message, 1, 0) !== SCHEMA_HEADER) return null;
-    const schema = reader.tableField(message, 2);
-    if (schema === null) return null;
-    const fields = new FieldReader(reader);
-    return reader.tableVector(schema, 1).map((field) => fields.read(field, 0));
+    const start = view.getUint32(0, true) === 0xffffffff ? 8 : 4;
+    const message = new FlatTable(view, start + view.getUint32(start, true));
+    if (message.uint8(1) !== SCHEMA_HEADER) return null;
+    let count = 0;
+    /** Table Field: name, nullable, type_type, type, dictionary, children, custom_metadata. */
+    const readField = (field: FlatTable, depth: number): NamedFeature => {
+      count += 1;
+      if (depth > MAX_DEPTH || count > MAX_FIELDS) throw new RangeError('Too many fields');
+      const children = field.tables(5).map((child) => readField(child, depth + 1));
+      const number = field.uint8(2);
+      // A dictionary changes how values are stored, not what they are: the values give the type.
+      const read: ReadType = TYPES[number] ?? (() => ({ kind: 'unknown', type: `arrow_${number}` }));
+      const feature = extensionOf(field) ?? read(field.table(3) ?? NO_TABLE, children);
+      return { name: field.text(0) ?? '', feature };
+    };
+    return (
+      message
+        .table(2)
+        ?.tables(1)
+        .map((field) => readField(field, 0)) ?? null
+    );
   } catch (error) {
     // Offsets that lead out of the buffer, texts that are not UTF-8, endless nesting.
     if (error instanceof RangeError || error instanceof TypeError) return null;
@@ -66,196 +95,90 @@ export function decodeArrowSchema(base64: string): Features | null {
   }
 }
 
-class FieldReader {
-  readonly #reader: FlatbufferReader;
-  #count = 0;
-
-  constructor(reader: FlatbufferReader) {
-    this.#reader = reader;
-  }
-
-  /** Table Field: name, nullable, type_type, type, dictionary, children, custom_metadata. */
-  read(field: number, depth: number): NamedFeature {
-    this.#count += 1;
-    if (depth > MAX_DEPTH || this.#count > MAX_FIELDS) throw new RangeError('Too many fields');
-    const reader = this.#reader;
-    const name = reader.stringField(field, 0) ?? '';
-    const children = reader.tableVector(field, 5).map((child) => this.read(child, depth + 1));
-    // A dictionary changes how values are stored, not what they are: the values give the type.
-    const storage = this.#type(reader.uint8Field(field, 2, 0), reader.tableField(field, 3), children);
-    return { name, feature: this.#extension(field) ?? storage };
-  }
-
-  #type(type: number, table: number | null, children: readonly NamedFeature[]): Feature {
-    const reader = this.#reader;
-    const int = (index: number, fallback: number): number =>
-      table === null ? fallback : reader.int32Field(table, index, fallback);
-    const short = (index: number, fallback: number): number =>
-      table === null ? fallback : reader.int16Field(table, index, fallback);
-    const flag = (index: number): boolean => table !== null && reader.uint8Field(table, index, 0) !== 0;
-    const item = children[0]?.feature ?? { kind: 'unknown' as const, type: 'list' };
-    switch (type) {
-      case TYPE.null:
-        return valueFeature('null');
-      case TYPE.int:
-        return valueFeature(`${flag(1) ? 'int' : 'uint'}${int(0, 0)}`);
-      case TYPE.float:
-        return valueFeature(`float${[16, 32, 64][short(0, 0)]}`);
-      case TYPE.binary:
-        return valueFeature('binary');
-      case TYPE.utf8:
-        return valueFeature('string');
-      case TYPE.bool:
-        return valueFeature('bool');
-      case TYPE.decimal:
-        return valueFeature(`decimal${int(2, 128)}(${int(0, 0)}, ${int(1, 0)})`);
-      case TYPE.date:
-        return valueFeature(short(0, 1) === 0 ? 'date32' : 'date64');
-      case TYPE.time: {
-        const unit = short(0, 1);
-        return valueFeature(`time${unit < 2 ? 32 : 64}[${UNITS[unit]}]`);
-      }
-      case TYPE.timestamp: {
-        const zone = table === null ? null : reader.stringField(table, 1);
-        return valueFeature(`timestamp[${UNITS[short(0, 0)]}${zone ? `, tz=${zone}` : ''}]`);
-      }
-      case TYPE.duration:
-        return valueFeature(`duration[${UNITS[short(0, 1)]}]`);
-      case TYPE.largeBinary:
-        return valueFeature('large_binary');
-      case TYPE.largeUtf8:
-        return valueFeature('large_string');
-      case TYPE.binaryView:
-        return valueFeature('binary_view');
-      case TYPE.utf8View:
-        return valueFeature('string_view');
-      case TYPE.fixedSizeBinary:
-        return valueFeature(`fixed_size_binary[${int(0, 0)}]`);
-      case TYPE.list:
-      case TYPE.listView:
-        return listOf(item);
-      case TYPE.largeList:
-      case TYPE.largeListView:
-        return { kind: 'list', item, length: null, large: true };
-      case TYPE.fixedSizeList:
-        return { kind: 'list', item, length: int(0, 0), large: false };
-      case TYPE.struct:
-        return { kind: 'struct', fields: children };
-      case TYPE.map: {
-        const entry = children[0]?.feature;
-        const [key, value] = entry?.kind === 'struct' ? entry.fields : [];
-        if (key === undefined || value === undefined) return { kind: 'unknown', type: 'map' };
-        return { kind: 'map', key: key.feature, value: value.feature };
-      }
-      default:
-        return { kind: 'unknown', type: `arrow_${type}` };
-    }
-  }
-
-  /** The feature of an extension type, from the field's custom metadata. */
-  #extension(field: number): Feature | null {
-    const reader = this.#reader;
-    const metadata = new Map(
-      reader
-        .tableVector(field, 6)
-        .map((entry) => [reader.stringField(entry, 0) ?? '', reader.stringField(entry, 1) ?? '']),
-    );
-    const name = metadata.get('ARROW:extension:name');
-    if (name === 'arrow.json') return { kind: 'json' };
-    const array = /\.(Array[2-5]D)ExtensionType$/.exec(name ?? '')?.[1];
-    if (array === undefined) return null;
-    // Its parameters are a JSON array: the shape, then the element's dtype.
-    const parameters = parseArray(metadata.get('ARROW:extension:metadata') ?? '');
-    const [shape, dtype] = parameters;
-    return Array.isArray(shape) && typeof dtype === 'string'
-      ? featureFromJson({
-          _type: array,
-          shape: shape.map((size) => (typeof size === 'number' ? size : null)),
-          dtype,
-        })
-      : null;
-  }
-}
-
-function parseArray(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+/** The feature of an extension type, from the field's custom metadata. */
+function extensionOf(field: FlatTable): Feature | null {
+  const metadata = new Map(field.tables(6).map((entry) => [entry.text(0) ?? '', entry.text(1) ?? '']));
+  const name = metadata.get('ARROW:extension:name');
+  if (name === 'arrow.json') return { kind: 'json' };
+  const array = /\.(Array[2-5]D)ExtensionType$/.exec(name ?? '')?.[1];
+  // Its parameters are a JSON array: the shape, then the element's dtype.
+  const parameters = tryParseJson(metadata.get('ARROW:extension:metadata') ?? '');
+  if (array === undefined || !Array.isArray(parameters)) return null;
+  const [shape = null, dtype = null] = parameters;
+  const feature = featureFromJson({ _type: array, shape, dtype });
+  return feature.kind === 'array' ? feature : null;
 }
 
 /**
- * Reads tables of a FlatBuffer (little-endian; a table begins with the distance back to its vtable, which holds each
- * field's offset or 0). Offsets that lead out of the bytes throw RangeError.
+ * A table of a FlatBuffer (little-endian; a table begins with the distance back to its vtable, which holds each field's
+ * offset or 0). Offsets that lead out of the bytes throw RangeError.
  */
-class FlatbufferReader {
+class FlatTable {
   readonly #view: DataView;
-  readonly #bytes: Uint8Array;
+  readonly #start: number;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  constructor(view: DataView, start: number) {
+    this.#view = view;
+    this.#start = start;
   }
 
-  uint32(at: number): number {
-    return this.#view.getUint32(at, true);
+  uint8(index: number): number {
+    const at = this.#field(index);
+    return at === 0 ? 0 : this.#view.getUint8(at);
   }
 
-  root(start: number): number {
-    return start + this.uint32(start);
+  int16(index: number, absent = 0): number {
+    const at = this.#field(index);
+    return at === 0 ? absent : this.#view.getInt16(at, true);
   }
 
-  uint8Field(table: number, index: number, fallback: number): number {
-    const at = this.#field(table, index);
-    return at === 0 ? fallback : this.#view.getUint8(at);
+  int32(index: number, absent = 0): number {
+    const at = this.#field(index);
+    return at === 0 ? absent : this.#view.getInt32(at, true);
   }
 
-  int16Field(table: number, index: number, fallback: number): number {
-    const at = this.#field(table, index);
-    return at === 0 ? fallback : this.#view.getInt16(at, true);
+  table(index: number): FlatTable | null {
+    const at = this.#field(index);
+    return at === 0 ? null : new FlatTable(this.#view, this.#target(at));
   }
 
-  int32Field(table: number, index: number, fallback: number): number {
-    const at = this.#field(table, index);
-    return at === 0 ? fallback : this.#view.getInt32(at, true);
-  }
-
-  tableField(table: number, index: number): number | null {
-    const at = this.#field(table, index);
-    return at === 0 ? null : at + this.uint32(at);
-  }
-
-  stringField(table: number, index: number): string | null {
-    const at = this.#field(table, index);
+  text(index: number): string | null {
+    const at = this.#field(index);
     if (at === 0) return null;
-    const start = at + this.uint32(at);
-    const end = start + 4 + this.uint32(start);
-    if (end > this.#bytes.length) throw new RangeError('A text ends outside the buffer');
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      this.#bytes.subarray(start + 4, end),
+    const { buffer, byteOffset, byteLength } = this.#view;
+    const start = this.#target(at);
+    const length = this.#view.getUint32(start, true);
+    if (start + 4 + length > byteLength) throw new RangeError('A text ends outside the buffer');
+    const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return utf8.decode(new Uint8Array(buffer, byteOffset + start + 4, length));
+  }
+
+  tables(index: number): FlatTable[] {
+    const at = this.#field(index);
+    if (at === 0) return [];
+    const start = this.#target(at);
+    const length = this.#view.getUint32(start, true);
+    if (length > MAX_FIELDS) throw new RangeError('A vector is too long');
+    return Array.from(
+      { length },
+      (_, position) => new FlatTable(this.#view, this.#target(start + 4 + position * 4)),
     );
   }
 
-  tableVector(table: number, index: number): number[] {
-    const at = this.#field(table, index);
-    if (at === 0) return [];
-    const start = at + this.uint32(at);
-    const length = this.uint32(start);
-    if (length > MAX_FIELDS) throw new RangeError('A vector is too long');
-    return Array.from({ length }, (_, position) => {
-      const slot = start + 4 + position * 4;
-      return slot + this.uint32(slot);
-    });
+  /** Where an offset leads. */
+  #target(at: number): number {
+    return at + this.#view.getUint32(at, true);
   }
 
   /** The offset of a field's content; 0 if the field is absent. */
-  #field(table: number, index: number): number {
-    const vtable = table - this.#view.getInt32(table, true);
+  #field(index: number): number {
+    const vtable = this.#start - this.#view.getInt32(this.#start, true);
     const slot = 4 + index * 2;
     if (slot >= this.#view.getUint16(vtable, true)) return 0;
     const offset = this.#view.getUint16(vtable + slot, true);
-    return offset === 0 ? 0 : table + offset;
+    return offset === 0 ? 0 : this.#start + offset;
   }
 }
+
+/** A table without fields. */
+const NO_TABLE = new FlatTable(new DataView(new ArrayBuffer(4)), 0);

@@ -21,7 +21,6 @@ import {
 } from '../scalars/times.ts';
 import { type Feature, someFeature } from './features.ts';
 
-/** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
 
 /** A struct with all its members, and the further members of the given one. */
@@ -66,47 +65,40 @@ export function parseField(feature: Feature): Convert {
   return dtype === 'bool' ? toBoolean : asIs;
 }
 
-/** Leaves values as they are. */
 export const asIs: Convert = (value) => value;
 
 /** The number in a CSV field; other values as they are. */
-export function toNumber(value: JsonValue): JsonValue {
+function toNumber(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   const number = csvNumber(value);
   return number === undefined ? value : number;
 }
 
 /** The truth value in a CSV field; other values as they are. */
-export function toBoolean(value: JsonValue): JsonValue {
+function toBoolean(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   return /^(?:true|false)$/i.test(value) ? value.toLowerCase() === 'true' : value;
-}
-
-/** How values are cast. */
-export interface CastOptions {
-  /** Whether all values are texts, so that digits are a number. */
-  readonly isCsv: boolean;
 }
 
 /**
  * Converts JSON values or CSV fields to a declared type as the `datasets` library does. A value stays as it is if the
  * library refuses it, or the cast would change it.
+ *
+ * @param isCsv whether all values are texts, so that digits are a number
  */
-export function castTo(feature: Feature, options: CastOptions): Convert {
+export function castTo(feature: Feature, isCsv: boolean): Convert {
   switch (feature.kind) {
     case 'value':
-      return castToValue(feature.dtype, options);
+      return castToValue(feature.dtype, isCsv);
     case 'class_label':
       return (value) => toLabel(value, feature.names);
     case 'list': {
-      const item = castTo(feature.item, options);
+      const item = castTo(feature.item, isCsv);
       return (value) =>
         Array.isArray(value) ? value.map((inner) => (inner === null ? null : item(inner))) : value;
     }
     case 'struct': {
-      const fields = new Map(
-        feature.fields.map(({ name, feature: inner }) => [name, castTo(inner, options)]),
-      );
+      const fields = new Map(feature.fields.map(({ name, feature: inner }) => [name, castTo(inner, isCsv)]));
       return (value) => (isJsonObject(value) ? toRow(value, fields) : value);
     }
     case 'media':
@@ -118,7 +110,7 @@ export function castTo(feature: Feature, options: CastOptions): Convert {
   }
 }
 
-function castToValue(dtype: string, options: CastOptions): Convert {
+function castToValue(dtype: string, isCsv: boolean): Convert {
   if (/string/.test(dtype)) return (value) => (typeof value === 'string' ? value : canonicalJson(value));
   if (/binary/.test(dtype)) return toBase64;
   if (/^(?:u?int|float)/.test(dtype)) return (value) => bitOf(value) ?? toNumber(value);
@@ -127,22 +119,22 @@ function castToValue(dtype: string, options: CastOptions): Convert {
   const time = parseTimeType(dtype);
   if (time === null) return (value) => value;
   const { kind, unit, zone } = time;
-  if (kind === 'timestamp') return castToTimestamp(unit, zone, options);
+  if (kind === 'timestamp') return castToTimestamp(unit, zone, isCsv);
   const converted = kind === 'duration' ? durationSeconds : timeOfDay;
   return (value) => {
-    const count = wholeOf(value, options);
+    const count = wholeOf(value, isCsv);
     return count === null ? value : (converted(count, unit) ?? value);
   };
 }
 
 /** Whole numbers count the unit from 1970; texts without a zone are in UTC, as with Arrow. */
-function castToTimestamp(unit: TimeUnit, zone: string | undefined, options: CastOptions): Convert {
+function castToTimestamp(unit: TimeUnit, zone: string | undefined, isCsv: boolean): Convert {
   const toZone = zone === undefined ? (text: string) => text : compileZone(zone);
   const nanos = nanosOf(unit);
   return (value) => {
     const text = typeof value === 'string' ? completeTimestamp(value) : null;
     if (text !== null) return toZone(text);
-    const count = wholeOf(value, options);
+    const count = wholeOf(value, isCsv);
     return count === null ? value : toZone(isoTimestamp(count * nanos));
   };
 }
@@ -154,13 +146,12 @@ export function jsonOrText(text: string): JsonValue {
 }
 
 /** The whole number of 64 bits that a value is. */
-function wholeOf(value: JsonValue, { isCsv }: CastOptions): bigint | null {
+function wholeOf(value: JsonValue, isCsv: boolean): bigint | null {
   const number = isCsv && typeof value === 'string' ? toNumber(value) : value;
   const text = number instanceof ExactNumber ? number.text : typeof number === 'number' ? String(number) : '';
   return isInt64(text) ? BigInt(text) : null;
 }
 
-/** 1 and 0 as booleans. */
 function toBit(value: JsonValue): boolean | null {
   if (value === 1 || value === '1') return true;
   return value === 0 || value === '0' ? false : null;

@@ -1,24 +1,19 @@
 import { isBase64 } from '@svc/jsonl-v23/bytes';
 import { canonicalJson, ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { shorten } from '../errors.ts';
+import { boundWarnings, shorten } from '../errors.ts';
 import type { Convert } from './cast.ts';
 import { dtypeOf, type Feature, type Features, type NamedFeature } from './features.ts';
 
-/** A declared column, and what the rows so far have in it. */
 interface Column extends NamedFeature {
   readonly convert: Convert;
   /** The first value of another type. */
   misfit: JsonValue;
 }
 
-/** Columns that a warning names. */
-const MAX_WARNINGS = 100;
-
 /** Finds values that do not have the declared type of their column. They are kept, although the hub's loader fails. */
 export class DeclaredColumns {
   readonly #columns: Column[];
 
-  /** @param casts how the values of each column are cast */
   constructor(declared: Features, casts: ReadonlyMap<string, Convert>) {
     this.#columns = declared.map(({ name, feature }) => ({
       name,
@@ -44,9 +39,10 @@ export class DeclaredColumns {
         ({ name, feature, misfit }) =>
           `Column ${shorten(name)} is declared as ${dtypeOf(feature)}, but has values such as ${quote(misfit)}, which are kept.`,
       );
-    const more = found.splice(MAX_WARNINGS).length;
-    if (more > 0) found.push(`${more} more columns have values that are not of their declared type.`);
-    return found;
+    return boundWarnings(
+      found,
+      (more) => `${more} more columns have values that are not of their declared type.`,
+    );
   }
 }
 

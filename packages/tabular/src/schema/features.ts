@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 
 /** Kinds of files that a cell can hold as bytes and a path. */
@@ -161,7 +161,7 @@ function labelNames(object: Map<string, JsonValue>): string[] {
 }
 
 /** A list, or of structs a struct of lists: how a former `Sequence` is stored. */
-export function sequenceOf(inner: Feature, length: number | null): Feature {
+function sequenceOf(inner: Feature, length: number | null): Feature {
   if (inner.kind !== 'struct') return { kind: 'list', item: inner, length, large: false };
   return {
     kind: 'struct',
@@ -172,13 +172,12 @@ export function sequenceOf(inner: Feature, length: number | null): Feature {
   };
 }
 
-/** A list of any length. */
 export function listOf(item: Feature): Feature {
   return { kind: 'list', item, length: null, large: false };
 }
 
 /** The fixed length of a list; null if it has none. */
-export function listLength(value: JsonValue | undefined): number | null {
+function listLength(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && value >= 0 ? value : null;
 }
 
@@ -187,8 +186,7 @@ function texts(value: JsonValue | undefined): string[] {
 }
 
 function members(value: JsonValue): [string, JsonValue][] {
-  const plain = typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
-  return plain && !Array.isArray(value) ? Object.entries(value) : [];
+  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 function toSnakeCase(name: string): string {

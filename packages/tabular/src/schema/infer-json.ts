@@ -10,7 +10,6 @@ import { checkColumnCount } from '../errors.ts';
 import { isInt64 } from '../scalars/numbers.ts';
 import { completeTimestamp } from '../scalars/times.ts';
 import type { RawRow } from '../text/raw-row.ts';
-import { type Convert, completeJson } from './cast.ts';
 import { type Feature, type Features, listOf, valueFeature } from './features.ts';
 import type { Inference } from './infer-schema.ts';
 
@@ -55,10 +54,6 @@ export class JsonInference implements Inference<RawRow> {
 
   valueOf({ row }: RawRow, name: string): JsonValue | undefined {
     return Object.hasOwn(row, name) ? row[name] : undefined;
-  }
-
-  convert(feature: Feature): Convert {
-    return completeJson(feature);
   }
 
   features(): Features {

@@ -12,16 +12,15 @@ import { featuresFromParquet } from '../parquet/metadata/features-from-parquet.t
 import { csvNumber } from '../scalars/numbers.ts';
 import { completeTimestamp } from '../scalars/times.ts';
 import type { Table } from '../table.ts';
-import { openTextTables } from '../text/text-table.ts';
+import { openTextTables, type TextTablesOptions } from '../text/text-table.ts';
 import { dtypeOf, type Feature, type Features, valueFeature } from './features.ts';
-import type { TextFormat } from './infer-schema.ts';
 
 interface Typed {
   dtypes: string;
   rows: string[];
 }
 async function type(
-  format: TextFormat,
+  format: TextTablesOptions['format'],
   content: string,
   options: { declared?: Features; windowRows?: number } = {},
 ): Promise<Typed> {
@@ -129,7 +128,7 @@ describe('CSV columns', () => {
 
 describe('warnings', () => {
   const warningsOf = async (
-    format: TextFormat,
+    format: TextTablesOptions['format'],
     content: string,
     declared?: Features,
   ): Promise<readonly string[]> => (await readTyped(format, content, { declared })).warnings;

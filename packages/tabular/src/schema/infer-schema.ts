@@ -1,13 +1,9 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import type { DataFormat } from '../files/file-format.ts';
-import type { RawRow, TextColumns } from '../text/raw-row.ts';
-import { applyDeclared, byName } from './apply-declared.ts';
-import { asIs, type Convert, castTo } from './cast.ts';
+import type { FormatOptions, RawRow } from '../text/raw-row.ts';
+import { byName } from './apply-declared.ts';
+import { asIs, type Convert, castTo, completeJson, parseField } from './cast.ts';
 import { DeclaredColumns } from './declared-columns.ts';
-import { type Feature, type Features, valueFeature } from './features.ts';
-
-/** Formats whose files do not declare the types of their columns. */
-export type TextFormat = Exclude<DataFormat, 'parquet'>;
+import type { Feature, Features } from './features.ts';
 
 /** The columns of a table, and the conversion of its rows. */
 export interface Schema {
@@ -18,18 +14,15 @@ export interface Schema {
   readonly converts: ReadonlyMap<string, Convert>;
 }
 
-/** Infers a schema from rows. */
 export interface SchemaBuilder<Row = RawRow> {
   add(row: Row): void;
   finish(): Schema;
 }
 
 /** What is known of the columns before a row is seen. */
-export interface InferOptions {
+interface InferOptions extends Pick<FormatOptions, 'textColumns'> {
   /** Declared types, which take precedence over inferred ones. */
   readonly declared?: Features | undefined;
-  /** Columns whose values are not converted. */
-  readonly textColumns?: TextColumns | undefined;
 }
 
 /** Limits of the rows from which a schema is inferred, in characters and in rows. */
@@ -38,29 +31,24 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
 
 /**
  * Infers the columns of text files from the first rows, because a stream is read once: the rows that `add` has seen
- * decide, and all rows are then converted. A type changes few values, so that this matters little:
- *
- * - JSON: texts of a timestamp[s] column are completed (`2020-01-01` becomes `2020-01-01T00:00:00`). Other values stay:
- *   int64 and float64, structs and json are names for the same values. Missing columns are null.
- * - CSV: texts become numbers or booleans if the column is numeric or boolean.
- * - Values of declared columns are cast to the declared type if they allow it; a warning names columns where one does not.
- *
- * A later value that contradicts its column's type is not an error and stays as it is. So the result depends on the
- * window in two cases: a CSV column that is numeric in the window and has text after it, and a JSON column whose texts
- * are all timestamps in the window and something else after it. Their values in the window are converted.
+ * decide, and all rows are then converted. A later value that contradicts its column's type is not an error and stays as it
+ * is; `docs/hub-import.md` lists what types change.
  */
 export function inferSchema<Row>(
   inference: Inference<Row>,
-  { declared, textColumns = new Set() }: InferOptions = {},
+  { declared = [], textColumns = new Set() }: InferOptions = {},
 ): SchemaBuilder<Row> {
-  const declaredNames = new Set(declared?.map(({ name }) => name));
+  const declaredNames = new Set(declared.map(({ name }) => name));
   const casts = new Map<string, Convert>(
-    declared?.map(({ name, feature }) => [name, castTo(feature, inference)]),
+    declared.map(({ name, feature }) => [name, castTo(feature, inference.isCsv)]),
   );
   // Without declared types, `all` has no columns to name.
   const names: ReadonlySet<string> = textColumns === 'all' ? new Set() : textColumns;
   for (const name of names) casts.set(name, asIs);
-  const declaredColumns = new DeclaredColumns(declared?.filter(({ name }) => !names.has(name)) ?? [], casts);
+  const declaredColumns = new DeclaredColumns(
+    declared.filter(({ name }) => !names.has(name)),
+    casts,
+  );
   return {
     add: (row) => {
       inference.add(row);
@@ -68,8 +56,10 @@ export function inferSchema<Row>(
     },
     finish: () => {
       const features = withDeclared(inference.features(), declared);
-      const convertOf = (feature: Feature): Convert =>
-        textColumns === 'all' ? asIs : inference.convert(feature);
+      const convertOf = (feature: Feature): Convert => {
+        if (textColumns === 'all') return asIs;
+        return inference.isCsv ? parseField(feature) : completeJson(feature);
+      };
       const converts = new Map(
         features.map(({ name, feature }) => [name, casts.get(name) ?? convertOf(feature)]),
       );
@@ -83,15 +73,13 @@ export function inferSchema<Row>(
 }
 
 /** Replaces inferred types by declared ones, whatever they are, and adds declared columns that no row has. */
-function withDeclared(inferred: Features, declared: Features | undefined): Features {
-  const open = inferred.map(({ name }) => ({ name, feature: valueFeature('null') }));
-  const overlaid = applyDeclared(open, declared, { addMissing: true });
-  const types = byName(inferred);
-  const names = new Set(declared?.map(({ name }) => name));
-  return overlaid.map((column) => {
-    const type = types.get(column.name);
-    return names.has(column.name) || type === undefined ? column : { name: column.name, feature: type };
-  });
+function withDeclared(inferred: Features, declared: Features): Features {
+  const types = byName(declared);
+  const present = new Set(inferred.map(({ name }) => name));
+  return [
+    ...inferred.map(({ name, feature }) => ({ name, feature: types.get(name) ?? feature })),
+    ...declared.filter(({ name }) => !present.has(name)),
+  ];
 }
 
 /** Infers the columns of one format. */
@@ -104,6 +92,4 @@ export interface Inference<Row> {
   features(): Features;
   /** @param declaredNames columns whose type is not inferred */
   warnings(declaredNames: ReadonlySet<string>): string[];
-  /** How the values of an inferred type are converted. */
-  convert(feature: Feature): Convert;
 }

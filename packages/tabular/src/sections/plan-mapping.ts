@@ -57,20 +57,6 @@ export function planMapping(
   return { mapping, columns, features: known, unused: names.filter((name) => !used.has(name)) };
 }
 
-/** The columns whose types the mapping gives. */
-export function typedColumns(mapping: Mapping | null): ReadonlySet<string> {
-  return new Set(Object.keys(mapping?.types ?? {}));
-}
-
-/** The columns of a table, with the types that the mapping gives. */
-export function withTypes(features: readonly MappableFeature[], mapping: Mapping | null): MappableFeature[] {
-  const types = new Map(Object.entries(mapping?.types ?? {}));
-  return features.map((feature) => {
-    const dtype = types.get(feature.name);
-    return dtype === undefined ? feature : { name: feature.name, dtype };
-  });
-}
-
 /** The table of a file whose rows become the items of a section. */
 export interface SectionTable extends MappedColumns {
   readonly table: Table;
@@ -87,7 +73,7 @@ export async function openSection(
   mapping: Mapping,
   { wholeFile, signal }: { readonly wholeFile: boolean; readonly signal: AbortSignal },
 ): Promise<SectionTable> {
-  const textColumns = typedColumns(mapping);
+  const textColumns = new Set(Object.keys(mapping.types ?? {}));
   const options = { textColumns, wholeFile, skipsInvalid: true, signal };
   const table = await openFileTable(sourceOf(file), file.detected, options);
   const facts = { unreadRow: table.unreadRow, file: labelOf(file), hint: file.detected.warnings?.[0] };

@@ -38,14 +38,7 @@ export function skippedFilesJson({ first, total }: SkippedFiles): JsonObject {
 }
 
 /** Folders that tools and desktops make beside data. */
-const TOOL_FOLDERS: ReadonlySet<string> = new Set([
-  '__MACOSX',
-  '__pycache__',
-  '_delta_log',
-  '_spark_metadata',
-  '_temporary',
-  'node_modules',
-]);
+const TOOL_FOLDER = /^(?:__MACOSX|__pycache__|_delta_log|_spark_metadata|_temporary|node_modules)$/;
 const DESKTOP = /^(?:thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r)$/i;
 /** Spark and Hive pass over such files, too. */
 const MARK = /^_[^.]*$/;
@@ -73,7 +66,7 @@ export function skippedByName(path: string): string | null {
   const folders = path.split('/').slice(0, -1);
   const name = baseName(path);
   if (name.startsWith('.') || folders.some((folder) => folder.startsWith('.'))) return 'it is hidden';
-  if (folders.some((folder) => TOOL_FOLDERS.has(folder))) return 'it is in the folder of a tool';
+  if (folders.some((folder) => TOOL_FOLDER.test(folder))) return 'it is in the folder of a tool';
   if (DESKTOP.test(name)) return 'it is a file of the desktop';
   if (MARK.test(name)) return 'it is a mark of the tool that wrote the data';
   if (CONFIGURATION.test(name)) return 'it is configuration';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { FormatHints } from '../files/file-format.ts';
 import type { InputFile } from './table-file.ts';
-import { chooseContents, tableFiles, unpackFiles } from './unpack-files.ts';
+import { chooseTables } from './unpack-files.ts';
 
 type Contents = Readonly<Record<string, string | Uint8Array>>;
 
@@ -30,12 +30,10 @@ async function choose(contents: Contents, hints: FormatHints = {}, beside: Conte
     archive: null,
   }));
   const packed = [{ file: fileOf('a.zip', new Uint8Array()), archive }, ...plain];
-  const chosen = await chooseContents(packed, hints, signal);
-  const unpacked: InputFile[] = [];
-  for await (const { name, content } of unpackFiles(chosen, 1e6, signal)) {
-    unpacked.push(fileOf(name, Buffer.concat(await Array.fromAsync(content))));
-  }
-  const { files, skipped } = await tableFiles(chosen, unpacked, hints, signal);
+  const { files, skipped } = await chooseTables(packed, {
+    ...{ hints, maxTotalBytes: 1e6, signal },
+    store: async ({ name, content }) => fileOf(name, Buffer.concat(await Array.fromAsync(content))),
+  });
   const reasons = Object.fromEntries(skipped.first.map(({ name, reason }) => [name, reason]));
   return { tables: files.map(({ name }) => name), reasons, total: skipped.total, opened };
 }

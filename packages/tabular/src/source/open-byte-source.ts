@@ -44,29 +44,25 @@ export async function openByteSource(input: ByteInput, options: ByteSourceOption
   const { path = nameOf(input), signal } = options;
   checkNumber('maxBytes', options.maxBytes, { min: 1 });
   signal?.throwIfAborted();
-  if (input instanceof ArrayBuffer) return ofBytes(path, new Uint8Array(input));
-  if (input instanceof Uint8Array) return ofBytes(path, input);
-  if (input instanceof Blob) {
-    const read = async (start: number, end: number): Promise<Uint8Array> =>
-      new Uint8Array(await input.slice(start, end).arrayBuffer());
-    return tableSource(path, { byteLength: input.size, read });
-  }
+  // The bytes may belong to the caller, and readers free the memory of what they get.
+  const copied = (
+    byteLength: number,
+    read: (start: number, end: number) => Uint8Array | Promise<Uint8Array | ArrayBuffer>,
+  ): ByteSource =>
+    tableSource(path, {
+      byteLength,
+      read: async (start, end) => new Uint8Array(await read(start, end)),
+    });
+  const ofBytes = (bytes: Uint8Array): ByteSource =>
+    copied(bytes.byteLength, (start, end) => bytes.subarray(start, end));
+  if (input instanceof ArrayBuffer) return ofBytes(new Uint8Array(input));
+  if (input instanceof Uint8Array) return ofBytes(input);
+  if (input instanceof Blob) return copied(input.size, (start, end) => input.slice(start, end).arrayBuffer());
   if (input instanceof URL) return tableSource(path, await openAddress(input, path, options));
-  if (isRandomAccess(input)) {
-    // The bytes may belong to a cache, and readers free the memory of what they get.
-    const read = async (start: number, end: number): Promise<Uint8Array> =>
-      new Uint8Array(await input.read(start, end));
-    return tableSource(path, { byteLength: input.byteLength, read });
-  }
-  if (isStream(input)) return ofBytes(path, await collect(chunksOf(input), path, options));
-  if (isIterable(input)) return ofBytes(path, await collect(input, path, options));
+  if (isRandomAccess(input)) return copied(input.byteLength, (start, end) => input.read(start, end));
+  if (isStream(input)) return ofBytes(await collect(chunksOf(input), path, options));
+  if (isIterable(input)) return ofBytes(await collect(input, path, options));
   throw new TypeError(`The input must have bytes, got ${describe(input)}.`);
-}
-
-function ofBytes(path: string, bytes: Uint8Array): ByteSource {
-  const read = async (start: number, end: number): Promise<Uint8Array> =>
-    new Uint8Array(bytes.subarray(start, end));
-  return tableSource(path, { byteLength: bytes.byteLength, read });
 }
 
 function nameOf(input: unknown): string {
@@ -122,7 +118,7 @@ async function openAddress(
   await first.body?.cancel();
   const range = /^bytes 0-0\/(\d{1,15})$/.exec(first.headers.get('content-range') ?? '');
   if (first.status === 416 && first.headers.get('content-range') === 'bytes */0')
-    return { byteLength: 0, read: empty };
+    return { byteLength: 0, read: async () => new Uint8Array() };
   if (first.status !== 206 || range === null) {
     throw unsupported(path, `${url.host} serves no ranges of it (status ${first.status})`);
   }
@@ -160,10 +156,6 @@ async function readExactly(response: Response, length: number, path: string): Pr
     offset += next.value.length;
   }
   return bytes.subarray(0, offset);
-}
-
-async function empty(): Promise<Uint8Array> {
-  return new Uint8Array();
 }
 
 function unsupported(path: string, reason: string): TableError {

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '#runtime';
 
-/** How long work may keep the thread by default, in milliseconds. */
+/** How long work may keep the thread, in milliseconds. */
 const MAX_TURN_MS = 4;
 
 /**
@@ -11,10 +11,10 @@ const MAX_TURN_MS = 4;
  * const turn = nextTurn();
  * if (turn !== undefined) await turn;
  */
-export function createYielder(maxTurnMs: number = MAX_TURN_MS): () => Promise<void> | undefined {
+export function createYielder(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {
-    if (performance.now() - sinceMs < maxTurnMs) return undefined;
+    if (performance.now() - sinceMs < MAX_TURN_MS) return undefined;
     return yieldToEventLoop().then(() => {
       sinceMs = performance.now();
     });

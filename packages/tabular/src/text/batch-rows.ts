@@ -2,9 +2,8 @@ import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { addUnread, TableError } from '../errors.ts';
 import type { Inference, Schema } from '../schema/infer-schema.ts';
-import type { RowBatch } from '../table.ts';
+import type { RowBatch, WholeRange } from '../table.ts';
 import type { CachedFile } from './cached-file.ts';
-import type { LoaderParams, TextColumns } from './raw-row.ts';
 
 /** A row of a file with the values that its table says. */
 export interface ReadRow {
@@ -16,29 +15,16 @@ export interface ReadRow {
   readonly unread: (() => TableError) | undefined;
 }
 
-/** Which rows are read. */
-interface BatchRange {
-  readonly from: number;
-  /** Exclusive. */
-  readonly to: number;
-  /** Whether reading continues after rows that cannot be read. */
-  readonly skipsInvalid: boolean;
-}
-
 /** Length of `null`. */
 export const NULL_SIZE = 4;
 const BATCH_SIZE = 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
 
-/**
- * Reads rows as batches. Rows before one that ends reading come before the error.
- *
- * @throws TableError `invalid_row`; errors of the rows
- */
+/** Reads rows as batches. Rows before one that ends reading come before the error. */
 export async function* batchRows<Row>(
-  arrivals: AsyncIterable<ArrivedRows<Row>>,
+  arrivals: AsyncIterable<Iterable<Row>>,
   readRow: (row: Row) => ReadRow,
-  { from, to, skipsInvalid }: BatchRange,
+  { from, to, skipsInvalid }: Pick<WholeRange, 'from' | 'to'> & { readonly skipsInvalid: boolean },
 ): AsyncGenerator<RowBatch> {
   let row = 0;
   let rows: JsonObject[] = [];
@@ -54,7 +40,7 @@ export async function* batchRows<Row>(
   if (to <= from) return;
   try {
     for await (const arrived of arrivals) {
-      for (let found = arrived.next(); found !== null; found = arrived.next()) {
+      for (const found of arrived) {
         if (row >= from) {
           const { values, size: rowSize, unread } = readRow(found);
           if (unread !== undefined) {
@@ -79,17 +65,6 @@ export async function* batchRows<Row>(
   if (rows.length > 0) yield take();
 }
 
-/** How the files of some tables are read. */
-export interface FormatOptions {
-  /** Parameters of the format; default none. */
-  readonly params?: LoaderParams;
-  /** Columns of CSV files that keep their texts, whatever type they would have. */
-  readonly textColumns?: TextColumns | undefined;
-  /** Whether reading continues after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
-  readonly skipsInvalid?: boolean | undefined;
-}
-
-/** A row of a file. */
 export interface FoundRow {
   /** Length in the file. */
   readonly size: number;
@@ -97,17 +72,11 @@ export interface FoundRow {
   readonly unread?: (() => TableError) | undefined;
 }
 
-/** Rows that have arrived. */
-export interface ArrivedRows<Row> {
-  /** Returns the next row, which is valid until the one after it; null if more must arrive. */
-  next(): Row | null;
-}
-
 /** Reads the files of a format. */
 export interface TextReader<Row extends FoundRow> {
   readonly inference: Inference<Row>;
-  /** The rows of a file, as they arrive. */
-  rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<ArrivedRows<Row>>;
+  /** The rows of a file, as they arrive. Each is valid until the one after it. */
+  rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<Iterable<Row>>;
   /** Makes the reader of the values of some columns of a table. */
   rowReader(schema: Schema, columns: readonly string[]): (row: Row) => ReadRow;
 }

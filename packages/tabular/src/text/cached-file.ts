@@ -21,7 +21,7 @@ export class CachedFile {
   /** The first bytes, as they are stored; undefined until the file is read: a table may have 100,000 files. */
   #head: Uint8Array[] | undefined;
 
-  constructor(source: ByteSource, budget: CacheBudget) {
+  constructor(source: ByteSource, budget: CacheBudget = { bytes: 0 }) {
     this.#source = source;
     this.#budget = budget;
   }
@@ -38,10 +38,7 @@ export class CachedFile {
     return compressionOfFile(this.#source);
   }
 
-  /**
-   * Reads the content, decompressed. Each chunk is the caller's.
-   * @throws TableError `damaged_file`, `too_large`; errors of the source; the signal's reason
-   */
+  /** Reads the content, decompressed. Each chunk is the caller's. @throws TableError `damaged_file`, `too_large` */
   read(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
     const { compression } = this;
     return compression === 'gzip' || compression === 'zstd'
@@ -81,23 +78,18 @@ export class CachedFile {
       }
     };
     try {
-      const meter = createExpansionMeter(this.#source);
+      const count = createExpansionMeter(this.#source);
       for await (const chunk of decompress(compression, stored.bind(this))) {
-        meter.add(chunk.length);
+        count(chunk.length);
         yield chunk;
       }
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof TableError || cause === sourceError) throw cause;
-      throw notDecompressed(this.path, compression, cause);
+      const reason = isCutOff(cause)
+        ? `it is cut off: its ${compression} data has no end`
+        : `it is not ${compression}`;
+      throw unreadableFile('damaged_file', this.path, reason, cause);
     }
   }
-}
-
-/** The error for a file that cannot be decompressed. @param cause of the runtime */
-export function notDecompressed(file: string, compression: FileCompression, cause: unknown): TableError {
-  const reason = isCutOff(cause)
-    ? `it is cut off: its ${compression} data has no end`
-    : `it is not ${compression}`;
-  return unreadableFile('damaged_file', file, reason, cause);
 }

@@ -6,11 +6,7 @@ import { invalidRow } from './raw-row.ts';
 const MAX_CHARACTER_BYTES = 4;
 const NO_BYTES = new Uint8Array();
 
-/**
- * Decodes a file as it arrives. Byte order marks at its start are left out.
- *
- * @throws TableError `invalid_row` with the line and column of invalid bytes; `unsupported_file` for an unknown encoding
- */
+/** Decodes a file as it arrives. @throws TableError `invalid_row` with the place of invalid bytes, `unsupported_file` */
 export async function* decodeText(
   source: AsyncIterable<Uint8Array>,
   options: TextEncodingOptions,

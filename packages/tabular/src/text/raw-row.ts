@@ -24,28 +24,32 @@ export type LoaderParams = Readonly<Record<string, JsonValue>>;
 /** Columns that keep their texts; `all` of any name. */
 export type TextColumns = ReadonlySet<string> | 'all';
 
-/** Options of the readers of text formats. */
-export interface TextOptions {
-  /** Path of the file, for errors; of CSV files, its suffix `.tsv` says that tabs separate the fields. */
-  readonly file: string;
-  /** Longest row, in characters or bytes; default 64 MiB. */
-  readonly maxRowSize?: number;
-  readonly signal?: AbortSignal | undefined;
+/** How the files of a format are read. */
+export interface FormatOptions {
+  /** Parameters of the format; default none. */
+  readonly params?: LoaderParams | undefined;
   /** Columns of CSV files that keep their texts: missing values in them are texts too. */
   readonly textColumns?: TextColumns | undefined;
   /** Whether reading continues after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
 }
 
+/** How a file of a text format is read. */
+export interface TextOptions extends FormatOptions {
+  /** Path of the file, for errors; of CSV files, its suffix `.tsv` says that tabs separate the fields. */
+  readonly file: string;
+  /** Longest row, in characters or bytes; default 64 MiB. */
+  readonly maxRowSize?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Longest row by default: enough for a few embedded images. */
 export const DEFAULT_MAX_ROW_SIZE: number = 64 * 1024 * 1024;
 
-/** The error for a row that cannot be read. */
 export function invalidRow(message: string, location: SourceLocation, cause?: unknown): TableError {
   return new TableError('invalid_row', message, { location, cause });
 }
 
-/** Whether a column keeps its texts. */
 export function isTextColumn(columns: TextColumns | undefined, name: string): boolean {
   return columns === 'all' || (columns?.has(name) ?? false);
 }

@@ -1,11 +1,5 @@
-import {
-  hasMoreValues,
-  isJsonObject,
-  JsonlError,
-  JsonStream,
-  type LocatedText,
-  MAX_LINE_VALUES,
-} from '@svc/jsonl-v23/json';
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { hasMoreValues, isJsonObject, JsonlError, JsonStream, MAX_LINE_VALUES } from '@svc/jsonl-v23/json';
 import { decodeText } from './decode-text.ts';
 import { encodingOf, isUtf8 } from './encodings.ts';
 import {
@@ -67,31 +61,28 @@ export async function* readJson(
  */
 async function sniffLines(
   source: AsyncIterable<Uint8Array>,
-  options: TextOptions,
+  { signal }: TextOptions,
 ): Promise<{ lines: boolean; bytes: AsyncIterable<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]();
   const head: Uint8Array[] = [];
   const decoder = new TextDecoder();
-  let line = '';
-  let complete = false;
+  let text = '';
+  let isEnough = false;
   try {
-    for (let size = 0; size < SNIFFED_BYTES && !complete; ) {
-      options.signal?.throwIfAborted();
+    for (let size = 0; size < SNIFFED_BYTES && !isEnough; ) {
+      signal?.throwIfAborted();
       const next = await iterator.next();
       if (next.done === true) break;
       head.push(next.value);
       size += next.value.length;
-      const text = decoder.decode(next.value, { stream: true });
-      const start = line === '' ? text.search(/\S/) : 0;
-      if (start === -1) continue;
-      const end = text.indexOf('\n', start);
-      line += end === -1 ? text.slice(start) : text.slice(start, end);
-      complete = end !== -1 || !line.startsWith('{');
+      text = (text + decoder.decode(next.value, { stream: true })).trimStart();
+      isEnough = text !== '' && (!text.startsWith('{') || text.includes('\n'));
     }
   } catch (error) {
     await iterator.return?.();
     throw error;
   }
+  const [line = ''] = text.split('\n', 1);
   return { lines: isObjectLine(line), bytes: resume(head, iterator) };
 }
 
@@ -124,26 +115,16 @@ async function* readElements(json: JsonStream, file: string): AsyncGenerator<Raw
   // The first element decides what all are: rows, or values of one column.
   let isWrapped: boolean | undefined;
   for await (const _ of json.items()) {
-    const element = await readText(json, file);
-    const parsed = parseRow(element.text, element.location);
-    isWrapped ??= !isJsonObject(parsed.value);
-    yield isWrapped
-      ? {
-          ...positionOf(element),
-          row: { text: parsed.value },
-          text: `{"text":${parsed.text}}`,
-          nonNumbers: parsed.nonNumbers,
-        }
-      : toRow(parsed, element);
+    const element = await readValue(json, file);
+    isWrapped ??= !isJsonObject(element.value);
+    const { value, text } = element;
+    yield toRow(isWrapped ? { ...element, value: { text: value }, text: `{"text":${text}}` } : element);
   }
 }
 
 /** Objects one after another, separated by white space alone. */
 async function* readObjects(json: JsonStream, file: string): AsyncGenerator<RawRow, void, undefined> {
-  while ((await json.peek()) !== 'end') {
-    const element = await readText(json, file);
-    yield toRow(parseRow(element.text, element.location), element);
-  }
+  while ((await json.peek()) !== 'end') yield toRow(await readValue(json, file));
 }
 
 /** The rows in one member of the file's object: an array's elements, else the member's own value. */
@@ -155,17 +136,21 @@ async function* readMember(
   for await (const key of json.members()) {
     if (key !== field) continue;
     if ((await json.peek()) === 'array') yield* readElements(json, file);
-    else {
-      const element = await readText(json, file);
-      yield toRow(parseRow(element.text, element.location), element);
-    }
+    else yield toRow(await readValue(json, file));
     return;
   }
   throw invalidRow(`The file has no member ${JSON.stringify(field)}.`, { file });
 }
 
-/** The text of the next value, which may have a bounded number of values. Its location has no path: it is a row. */
-async function readText(json: JsonStream, file: string): Promise<LocatedText> {
+/** A value of the file, parsed, with its location and its length in the file. */
+interface LocatedValue extends ParsedRow {
+  readonly location: SourceLocation;
+  readonly line: number;
+  readonly size: number;
+}
+
+/** The next value, which may have a bounded number of values. Its location has no path: it is a row. */
+async function readValue(json: JsonStream, file: string): Promise<LocatedValue> {
   const kind = await json.peek();
   const { path: _, ...location } = json.location;
   let text: string;
@@ -183,14 +168,10 @@ async function readText(json: JsonStream, file: string): Promise<LocatedText> {
   if (hasMoreValues(text, MAX_LINE_VALUES)) {
     throw invalidRow(`The row has more than ${MAX_LINE_VALUES} values.`, location);
   }
-  return { text, location };
+  return { ...parseRow(text, location), location, line: location.line ?? 1, size: text.length };
 }
 
-function toRow({ value, text, nonNumbers }: ParsedRow, element: LocatedText): RawRow {
-  if (!isJsonObject(value)) throw invalidRow('The row is not an object.', element.location);
-  return { ...positionOf(element), row: value, text, nonNumbers };
-}
-
-function positionOf({ text, location }: LocatedText): { line: number; size: number } {
-  return { line: location.line ?? 1, size: text.length };
+function toRow({ value, location, ...facts }: LocatedValue): RawRow {
+  if (!isJsonObject(value)) throw invalidRow('The row is not an object.', location);
+  return { ...facts, row: value };
 }

@@ -17,12 +17,19 @@ export async function* readJsonl(
   options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
   const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE, skipsInvalid = false } = options;
-  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const nextTurn = createYielder();
   try {
     for await (const batch of splitLines(source, { file, maxLineBytes, signal })) {
       for (const { line, bytes } of linesOf(batch)) {
-        const row = skipsInvalid ? parseOrError(bytes, utf8, file, line) : parseLine(bytes, utf8, file, line);
+        let row: RawRow | null;
+        try {
+          row = parseLine(bytes, { file, line });
+        } catch (error) {
+          if (!skipsInvalid || !(error instanceof JsonlError || error instanceof TableError)) throw error;
+          const found =
+            error instanceof JsonlError ? invalidRow(error.message, error.location, error) : error;
+          row = { row: {}, line, size: bytes.length + 1, unread: () => found };
+        }
         if (row !== null) yield row;
         const turn = nextTurn();
         if (turn !== undefined) await turn;
@@ -34,40 +41,23 @@ export async function* readJsonl(
   }
 }
 
-/** The row, or why it cannot be read. */
-function parseOrError(
-  bytes: Uint8Array,
-  utf8: InstanceType<typeof TextDecoder>,
-  file: string,
-  line: number,
-): RawRow | null {
-  try {
-    return parseLine(bytes, utf8, file, line);
-  } catch (error) {
-    if (!(error instanceof JsonlError) && !(error instanceof TableError)) throw error;
-    const found = error instanceof JsonlError ? invalidRow(error.message, error.location, error) : error;
-    return { row: {}, line, size: bytes.length + 1, unread: () => found };
-  }
-}
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parseLine(
-  bytes: Uint8Array,
-  utf8: InstanceType<typeof TextDecoder>,
-  file: string,
-  line: number,
-): RawRow | null {
+/** The row of a line; null for a blank one. */
+function parseLine(bytes: Uint8Array, location: { file: string; line: number }): RawRow | null {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch (cause) {
     const column = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes).indexOf('\uFFFD') + 1;
-    throw invalidRow('The line is not UTF-8.', { file, line, column }, cause);
+    throw invalidRow('The line is not UTF-8.', { ...location, column }, cause);
   }
   // JSON's white space and no other.
   if (!/[^ \t\r]/.test(text)) return null;
-  const row = parseRow(text, { file, line });
-  if (!isJsonObject(row.value)) throw invalidRow('The line is not an object.', { file, line });
-  return { row: row.value, line, size: text.length + 1, text: row.text, nonNumbers: row.nonNumbers };
+  const row = parseRow(text, location);
+  if (!isJsonObject(row.value)) throw invalidRow('The line is not an object.', location);
+  const { text: parsed, nonNumbers } = row;
+  return { row: row.value, line: location.line, size: text.length + 1, text: parsed, nonNumbers };
 }
 
 /** The value of a row of JSON. */

@@ -1,9 +1,9 @@
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
-import { PandasReader } from '../csv/pandas-reader.ts';
+import { PandasReader } from '../csv/infer-pandas.ts';
 import { checkColumnCount, TableError } from '../errors.ts';
-import { asIs, type Convert, completeJson } from '../schema/cast.ts';
-import { type Feature, type Features, valueFeature } from '../schema/features.ts';
+import { asIs } from '../schema/cast.ts';
+import { type Features, valueFeature } from '../schema/features.ts';
 import { JsonInference } from '../schema/infer-json.ts';
 import {
   INFERENCE_WINDOW_ROWS,
@@ -12,21 +12,12 @@ import {
   inferSchema,
   type Schema,
   type SchemaBuilder,
-  type TextFormat,
 } from '../schema/infer-schema.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type Table, wholeRange } from '../table.ts';
-import {
-  type ArrivedRows,
-  batchRows,
-  type FormatOptions,
-  type FoundRow,
-  NULL_SIZE,
-  type ReadRow,
-  type TextReader,
-} from './batch-rows.ts';
+import { batchRows, type FoundRow, NULL_SIZE, type ReadRow, type TextReader } from './batch-rows.ts';
 import { type CacheBudget, CachedFile, compressionOfFile } from './cached-file.ts';
-import type { RawRow } from './raw-row.ts';
+import type { FormatOptions, RawRow } from './raw-row.ts';
 import { readRows } from './read-rows.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
@@ -39,21 +30,13 @@ const SAMPLE_SIZE = 64 * 1024;
 
 /** How text files are opened. */
 export interface TextTablesOptions extends FormatOptions {
-  readonly format: TextFormat;
+  /** `json` is JSON Lines, arrays and single objects. */
+  readonly format: 'json' | 'csv' | 'text';
   /** Types that are declared for the columns. */
   readonly declared?: Features | undefined;
   /** Names of the tables whose rows must be counted; default none. */
   readonly count?: ReadonlySet<string>;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** What has been read of the tables. */
-interface Scan {
-  /** Rows of the tables that have been read whole. */
-  readonly counts: Map<string, number>;
-  /** Rows that have been read. */
-  readonly seen: Map<string, number>;
-  unreadRow: TableError | undefined;
 }
 
 /**
@@ -90,23 +73,21 @@ async function openTables<Row extends FoundRow>(
     return cached;
   };
   const builder = inferSchema(reader.inference, options);
-  const { counts, seen, unreadRow } = await scan(files, builder, count, (file) =>
-    reader.rowsOf(open(file), signal),
-  );
+  const { found, unreadRow } = await scan(files, builder, count, (file) => reader.rowsOf(open(file), signal));
   const schema = builder.finish();
   const { features, warnings } = schema;
   checkColumnCount(features.length);
   return new Map(
     [...files].map(([name, sources]): [string, Table] => {
-      const rows = async function* (reading: AbortSignal | undefined): AsyncGenerator<ArrivedRows<Row>> {
+      const rows = async function* (reading: AbortSignal | undefined): AsyncGenerator<Iterable<Row>> {
         for (const file of sources) yield* reader.rowsOf(open(file), reading);
       };
       const table: Table = {
         features,
         warnings,
         unreadRow,
-        rowCount: counts.get(name),
-        atLeastRows: seen.get(name) ?? 0,
+        rowCount: found.get(name)?.isWhole === true ? found.get(name)?.count : undefined,
+        atLeastRows: found.get(name)?.count ?? 0,
         read(range) {
           const { from, to, columns, signal } = wholeRange(features, range);
           return batchRows(rows(signal), reader.rowReader(schema, columns), { from, to, skipsInvalid });
@@ -122,84 +103,67 @@ async function scan<Row extends FoundRow>(
   tables: ReadonlyMap<string, readonly ByteSource[]>,
   builder: SchemaBuilder<Row>,
   counted: ReadonlySet<string>,
-  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
-): Promise<Scan> {
-  const result: Scan = { counts: new Map(), seen: new Map(), unreadRow: undefined };
-  let window = INFERENCE_WINDOW_SIZE;
-  for (const [name, files] of tables) {
-    const size = files.reduce((sum, file) => sum + expectedSize(file), 0);
-    if (size <= SMALL_BYTES || counted.has(name)) {
-      const { count, error, unreadRow } = await scanAll(files, builder, rowsOf);
-      // Without a request to count, the rows before an invalid one can still be read.
-      if (error !== undefined && counted.has(name)) throw error;
-      result.unreadRow ??= unreadRow ?? error;
-      result.seen.set(name, count);
-      if (error === undefined) result.counts.set(name, count);
-      continue;
-    }
-    const [first, ...others] = files;
-    if (first === undefined) continue;
-    const sampled = await scanHead(first, builder, rowsOf, Math.max(window, SAMPLE_SIZE));
-    window -= sampled.size;
-    result.seen.set(name, sampled.count);
-    const step = Math.max(1, Math.ceil(others.length / MAX_SAMPLED_FILES));
-    for (const [index, other] of others.entries()) {
-      if (index % step === 0) await scanHead(other, builder, rowsOf, SAMPLE_SIZE);
-    }
-  }
-  return result;
-}
-
-/** Reads all rows, up to the first invalid one. */
-async function scanAll<Row extends FoundRow>(
-  files: readonly ByteSource[],
-  builder: SchemaBuilder<Row>,
-  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
-): Promise<{ count: number; error?: TableError; unreadRow: TableError | undefined }> {
-  let count = 0;
+  rowsOf: (file: ByteSource) => AsyncGenerator<Iterable<Row>>,
+): Promise<{ found: ReadonlyMap<string, ReadSoFar>; unreadRow: TableError | undefined }> {
+  const all = new Map<string, ReadSoFar>();
   let unreadRow: TableError | undefined;
-  try {
-    for (const file of files) {
-      for await (const rows of rowsOf(file)) {
-        for (let row = rows.next(); row !== null; row = rows.next()) {
-          if (row.unread === undefined) builder.add(row);
-          else unreadRow ??= row.unread();
-          count += 1;
-        }
+  const read = async (file: ByteSource, found: ReadSoFar, { maxSize, maxRows } = WHOLE): Promise<void> => {
+    for await (const rows of rowsOf(file)) {
+      for (const row of rows) {
+        if (row.unread === undefined) builder.add(row);
+        else found.unreadRow ??= row.unread();
+        found.count += 1;
+        found.size += row.size;
+        if (found.size >= maxSize || found.count >= maxRows) return;
       }
     }
-  } catch (error) {
-    if (!(error instanceof TableError && error.code === 'invalid_row')) throw error;
-    return { count, error, unreadRow };
-  }
-  return { count, unreadRow };
-}
-
-/** Reads the first rows of a file. */
-async function scanHead<Row extends FoundRow>(
-  file: ByteSource,
-  builder: SchemaBuilder<Row>,
-  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
-  maxSize: number,
-): Promise<{ count: number; size: number }> {
-  let count = 0;
-  let size = 0;
-  for await (const rows of rowsOf(file)) {
-    for (let row = rows.next(); row !== null; row = rows.next()) {
-      if (row.unread === undefined) builder.add(row);
-      count += 1;
-      size += row.size;
-      if (size >= maxSize || count >= INFERENCE_WINDOW_ROWS) return { count, size };
+  };
+  let window = INFERENCE_WINDOW_SIZE;
+  for (const [name, files] of tables) {
+    const found: ReadSoFar = { count: 0, size: 0, isWhole: false, unreadRow: undefined };
+    all.set(name, found);
+    const size = files.reduce((sum, file) => sum + expectedSize(file), 0);
+    if (size <= SMALL_BYTES || counted.has(name)) {
+      try {
+        for (const file of files) await read(file, found);
+        found.isWhole = true;
+      } catch (error) {
+        if (!(error instanceof TableError && error.code === 'invalid_row')) throw error;
+        // Without a request to count, the rows before an invalid one can still be read.
+        if (counted.has(name)) throw error;
+        found.unreadRow ??= error;
+      }
+      unreadRow ??= found.unreadRow;
+    } else {
+      const [first, ...others] = files;
+      const sample = (maxSize: number) => ({ maxSize, maxRows: INFERENCE_WINDOW_ROWS });
+      if (first !== undefined) await read(first, found, sample(Math.max(window, SAMPLE_SIZE)));
+      window -= found.size;
+      const step = Math.max(1, Math.ceil(others.length / MAX_SAMPLED_FILES));
+      for (const [index, other] of others.entries()) {
+        const further: ReadSoFar = { count: 0, size: 0, isWhole: false, unreadRow: undefined };
+        if (index % step === 0) await read(other, further, sample(SAMPLE_SIZE));
+      }
     }
   }
-  return { count, size };
+  return { found: all, unreadRow };
 }
+
+/** The rows of a table that have been read, and the first one that cannot be. */
+interface ReadSoFar {
+  count: number;
+  size: number;
+  /** Whether these are all rows. */
+  isWhole: boolean;
+  unreadRow: TableError | undefined;
+}
+
+const WHOLE = { maxSize: Number.POSITIVE_INFINITY, maxRows: Number.POSITIVE_INFINITY };
 
 function expectedSize(file: ByteSource): number {
   return compressionOfFile(file) === 'none' ? file.byteLength : file.byteLength * EXPECTED_RATIO;
 }
 
-/** Reads JSON and text files as rows. */
 export class RowReader implements TextReader<RawRow> {
   readonly inference: Inference<RawRow>;
   readonly #format: 'json' | 'text';
@@ -211,10 +175,10 @@ export class RowReader implements TextReader<RawRow> {
     this.#options = options;
   }
 
-  async *rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<ArrivedRows<RawRow>> {
+  async *rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<Iterable<RawRow>> {
     const { params, skipsInvalid } = this.#options;
     const options = { params, skipsInvalid, file: file.path, signal };
-    for await (const row of readRows(file.read(signal), this.#format, options)) yield new OneRow(row);
+    for await (const row of readRows(file.read(signal), this.#format, options)) yield [row];
   }
 
   rowReader({ converts }: Schema, columns: readonly string[]): (row: RawRow) => ReadRow {
@@ -229,25 +193,10 @@ export class RowReader implements TextReader<RawRow> {
   }
 }
 
-class OneRow implements ArrivedRows<RawRow> {
-  #row: RawRow | null;
-
-  constructor(row: RawRow) {
-    this.#row = row;
-  }
-
-  next(): RawRow | null {
-    const row = this.#row;
-    this.#row = null;
-    return row;
-  }
-}
-
 const TEXT: Inference<RawRow> = {
   isCsv: false,
   add: () => {},
   valueOf: ({ row }, name): JsonValue | undefined => (Object.hasOwn(row, name) ? row[name] : undefined),
   features: (): Features => [{ name: 'text', feature: valueFeature('string') }],
   warnings: () => [],
-  convert: (feature: Feature): Convert => completeJson(feature),
 };

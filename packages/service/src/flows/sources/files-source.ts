@@ -2,7 +2,6 @@ import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { splitLines } from '@svc/jsonl-v23/lines';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import { type Table, TableError } from '@svc/tabular';
 import {
   datasetNameOf,
   fileSchema,
@@ -10,8 +9,10 @@ import {
   openSection,
   readTextFile,
   sourceOf,
+  type Table,
+  TableError,
   toMappable,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import type { DatasetDraft, DraftContent, ImportReport, ReadSource, TableRows } from '../../store/index.ts';
 import { type ImportSource, skippedRows } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';

@@ -10,17 +10,16 @@ import {
   recogniseArchive,
 } from '@svc/pkg-format';
 import { convertLegacyFile } from '@svc/pkg-format/node';
-import { type FormatHints, openFileTable } from '@svc/tabular';
 import {
-  chooseContents,
+  chooseTables,
+  type FormatHints,
   kindOf,
   limitContent,
+  openFileTable,
   type PackedFile,
   sourceOf,
-  tableFiles,
   toMappable,
-  unpackFiles,
-} from '@svc/tabular/internal';
+} from '@svc/tabular';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import { openStaged, roomInSteps, type StagedFile, type Staging, UploadStage } from '../stage-content.ts';
@@ -99,16 +98,12 @@ export async function openUpload(
   if (recognised.kind === 'files') {
     try {
       const packed = recognised.files.map(({ file, archive }) => ({ file: limited(file, limits), archive }));
-      const contents = await chooseContents(packed, request.hints, signal);
-      const unpacked: StagedFile[] = [];
-      for await (const { name, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
-        unpacked.push(await stage.add(name, content));
-      }
       const sentBytes = staged.reduce((sum, { bytes }) => sum + bytes, 0);
-      const unpackedFiles = (await openFiles(unpacked, stack)).map((file) =>
-        limited(file, limits, sentBytes),
-      );
-      const tables = await tableFiles(contents, unpackedFiles, request.hints, signal);
+      const tables = await chooseTables(packed, {
+        ...{ hints: request.hints, maxTotalBytes: limits.maxTotalBytes, signal },
+        store: async ({ name, content }) =>
+          limited(await openStaged(await stage.add(name, content), stack), limits, sentBytes),
+      });
       return opened({ kind: kindOf(tables.files, request.mapping), ...tables, sentBytes });
     } catch (error) {
       throw toUploadError(error);

@@ -15,10 +15,9 @@ import { canonicalJson, type JsonObject, type JsonValue, parseNumber, setMember 
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/numbers.ts';
 import { compileZone, durationSeconds, parseTimeType, timeOfDay } from '../../scalars/times.ts';
 import { jsonOrText } from '../../schema/cast.ts';
-import { type Feature, listOf, someFeature, valueFeature } from '../../schema/features.ts';
+import { type Feature, listOf, valueFeature } from '../../schema/features.ts';
 import { decodeText } from './convert.ts';
 
-/** Turns one decoded cell into JSON. */
 export type CellConverter = (cell: unknown) => JsonValue;
 
 /**
@@ -192,34 +191,4 @@ function isList(cell: unknown): cell is ArrayLike<unknown> {
 
 function isObject(cell: unknown): cell is Record<string, unknown> {
   return typeof cell === 'object' && cell !== null && !isList(cell) && !(cell instanceof Uint8Array);
-}
-
-/** Counts the NaN and infinities of cells, which become null. */
-export class NonNumberCounter {
-  #count = 0;
-
-  /** Counts them in one cell, at every level. */
-  add(cell: unknown): void {
-    if (typeof cell === 'number') {
-      if (!Number.isFinite(cell)) this.#count += 1;
-    } else if (Array.isArray(cell) || cell instanceof Float32Array || cell instanceof Float64Array) {
-      for (const item of cell) this.add(item);
-    } else if (typeof cell === 'object' && cell !== null && !ArrayBuffer.isView(cell)) {
-      for (const member of Object.values(cell)) this.add(member);
-    }
-  }
-
-  /** A sentence if there were some. */
-  get warnings(): readonly string[] {
-    if (this.#count === 0) return [];
-    return [`NaN and infinities are read as null: ${this.#count} in the rows that were read.`];
-  }
-}
-
-/** Whether cells of a column may have NaN and infinities. */
-export function mayHaveNonNumbers(feature: Feature): boolean {
-  return someFeature(
-    feature,
-    (part) => (part.kind === 'value' || part.kind === 'array') && /^(?:float|double|half)/.test(part.dtype),
-  );
 }

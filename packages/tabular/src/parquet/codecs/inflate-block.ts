@@ -37,13 +37,17 @@ export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8A
     const copied = length(token & 15) + MIN_MATCH;
     if (offset === 0 || offset > to || to + copied > outputLength)
       throw new RangeError('LZ4 block is damaged');
-    // Source and target may overlap, which repeats what was just written.
-    if (offset >= copied) output.copyWithin(to, to - offset, to - offset + copied);
-    else for (let i = 0; i < copied; i += 1) output[to + i] = output[to - offset + i] as number;
+    copyBack(output, to, offset, copied);
     to += copied;
   }
   if (to !== outputLength) throw new RangeError(`LZ4 block has ${to} bytes and not ${outputLength}`);
   return output;
+}
+
+/** Copies bytes that were just written. Source and target may overlap, which repeats them. */
+function copyBack(output: Uint8Array, to: number, offset: number, length: number): void {
+  if (offset >= length) output.copyWithin(to, to - offset, to - offset + length);
+  else for (let index = to; index < to + length; index += 1) output[index] = output[index - offset] as number;
 }
 
 /**
@@ -72,7 +76,7 @@ export function inflateHadoopLz4(input: Uint8Array, outputLength: number): Uint8
 }
 
 /**
- * Inflates a block of snappy (the snappy format description) in plain JavaScript, for runtimes without WebAssembly.
+ * Inflates a block of snappy (the snappy format description).
  *
  * @throws RangeError if the block is damaged or does not have `outputLength` bytes
  */
@@ -114,11 +118,7 @@ export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uin
     const offset = kind === 1 ? ((tag >> 5) << 8) + next() : little(kind === 2 ? 2 : 4);
     if (offset === 0 || offset > to || to + length > outputLength)
       throw new RangeError('snappy block is damaged');
-    // Source and target may overlap, which repeats what was just written.
-    if (offset >= length) output.copyWithin(to, to - offset, to - offset + length);
-    else
-      for (let index = 0; index < length; index += 1)
-        output[to + index] = output[to - offset + index] as number;
+    copyBack(output, to, offset, length);
     to += length;
   }
   if (to !== outputLength) throw new RangeError('snappy block has another length');

@@ -7,19 +7,6 @@ import { type Inflate, inflateHadoopLz4, inflateLz4Block, inflateSnappyBlock } f
 /** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;
 
-/** Decompresses the pages of one file. */
-export interface PageInflater {
-  /**
-   * Decompresses a page. An uncompressed one is returned as it is, in the same memory.
-   *
-   * @param length bytes that the page's header states; an inflated page has exactly these
-   * @throws ParquetError
-   */
-  inflate(codec: Codec, input: Uint8Array, length: number): Uint8Array | Promise<Uint8Array>;
-  /** Whether all of this memory is one decompressed page, so that it can be freed with the page. */
-  isPage(memory: ArrayBufferLike): boolean;
-}
-
 /**
  * Bytes that one compressed byte can stand for at most. A page that states more gets no memory. zstd and Brotli have no
  * such bound: they take memory as they go.
@@ -37,55 +24,55 @@ const IN_JAVASCRIPT: Decompressors = {
   LZ4: inflateHadoopLz4,
 };
 
-/**
- * Loads the decompressors of some codecs.
- *
- * @param codecs with a column that each compresses, for the error
- * @param decompressors precede the runtime's
- * @throws ParquetError `unsupported_file` for a codec without any
- */
-export function loadPageInflater(
-  codecs: ReadonlyMap<Codec, string>,
-  decompressors: Decompressors = {},
-): PageInflater {
-  const loaded = new Map<Codec, Inflate>();
-  for (const [codec, column] of codecs) {
-    if (codec === 'UNCOMPRESSED') continue;
-    const inflate = decompressors[codec] ?? loadPageCodec(codec) ?? IN_JAVASCRIPT[codec];
-    if (inflate === undefined) {
-      throw unsupported(
-        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; ${codec === 'ZSTD' ? 'use Node 22.15 or newer, ' : ''}write the file with snappy or gzip, or in a program pass a function for it in \`decompressors\``,
-      );
-    }
-    loaded.set(codec, inflate);
-  }
-  const pages = new WeakSet<ArrayBufferLike>();
-  return {
-    inflate(codec, input, length) {
-      if (codec === 'UNCOMPRESSED') return checked(input, codec, length);
-      const inflate = loaded.get(codec);
-      if (inflate === undefined) throw new RangeError(`The decompressor of ${codec} has not been loaded.`);
-      if (length > input.length * (MAX_RATIOS[codec] ?? Number.POSITIVE_INFINITY) + RATIO_SLACK)
-        throw wrongLength(codec, length);
-      const own = (inflated: Uint8Array): Uint8Array => {
-        const page = ownMemory(checked(inflated, codec, length));
-        pages.add(page.buffer);
-        return page;
-      };
-      const failed = (cause: unknown): never => {
-        throw cause instanceof ParquetError
-          ? cause
-          : damaged(`a page is not ${codec}, or not as long as it says`, cause);
-      };
-      try {
-        const inflated = inflate(input, length);
-        return inflated instanceof Promise ? inflated.then(own).catch(failed) : own(inflated);
-      } catch (error) {
-        return failed(error);
+/** Decompresses the pages of one file. */
+export class PageInflater {
+  readonly #loaded = new Map<Codec, Inflate>();
+  readonly #pages = new WeakSet<ArrayBufferLike>();
+
+  /**
+   * @param codecs with a column that each compresses, for the error
+   * @param decompressors precede the runtime's
+   * @throws ParquetError `unsupported_file` for a codec without any
+   */
+  constructor(codecs: ReadonlyMap<Codec, string>, decompressors: Decompressors = {}) {
+    for (const [codec, column] of codecs) {
+      if (codec === 'UNCOMPRESSED') continue;
+      const inflate = decompressors[codec] ?? loadPageCodec(codec) ?? IN_JAVASCRIPT[codec];
+      if (inflate === undefined) {
+        throw unsupported(
+          `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; ${codec === 'ZSTD' ? 'use Node 22.15 or newer, ' : ''}write the file with snappy or gzip, or in a program pass a function for it in \`decompressors\``,
+        );
       }
-    },
-    isPage: (memory) => pages.has(memory),
-  };
+      this.#loaded.set(codec, inflate);
+    }
+  }
+
+  /**
+   * Decompresses a page. An uncompressed one is returned as it is, in the same memory.
+   *
+   * @param length bytes that the page's header states; an inflated page has exactly these
+   * @throws ParquetError
+   */
+  async inflate(codec: Codec, input: Uint8Array, length: number): Promise<Uint8Array> {
+    if (codec === 'UNCOMPRESSED') return checked(input, codec, length);
+    const inflate = this.#loaded.get(codec);
+    if (inflate === undefined) throw new RangeError(`The decompressor of ${codec} has not been loaded.`);
+    if (length > input.length * (MAX_RATIOS[codec] ?? Number.POSITIVE_INFINITY) + RATIO_SLACK)
+      throw wrongLength(codec, length);
+    try {
+      const page = ownMemory(checked(await inflate(input, length), codec, length));
+      this.#pages.add(page.buffer);
+      return page;
+    } catch (cause) {
+      if (cause instanceof ParquetError) throw cause;
+      throw damaged(`a page is not ${codec}, or not as long as it says`, cause);
+    }
+  }
+
+  /** Whether all of this memory is one decompressed page, so that it can be freed with the page. */
+  isPage(memory: ArrayBufferLike): boolean {
+    return this.#pages.has(memory);
+  }
 }
 
 function checked(page: Uint8Array, codec: Codec, length: number): Uint8Array {

@@ -58,7 +58,6 @@ class DeltaReader {
   #bodyAt = 0;
   #left = 0;
 
-  /** @throws ParquetError if the header is impossible */
   constructor(cursor: ByteCursor) {
     this.#cursor = cursor;
     const { miniblocks, valuesPerMiniblock, total } = readHeader(cursor);

@@ -11,13 +11,10 @@ const MAX_DICTIONARY_VALUES = 2 ** 22;
 /** Memory of a converted entry: a text, bytes, a date. */
 const BYTES_PER_VALUE = 80;
 
-/** Values of the dictionary, to which the values of a page point. */
-export type Dictionary = CellValues;
-
 /** Reads the values of a page that are indexes of a dictionary (Parquet format, "Dictionary Encoding"). */
 export function dictionaryReader(
   cursor: ByteCursor,
-  dictionary: Dictionary,
+  dictionary: CellValues,
 ): { next(count: number): CellValues } {
   const width = cursor.uint8('the width of its indexes');
   const indexes = new HybridReader(cursor.take(cursor.left, 'its indexes'), width);
@@ -30,7 +27,7 @@ export function dictionaryReader(
   };
 }
 
-function pick(dictionary: Dictionary, indexes: Int32Array): CellValues {
+function pick(dictionary: CellValues, indexes: Int32Array): CellValues {
   const size = dictionary.length;
   const output = (
     Array.isArray(dictionary)
@@ -57,7 +54,7 @@ export async function decodeDictionary(
   header: PageHeader,
   column: LeafColumn,
   inflater: PageInflater,
-): Promise<{ values: Dictionary; overheadBytes: number }> {
+): Promise<{ values: CellValues; overheadBytes: number }> {
   const count = header.dictionary_page_header?.num_values;
   if (count === undefined || count < 0) throw damaged('its dictionary has no number of values');
   if (count > MAX_DICTIONARY_VALUES) throw unsupported(`its dictionary has ${count} values`);

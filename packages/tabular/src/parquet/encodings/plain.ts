@@ -42,15 +42,12 @@ export function plainTexts(cursor: ByteCursor, count: number): Uint8Array[] {
   if (count * 4 > cursor.left) throw damaged('a value is longer than its page');
   const texts = new Array<Uint8Array>(count);
   const { bytes } = cursor;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const size = bytes.length;
   let at = cursor.offset;
   for (let index = 0; index < count; index += 1) {
     if (at + 4 > size) throw damaged('a value is longer than its page');
-    const length =
-      (bytes[at] as number) +
-      ((bytes[at + 1] as number) << 8) +
-      ((bytes[at + 2] as number) << 16) +
-      (bytes[at + 3] as number) * 0x1000000;
+    const length = view.getUint32(at, true);
     at += 4;
     if (length > size - at) throw damaged('a value is longer than its page');
     texts[index] = bytes.subarray(at, at + length);
@@ -61,12 +58,12 @@ export function plainTexts(cursor: ByteCursor, count: number): Uint8Array[] {
 }
 
 /** Cuts bytes into values of one width. */
-export function fixedValues(bytes: Uint8Array, count: number, width: number): Uint8Array[] {
+function fixedValues(bytes: Uint8Array, count: number, width: number): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * width, (index + 1) * width));
 }
 
 /** The length of a column's fixed values. @throws ParquetError if it states none */
-export function fixedWidth(typeLength: number | undefined): number {
+function fixedWidth(typeLength: number | undefined): number {
   if (typeLength === undefined || typeLength <= 0) throw damaged('its values have no length');
   return typeLength;
 }

@@ -3,22 +3,17 @@ import { damaged, EndOfBytesError } from '../parquet-error.ts';
 /** Reads bytes from front to back. It checks every read against the end of `bytes`, and reads no memory after it. */
 export class ByteCursor {
   readonly bytes: Uint8Array;
-  readonly #view: DataView;
-  /** Index of the next byte. */
   offset: number;
 
   constructor(bytes: Uint8Array, offset = 0) {
     this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.offset = offset;
   }
 
-  /** Bytes that are left. */
   get left(): number {
     return this.bytes.length - this.offset;
   }
 
-  /** Another cursor over the same bytes. */
   fork(offset: number): ByteCursor {
     return new ByteCursor(this.bytes, offset);
   }
@@ -41,7 +36,6 @@ export class ByteCursor {
     this.offset += length;
   }
 
-  /** @throws EndOfBytesError */
   uint8(what: string): number {
     if (this.left < 1) throw new EndOfBytesError(what);
     return this.bytes[this.offset++] as number;
@@ -49,18 +43,8 @@ export class ByteCursor {
 
   /** Four bytes, the lowest first. @throws EndOfBytesError */
   uint32(what: string): number {
-    if (this.left < 4) throw new EndOfBytesError(what);
-    const value = this.#view.getUint32(this.offset, true);
-    this.offset += 4;
-    return value;
-  }
-
-  /** Eight bytes of a floating point number. @throws EndOfBytesError */
-  float64(what: string): number {
-    if (this.left < 8) throw new EndOfBytesError(what);
-    const value = this.#view.getFloat64(this.offset, true);
-    this.offset += 8;
-    return value;
+    const [a = 0, b = 0, c = 0, d = 0] = this.take(4, what);
+    return a + b * 0x100 + c * 0x1_0000 + d * 0x100_0000;
   }
 
   /**

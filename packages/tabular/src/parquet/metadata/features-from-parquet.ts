@@ -1,7 +1,6 @@
-import { JsonlError } from '@svc/jsonl-v23';
-import { parseJson } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, tryParseJson } from '@svc/jsonl-v23/json';
 import { shorten } from '../../errors.ts';
-import { byName, overlayFeature, refineFeature } from '../../schema/apply-declared.ts';
+import { overlay, overlayFeature, refineFeature } from '../../schema/apply-declared.ts';
 import { decodeArrowSchema } from '../../schema/arrow-schema.ts';
 import {
   type Feature,
@@ -12,7 +11,15 @@ import {
   valueFeature,
 } from '../../schema/features.ts';
 import { unsupported } from '../parquet-error.ts';
-import { isMap, isRepeated, listElement, type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
+import {
+  isMap,
+  isRepeated,
+  listElement,
+  type PhysicalType,
+  type SchemaElement,
+  type SchemaTree,
+  schemaTree,
+} from './schema.ts';
 
 /** The parts of a footer that describe the columns of a file. */
 interface DescribedColumns {
@@ -30,14 +37,9 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
  * @throws ParquetError if the schema is not a tree, or has a VARIANT
  */
 export function featuresFromParquet(metadata: DescribedColumns): Features {
-  const arrow = byName(arrowFeatures(metadata));
-  const declared = byName(declaredFeatures(metadata));
-  return schemaTree(metadata.schema).children.map((node) => {
-    const column = toNamed(node);
-    const { name } = column;
-    const stored = refineFeature(column.feature, arrow.get(name));
-    return { name, feature: overlayFeature(stored, declared.get(name)) };
-  });
+  const columns = schemaTree(metadata.schema).children.map(toNamed);
+  const stored = overlay(columns, arrowFeatures(metadata), refineFeature);
+  return overlay(stored, declaredFeatures(metadata), overlayFeature);
 }
 
 function toNamed(node: SchemaTree): NamedFeature {
@@ -69,7 +71,20 @@ function toFeature(node: SchemaTree): Feature {
   return { kind: 'struct', fields: children.map(toNamed) };
 }
 
-/** Parquet's logical types, and the converted types that older files have in their place. */
+/** Dtypes by Parquet's annotations without parameters: newer ones, and the older ones in their place. */
+const ANNOTATED: Readonly<Record<string, string>> = {
+  ...{ NULL: 'null', FLOAT16: 'float16', UUID: 'string', UTF8: 'string', STRING: 'string', ENUM: 'string' },
+  ...{ DATE: 'date32', TIME_MILLIS: 'time32[ms]', TIME_MICROS: 'time64[us]' },
+  ...{ TIMESTAMP_MILLIS: 'timestamp[ms, tz=UTC]', TIMESTAMP_MICROS: 'timestamp[us, tz=UTC]' },
+  ...{ UINT_8: 'uint8', UINT_16: 'uint16', UINT_32: 'uint32', UINT_64: 'uint64' },
+  ...{ INT_8: 'int8', INT_16: 'int16', INT_32: 'int32', INT_64: 'int64' },
+};
+/** Dtypes of values without an annotation. */
+const PLAIN: Readonly<Partial<Record<PhysicalType, string>>> = {
+  ...{ BOOLEAN: 'bool', INT32: 'int32', INT64: 'int64', INT96: 'timestamp[ns]' },
+  ...{ FLOAT: 'float32', DOUBLE: 'float64' },
+};
+
 function leafFeature(element: SchemaElement): Feature {
   const { type, converted_type: converted, logical_type: logical, type_length: length } = element;
   if (logical?.type === 'DECIMAL') return decimal(logical.precision, logical.scale);
@@ -83,58 +98,13 @@ function leafFeature(element: SchemaElement): Feature {
       );
     case 'TIME':
       return valueFeature(logical.unit === 'MILLIS' ? 'time32[ms]' : `time64[${TIME_UNITS[logical.unit]}]`);
-    case 'NULL':
-      return valueFeature('null');
-    case 'FLOAT16':
-      return valueFeature('float16');
-    case 'UUID':
-      return valueFeature('string');
   }
-  switch (converted ?? logical?.type) {
-    case 'UTF8':
-    case 'STRING':
-    case 'ENUM':
-      return valueFeature('string');
-    case 'JSON':
-      return { kind: 'json' };
-    case 'DATE':
-      return valueFeature('date32');
-    case 'TIME_MILLIS':
-      return valueFeature('time32[ms]');
-    case 'TIME_MICROS':
-      return valueFeature('time64[us]');
-    case 'TIMESTAMP_MILLIS':
-      return valueFeature('timestamp[ms, tz=UTC]');
-    case 'TIMESTAMP_MICROS':
-      return valueFeature('timestamp[us, tz=UTC]');
-    case 'UINT_8':
-    case 'UINT_16':
-    case 'UINT_32':
-    case 'UINT_64':
-    case 'INT_8':
-    case 'INT_16':
-    case 'INT_32':
-    case 'INT_64':
-      return valueFeature((converted ?? '').toLowerCase().replace('_', ''));
-  }
-  switch (type) {
-    case 'BOOLEAN':
-      return valueFeature('bool');
-    case 'INT32':
-      return valueFeature('int32');
-    case 'INT64':
-      return valueFeature('int64');
-    case 'INT96':
-      return valueFeature('timestamp[ns]');
-    case 'FLOAT':
-      return valueFeature('float32');
-    case 'DOUBLE':
-      return valueFeature('float64');
-    case 'FIXED_LEN_BYTE_ARRAY':
-      return valueFeature(`fixed_size_binary[${length ?? 0}]`);
-    default:
-      return valueFeature('binary');
-  }
+  const annotation = converted ?? logical?.type ?? '';
+  if (annotation === 'JSON') return { kind: 'json' };
+  const annotated = ANNOTATED[annotation];
+  if (annotated !== undefined) return valueFeature(annotated);
+  if (type === 'FIXED_LEN_BYTE_ARRAY') return valueFeature(`fixed_size_binary[${length ?? 0}]`);
+  return valueFeature((type && PLAIN[type]) ?? 'binary');
 }
 
 function decimal(precision: number, scale: number): Feature {
@@ -146,23 +116,11 @@ function arrowFeatures(metadata: DescribedColumns): Features {
   return (entry === undefined ? null : decodeArrowSchema(entry)) ?? [];
 }
 
+/** The data can be read without this metadata: what is no JSON declares nothing. */
 function declaredFeatures(metadata: DescribedColumns): Features {
-  const entry = findEntry(metadata, 'huggingface');
-  if (entry === undefined) return [];
-  try {
-    const value = parseJson(entry);
-    const info = member(value, 'info');
-    return featuresFromJson(member(info, 'features'));
-  } catch (error) {
-    // The data can be read without this metadata.
-    if (error instanceof JsonlError) return [];
-    throw error;
-  }
-}
-
-function member(value: ReturnType<typeof parseJson>, key: string): ReturnType<typeof parseJson> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  return Object.entries(value).find(([name]) => name === key)?.[1] ?? null;
+  const value = tryParseJson(findEntry(metadata, 'huggingface') ?? '');
+  const info = isJsonObject(value) ? getMember(value, 'info') : undefined;
+  return featuresFromJson((isJsonObject(info) ? getMember(info, 'features') : undefined) ?? null);
 }
 
 function findEntry(metadata: DescribedColumns, key: string): string | undefined {

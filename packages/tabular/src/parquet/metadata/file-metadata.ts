@@ -5,8 +5,10 @@ import {
   type LogicalType,
   PHYSICAL_TYPES,
   type PhysicalType,
+  PLAIN_LOGICAL_TYPES,
   REPETITION_TYPES,
   type SchemaElement,
+  TIME_UNITS,
   type TimeUnit,
 } from './schema.ts';
 import {
@@ -62,90 +64,57 @@ export interface ColumnMetadata {
 /** Files are known with some thousand columns; each keeps some hundred bytes of memory. */
 const MAX_SCHEMA_ELEMENTS = 100_000;
 
-const NOTHING = struct<object>({});
-const unit = struct<{ MILLIS: object; MICROS: object; NANOS: object }>({
-  1: ['MILLIS', NOTHING],
-  2: ['MICROS', NOTHING],
-  3: ['NANOS', NOTHING],
+const nothing = struct<object>({});
+const decimal = struct<{ scale: number; precision: number }>({
+  1: ['scale', integer],
+  2: ['precision', integer],
+});
+const wholeNumber = struct<{ bitWidth: number; isSigned: boolean }>({
+  1: ['bitWidth', integer],
+  2: ['isSigned', boolean],
 });
 const time = struct<{ isAdjustedToUTC: boolean; unit: Partial<Record<TimeUnit, object>> }>({
   1: ['isAdjustedToUTC', boolean],
-  2: ['unit', unit],
-});
-/** Structures of `LogicalType` that hold nothing that matters here. */
-const PLAIN_LOGICAL_TYPES = {
-  1: 'STRING',
-  2: 'MAP',
-  3: 'LIST',
-  4: 'ENUM',
-  6: 'DATE',
-  11: 'NULL',
-  12: 'JSON',
-  13: 'BSON',
-  14: 'UUID',
-  15: 'FLOAT16',
-  16: 'VARIANT',
-  17: 'GEOMETRY',
-  18: 'GEOGRAPHY',
-} as const;
-
-interface LogicalFields {
-  readonly plain: LogicalType;
-  readonly decimal: { scale?: number; precision?: number };
-  readonly time: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
-  readonly timestamp: { isAdjustedToUTC?: boolean; unit?: Partial<Record<TimeUnit, object>> };
-  readonly integer: { bitWidth?: number; isSigned?: boolean };
-}
-
-const logicalFields = struct<LogicalFields>({
-  ...Object.fromEntries(
-    Object.entries(PLAIN_LOGICAL_TYPES).map(([id, type]) => [
-      id,
-      [
-        'plain',
-        (input: Parameters<typeof NOTHING>[0], kind: number): LogicalType => {
-          NOTHING(input, kind);
-          return { type };
-        },
-      ] as const,
-    ]),
-  ),
-  5: [
-    'decimal',
-    struct<{ scale: number; precision: number }>({ 1: ['scale', integer], 2: ['precision', integer] }),
+  2: [
+    'unit',
+    struct<Record<TimeUnit, object>>({
+      1: ['MILLIS', nothing],
+      2: ['MICROS', nothing],
+      3: ['NANOS', nothing],
+    }),
   ],
-  7: ['time', time],
-  8: ['timestamp', time],
+});
+
+/** A field of the union `LogicalType`. */
+type LogicalField = readonly ['logical', ThriftReader<LogicalType>];
+
+const timeField = (type: 'TIME' | 'TIMESTAMP'): LogicalField => [
+  'logical',
+  (input, kind) => {
+    const { isAdjustedToUTC = false, unit } = time(input, kind);
+    const name = TIME_UNITS.find((each) => unit?.[each] !== undefined);
+    if (name === undefined) throw damaged('a column of times has no unit');
+    return { type, isAdjustedToUTC, unit: name };
+  },
+];
+
+const plainFields = Object.entries(PLAIN_LOGICAL_TYPES).map(([id, type]): [string, LogicalField] => [
+  id,
+  ['logical', (input, kind) => ({ ...nothing(input, kind), type })],
+]);
+
+/** Of a newer type nothing is known: the physical type says enough. */
+const logicalTypes = struct<{ logical: LogicalType }>({
+  ...Object.fromEntries(plainFields),
+  5: ['logical', (input, kind) => ({ type: 'DECIMAL', precision: 0, scale: 0, ...decimal(input, kind) })],
+  7: timeField('TIME'),
+  8: timeField('TIMESTAMP'),
   10: [
-    'integer',
-    struct<{ bitWidth: number; isSigned: boolean }>({ 1: ['bitWidth', integer], 2: ['isSigned', boolean] }),
+    'logical',
+    (input, kind) => ({ type: 'INTEGER', bitWidth: 0, isSigned: false, ...wholeNumber(input, kind) }),
   ],
 });
-
-const logicalType: ThriftReader<LogicalType | undefined> = (input, kind) => {
-  const { plain, decimal, time, timestamp, integer: whole } = logicalFields(input, kind);
-  if (plain !== undefined) return plain;
-  if (decimal !== undefined) {
-    return { type: 'DECIMAL', precision: decimal.precision ?? 0, scale: decimal.scale ?? 0 };
-  }
-  if (time !== undefined) return { type: 'TIME', ...toTimeType(time) };
-  if (timestamp !== undefined) return { type: 'TIMESTAMP', ...toTimeType(timestamp) };
-  if (whole !== undefined) {
-    return { type: 'INTEGER', bitWidth: whole.bitWidth ?? 0, isSigned: whole.isSigned ?? false };
-  }
-  // A newer type: the physical type says enough.
-  return undefined;
-};
-
-function toTimeType({ isAdjustedToUTC = false, unit }: NonNullable<LogicalFields['time']>): {
-  isAdjustedToUTC: boolean;
-  unit: TimeUnit;
-} {
-  for (const name of ['MILLIS', 'MICROS', 'NANOS'] as const) {
-    if (unit?.[name] !== undefined) return { isAdjustedToUTC, unit: name };
-  }
-  throw damaged('a column of times has no unit');
-}
+const logicalType: ThriftReader<LogicalType | undefined> = (input, kind) => logicalTypes(input, kind).logical;
 
 const schemaElement = complete(
   struct<SchemaElementFields>({
@@ -159,7 +128,8 @@ const schemaElement = complete(
     8: ['precision', integer],
     10: ['logical_type', logicalType],
   }),
-  { name: 'a column of its schema has no name' },
+  'a column of its schema',
+  ['name'],
 );
 type SchemaElementFields = { [K in keyof SchemaElement]-?: SchemaElement[K] | undefined };
 
@@ -174,14 +144,8 @@ const columnMetadata = complete(
     9: ['data_page_offset', integer],
     11: ['dictionary_page_offset', integer],
   }),
-  {
-    type: 'a column chunk has no known type',
-    codec: 'a column chunk has no known compression',
-    num_values: 'a column chunk has no number of values',
-    total_uncompressed_size: 'a column chunk has no size',
-    total_compressed_size: 'a column chunk has no size',
-    data_page_offset: 'a column chunk has no place in the file',
-  },
+  'a column chunk',
+  ['type', 'codec', 'num_values', 'total_uncompressed_size', 'total_compressed_size', 'data_page_offset'],
 );
 
 const columnChunk = struct<{ [K in keyof ColumnChunkMetadata]-?: ColumnChunkMetadata[K] }>({
@@ -194,12 +158,15 @@ const columnChunk = struct<{ [K in keyof ColumnChunkMetadata]-?: ColumnChunkMeta
 
 const rowGroup = complete(
   struct<RowGroupMetadata>({ 1: ['columns', list(columnChunk)], 3: ['num_rows', integer] }),
-  { columns: 'a row group has no columns', num_rows: 'a row group has no number of rows' },
+  'a row group',
+  ['columns', 'num_rows'],
 );
 
-const keyValue = complete(struct<{ key: string; value: string }>({ 1: ['key', text], 2: ['value', text] }), {
-  key: 'an entry of its metadata has no key',
-});
+const keyValue = complete(
+  struct<{ key: string; value: string }>({ 1: ['key', text], 2: ['value', text] }),
+  'an entry of its metadata',
+  ['key'],
+);
 
 const fileMetadata = complete(
   struct<Required<FileMetadata>>({
@@ -208,7 +175,8 @@ const fileMetadata = complete(
     5: ['key_value_metadata', list(keyValue)],
     6: ['created_by', text],
   }),
-  { schema: 'its footer has no schema', row_groups: 'its footer has no list of row groups' },
+  'its footer',
+  ['schema', 'row_groups'],
 );
 
 /** Reads the footer (Parquet format, "Metadata"), without the length and the magic number behind it. @throws ParquetError */
@@ -227,27 +195,19 @@ export interface PageLocationMetadata {
   readonly first_row_index: number;
 }
 
-const offsetIndex = complete(
-  struct<{ page_locations: PageLocationMetadata[] }>({
-    1: [
-      'page_locations',
-      list(
-        complete(
-          struct<PageLocationMetadata>({
-            1: ['offset', integer],
-            2: ['compressed_page_size', integer],
-            3: ['first_row_index', integer],
-          }),
-          {
-            offset: 'a page of its page index has no place in the file',
-            compressed_page_size: 'a page of its page index has no size',
-            first_row_index: 'a page of its page index has no first row',
-          },
-        ),
-      ),
-    ],
+const pageLocation = complete(
+  struct<PageLocationMetadata>({
+    1: ['offset', integer],
+    2: ['compressed_page_size', integer],
+    3: ['first_row_index', integer],
   }),
-  { page_locations: 'its page index lists no pages' },
+  'a page of its page index',
+  ['offset', 'compressed_page_size', 'first_row_index'],
+);
+const offsetIndex = complete(
+  struct<{ page_locations: PageLocationMetadata[] }>({ 1: ['page_locations', list(pageLocation)] }),
+  'its page index',
+  ['page_locations'],
 );
 
 /** Reads the page index of one chunk (Parquet format, "Page Index"). @throws ParquetError */
@@ -255,17 +215,16 @@ export function parsePageLocations(bytes: Uint8Array): PageLocationMetadata[] {
   return readThrift(offsetIndex, new ByteCursor(bytes)).page_locations;
 }
 
-/** A reader that refuses structures without the required fields. */
-function complete<T extends object, K extends keyof T>(
+/** A reader that refuses structures without the required fields. @param what is read, for the error */
+function complete<T extends object, K extends keyof T & string>(
   reader: ThriftReader<Partial<T>>,
-  required: Readonly<Record<K, string>>,
+  what: string,
+  required: readonly K[],
 ): ThriftReader<Complete<T, K>> {
-  const reasons = Object.entries(required) as Array<[K, string]>;
   return (input, type) => {
     const value = reader(input, type);
-    for (const [key, reason] of reasons) {
-      if (value[key] === undefined) throw damaged(reason);
-    }
+    const missing = required.find((key) => value[key] === undefined);
+    if (missing !== undefined) throw damaged(`${what} has no ${missing}, or an unknown one`);
     return value as Complete<T, K>;
   };
 }

@@ -75,11 +75,6 @@ const pageHeader = struct<Required<PageHeader>>({
   ],
 });
 
-/** Reads the header of a page and leaves the cursor behind it. @throws EndOfBytesError, ParquetError */
-export function readPageHeader(cursor: ByteCursor): PageHeader {
-  return readThrift(pageHeader, cursor);
-}
-
 /** The header of a page, checked. */
 export interface PageHead {
   readonly header: PageHeader;
@@ -102,7 +97,7 @@ const GROWTH_SLACK_BYTES = 64 * 1024;
 /** Reads the header at the beginning of a page. @throws EndOfBytesError, ParquetError */
 export function readPageHead(bytes: Uint8Array): PageHead {
   const cursor = new ByteCursor(bytes);
-  const header = readPageHeader(cursor);
+  const header: PageHeader = readThrift(pageHeader, cursor);
   const { compressed_page_size: bodyBytes, uncompressed_page_size: uncompressedBytes } = header;
   if (bodyBytes === undefined || bodyBytes < 0 || uncompressedBytes === undefined || uncompressedBytes < 0) {
     throw damaged('a page has no size');
@@ -131,12 +126,9 @@ const HEADERS = [
 /** Refuses a page whose header belongs to another type. @throws ParquetError */
 function checkType(header: PageHeader): void {
   for (const [type, name] of HEADERS) {
-    if ((header.type === type) === (header[name] !== undefined)) continue;
-    const known = header.type ?? 'an unknown number';
-    throw damaged(
-      header.type === type
-        ? `a page of type ${known} lacks its header`
-        : `a page of type ${known} has the header of a ${type}`,
-    );
+    const isOfType = header.type === type;
+    if (isOfType === (header[name] !== undefined)) continue;
+    const fault = isOfType ? 'lacks its header' : `has the header of a ${type}`;
+    throw damaged(`a page of type ${header.type ?? 'an unknown number'} ${fault}`);
   }
 }

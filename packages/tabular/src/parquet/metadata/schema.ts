@@ -43,27 +43,29 @@ export const CONVERTED_TYPES = [
 ] as const;
 type ConvertedType = (typeof CONVERTED_TYPES)[number];
 
-export type TimeUnit = 'MILLIS' | 'MICROS' | 'NANOS';
+export const TIME_UNITS = ['MILLIS', 'MICROS', 'NANOS'] as const;
+export type TimeUnit = (typeof TIME_UNITS)[number];
+
+/** Logical types without parameters that matter here, by their number in the format. */
+export const PLAIN_LOGICAL_TYPES = {
+  1: 'STRING',
+  2: 'MAP',
+  3: 'LIST',
+  4: 'ENUM',
+  6: 'DATE',
+  11: 'NULL',
+  12: 'JSON',
+  13: 'BSON',
+  14: 'UUID',
+  15: 'FLOAT16',
+  16: 'VARIANT',
+  17: 'GEOMETRY',
+  18: 'GEOGRAPHY',
+} as const;
 
 /** `LogicalType`: the newer annotations. */
 export type LogicalType =
-  | {
-      type:
-        | 'STRING'
-        | 'MAP'
-        | 'LIST'
-        | 'ENUM'
-        | 'DATE'
-        | 'INTERVAL'
-        | 'NULL'
-        | 'JSON'
-        | 'BSON'
-        | 'UUID'
-        | 'FLOAT16'
-        | 'VARIANT'
-        | 'GEOMETRY'
-        | 'GEOGRAPHY';
-    }
+  | { type: (typeof PLAIN_LOGICAL_TYPES)[keyof typeof PLAIN_LOGICAL_TYPES] | 'INTERVAL' }
   | { type: 'DECIMAL'; precision: number; scale: number }
   | { type: 'TIME' | 'TIMESTAMP'; isAdjustedToUTC: boolean; unit: TimeUnit }
   | { type: 'INTEGER'; bitWidth: number; isSigned: boolean };
@@ -86,8 +88,6 @@ export interface SchemaElement {
 export interface SchemaTree {
   readonly element: SchemaElement;
   readonly children: SchemaTree[];
-  /** Elements of the tree, itself included. */
-  readonly count: number;
   /** Names from the root, which is not named. */
   readonly path: string[];
 }
@@ -103,12 +103,11 @@ export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
     next += 1;
     if (element === undefined) throw damaged('its schema ends early');
     if (path.length > MAX_DEPTH) throw unsupported(`its columns are nested more than ${MAX_DEPTH} deep`);
-    const first = next;
     const children: SchemaTree[] = [];
     for (let child = 0; child < (element.num_children ?? 0); child += 1) {
       children.push(read([...path, schema[next]?.name ?? '']));
     }
-    return { element, children, count: next - first + 1, path };
+    return { element, children, path };
   };
   return read([]);
 }
@@ -123,7 +122,6 @@ export function maxDefinitionLevel(path: readonly SchemaTree[]): number {
   return path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
 }
 
-/** Whether an element is annotated as a list. */
 export function isList({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
   return converted === 'LIST' || logical?.type === 'LIST';
 }
@@ -156,7 +154,6 @@ export function isRepeated({ element }: SchemaTree): boolean {
   return element.repetition_type === 'REPEATED';
 }
 
-/** Whether an element is annotated as a map. */
 export function isMap({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
   return converted === 'MAP' || converted === 'MAP_KEY_VALUE' || logical?.type === 'MAP';
 }

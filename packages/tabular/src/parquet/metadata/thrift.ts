@@ -3,6 +3,7 @@
  * passes over fields that a table does not name, which take no memory.
  */
 
+import { utf8Text } from '../../text/encodings.ts';
 import { damaged } from '../parquet-error.ts';
 import type { ByteCursor } from './byte-cursor.ts';
 
@@ -67,15 +68,10 @@ export function struct<T extends object>(fields: Fields<T>): ThriftReader<Partia
   };
 }
 
-/** A reader of lists. */
-export function list<T>(
-  reader: ThriftReader<T>,
-  maxLength: number = Number.POSITIVE_INFINITY,
-): ThriftReader<T[]> {
+export function list<T>(reader: ThriftReader<T>): ThriftReader<T[]> {
   return (input, type) => {
     expectType(type, LIST);
     const { length, kind } = listHead(input);
-    if (length > maxLength) throw damaged(`its metadata has a list of ${length} entries`);
     const inner = enter(input);
     const values: T[] = [];
     for (let index = 0; index < length; index += 1) values.push(reader(inner, kind));
@@ -99,20 +95,12 @@ export const boolean: ThriftReader<boolean> = (_input, type) => {
 export const text: ThriftReader<string> = ({ cursor }, type) => {
   expectType(type, BINARY);
   const bytes = cursor.take(cursor.varint(METADATA), METADATA);
-  return isShortAscii(bytes)
-    ? String.fromCharCode.apply(null, bytes as unknown as number[])
-    : UTF_8.decode(bytes);
+  try {
+    return utf8Text(bytes);
+  } catch {
+    return UTF_8.decode(bytes);
+  }
 };
-
-/** Most names are; a decoder takes several times as long for them. */
-function isShortAscii(bytes: Uint8Array): boolean {
-  if (bytes.length > MAX_SHORT_BYTES) return false;
-  let all = 0;
-  for (let at = 0; at < bytes.length; at += 1) all |= bytes[at] as number;
-  return all < 0x80;
-}
-
-const MAX_SHORT_BYTES = 64;
 
 /** Whether a field is present, whatever it holds. */
 export const presence: ThriftReader<true> = (input, type) => {
