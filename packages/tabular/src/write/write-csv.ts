@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { cellText, checkBatch, checkColumns, jsonOf, type TableColumn } from './table-column.ts';
+import { cellText } from './cell-text.ts';
+import { checkBatch, checkColumns, jsonOf, type TableColumn } from './table-column.ts';
 
 /** UTF-16 code units of a chunk. */
 const CHUNK_LENGTH = 64 * 1024;
@@ -14,8 +15,8 @@ export interface CsvOptions {
 
 /**
  * Writes a table as CSV (RFC 4180, in UTF-8, lines end with a line feed): a header, then one record for each row. An
- * empty cell is a null, `""` an empty text. The same rows give the same bytes, in chunks of some 64 KiB, more for
- * a long cell, that do not depend on the batches; the event loop runs between them.
+ * empty cell is a null, `""` an empty text. The same rows give the same bytes, in chunks of some 64 KiB that do not
+ * depend on the batches; the event loop runs between them.
  *
  * @throws TypeError for wrong arguments, batches and cells; errors of the batches
  *
@@ -43,7 +44,21 @@ export async function* writeCsv<Row>(
         if (cell === null) {
           // A reader would skip an empty line.
           if (columns.length === 1) text += '""';
-        } else text += quoteIfNeeded(isForExcel && isText ? guard(cell) : cell);
+        } else if (typeof cell === 'string') {
+          text += quoteIfNeeded(isForExcel && isText ? guard(cell) : cell);
+        } else {
+          text += '"';
+          let isFirst = true;
+          for (const piece of cell.pieces()) {
+            text += (isForExcel && isText && isFirst ? guard(piece) : piece).replaceAll('"', '""');
+            isFirst = false;
+            if (text.length < CHUNK_LENGTH) continue;
+            yield encoder.encode(text);
+            text = '';
+            await nextTurn();
+          }
+          text += '"';
+        }
       }
       text += '\n';
       if (text.length < CHUNK_LENGTH) continue;

@@ -1,4 +1,5 @@
-import { type Leaf, leavesOf, type NamedColumn } from '../table-column.ts';
+import { type Leaf, leavesOf, type NamedColumn } from './parquet-column.ts';
+import { encodeThrift, type ThriftStruct, type ThriftValue } from './thrift-writer.ts';
 
 /** Numbers of `parquet.thrift`. */
 const PHYSICAL = { bool: 0, int64: 2, double: 5, string: 6, json: 6, bytes: 6 } as const;
@@ -27,85 +28,13 @@ export interface RowGroup {
   readonly chunks: readonly ColumnChunk[];
 }
 
-/**
- * A value in Thrift's compact protocol, as far as the metadata of Parquet needs it.
- *
- * @see https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
- */
-interface ThriftValue {
-  /** Type of a field or of the entries of a list. */
-  readonly type: number;
-  write(bytes: number[]): void;
-}
-
-const i32 = (value: number): ThriftValue => ({ type: 5, write: (bytes) => writeZigzag(bytes, value) });
-const i64 = (value: number): ThriftValue => ({ type: 6, write: (bytes) => writeZigzag(bytes, value) });
-
-function text(value: string): ThriftValue {
-  return {
-    type: 8,
-    write(bytes) {
-      const utf8 = Buffer.from(value);
-      writeVarint(bytes, utf8.byteLength);
-      for (const byte of utf8) bytes.push(byte);
-    },
-  };
-}
-
-function list(values: readonly ThriftValue[]): ThriftValue {
-  return {
-    type: 9,
-    write(bytes) {
-      const type = values[0]?.type ?? STRUCT;
-      if (values.length < 15) bytes.push((values.length << 4) | type);
-      else {
-        bytes.push(0xf0 | type);
-        writeVarint(bytes, values.length);
-      }
-      for (const value of values) value.write(bytes);
-    },
-  };
-}
-
-/** @param fields by number, in ascending order; undefined ones are left out */
-function struct(...fields: readonly [number, ThriftValue | undefined][]): ThriftValue {
-  return {
-    type: STRUCT,
-    write(bytes) {
-      let previous = 0;
-      for (const [id, value] of fields) {
-        if (value === undefined) continue;
-        bytes.push(((id - previous) << 4) | value.type);
-        value.write(bytes);
-        previous = id;
-      }
-      bytes.push(0);
-    },
-  };
-}
-
-const STRUCT = 12;
-
-/** The zigzag form, by arithmetic: a shift would cut it to 32 bits. */
-function writeZigzag(bytes: number[], integer: number): void {
-  writeVarint(bytes, integer < 0 ? -2 * integer - 1 : 2 * integer);
-}
-
-/** A non-negative integer in groups of seven bits, the lowest first. */
-function writeVarint(bytes: number[], integer: number): void {
-  let rest = integer;
-  while (rest > 0x7f) {
-    bytes.push((rest % 0x80) | 0x80);
-    rest = Math.floor(rest / 0x80);
-  }
-  bytes.push(rest);
-}
-
-function encode(value: ThriftValue): Uint8Array {
-  const bytes: number[] = [];
-  value.write(bytes);
-  return Uint8Array.from(bytes);
-}
+const i32 = (value: number): ThriftValue => ({ i32: value });
+const i64 = (value: number): ThriftValue => ({ i64: value });
+const text = (value: string): ThriftValue => ({ text: value });
+const list = (values: readonly ThriftValue[]): ThriftValue => ({ list: values });
+const struct = (...fields: readonly [number, ThriftValue | undefined][]): ThriftValue => ({
+  struct: new Map(fields),
+});
 
 /** The header in front of a page (`PageHeader`). */
 export function encodePageHeader(page: {
@@ -115,15 +44,14 @@ export function encodePageHeader(page: {
   /** Size of the compressed bytes. */
   readonly crc32: number;
 }): Uint8Array {
-  return encode(
-    struct(
-      [1, i32(DATA_PAGE)],
-      [2, i32(page.uncompressedBytes)],
-      [3, i32(page.compressedBytes)],
-      [4, i32(page.crc32 | 0)],
-      [5, struct([1, i32(page.valueCount)], [2, i32(PLAIN)], [3, i32(RLE)], [4, i32(RLE)])],
-    ),
-  );
+  const header: ThriftStruct = new Map([
+    [1, i32(DATA_PAGE)],
+    [2, i32(page.uncompressedBytes)],
+    [3, i32(page.compressedBytes)],
+    [4, i32(page.crc32 | 0)],
+    [5, struct([1, i32(page.valueCount)], [2, i32(PLAIN)], [3, i32(RLE)], [4, i32(RLE)])],
+  ]);
+  return encodeThrift(header);
 }
 
 /**
@@ -139,15 +67,15 @@ export function encodeFooter(
 ): Uint8Array {
   const pairs = Object.entries(keyValues).map(([key, value]) => struct([1, text(key)], [2, text(value)]));
   const leaves = columns.flatMap(leavesOf);
-  const metadata = encode(
-    struct(
+  const metadata = encodeThrift(
+    new Map([
       [1, i32(2)],
       [2, list([struct([4, text('rows')], [5, i32(columns.length)]), ...columns.flatMap(schemaElements)])],
       [3, i64(groups.reduce((rows, { rowCount }) => rows + rowCount, 0))],
       [4, list(groups.map((group) => rowGroup(leaves, group)))],
       [5, pairs.length === 0 ? undefined : list(pairs)],
       [6, text(createdBy)],
-    ),
+    ]),
   );
   const footer = Buffer.alloc(metadata.byteLength + 8, 'PAR1');
   footer.set(metadata);

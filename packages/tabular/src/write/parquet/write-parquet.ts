@@ -1,18 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { joinBytes, type OwnBytes } from '@svc/jsonl-v23/bytes';
+import { checkBatch, checkColumns, jsonOf, type TableColumn } from '../table-column.ts';
+import { ChunkWriter, requireZstd } from './chunk-writer.ts';
+import { type ColumnChunk, encodeFooter, type RowGroup } from './metadata.ts';
+import type { PageBuffer } from './page-buffer.ts';
 import {
-  checkBatch,
-  checkColumns,
   type ImageColumn,
-  jsonOf,
   leavesOf,
   type NamedColumn,
   type ParquetColumn,
   type ParquetImage,
-  type TableColumn,
-} from '../table-column.ts';
-import { ChunkWriter, requireZstd } from './chunk-writer.ts';
-import { type ColumnChunk, encodeFooter, type RowGroup } from './metadata.ts';
+} from './parquet-column.ts';
 
 /** A row group ends with the row that brings it to one of these: its compressed pages are in memory. */
 const GROUP_BYTES = 32 * 1024 * 1024;
@@ -47,31 +45,33 @@ export async function* writeParquet<Row>(
   checkColumns(columns);
   requireZstd();
   const groups: RowGroup[] = [];
-  const writers = writersOf(columns);
-  const leaves = writers.flat();
+  const writers = columns.flatMap(leavesOf).map((leaf) => new ChunkWriter(leaf));
   let offset = PARQUET_MAGIC.byteLength;
   let groupRows = 0;
   let turnRows = 0;
-  let groupBytes = 0;
   let turnBytes = 0;
   yield Buffer.from(PARQUET_MAGIC);
 
   const endGroup = async function* (): AsyncGenerator<Uint8Array> {
-    const { chunks, pages, end } = await endChunks(leaves, offset);
+    const { chunks, pages, end } = await endChunks(writers, offset);
     yield* pages;
     groups.push({ rowCount: groupRows, chunks });
     offset = end;
     groupRows = 0;
-    groupBytes = 0;
   };
 
   for await (const batch of batches) {
     checkBatch(batch);
     for (const row of batch) {
-      await appendRow(writers, columns, row);
-      const before = groupBytes;
-      groupBytes = leaves.reduce((sum, { uncompressedBytes }) => sum + uncompressedBytes, 0);
-      turnBytes += groupBytes - before;
+      let groupBytes = 0;
+      for (const [index, column] of columns.entries()) {
+        const writer = writers[index] as ChunkWriter;
+        const before = writer.uncompressedBytes;
+        const writing = writer.append(jsonOf(column, row));
+        if (writing !== undefined) await writing;
+        turnBytes += writer.uncompressedBytes - before;
+        groupBytes += writer.uncompressedBytes;
+      }
       groupRows += 1;
       turnRows += 1;
       if (groupRows >= GROUP_ROWS || groupBytes >= GROUP_BYTES) yield* endGroup();
@@ -105,36 +105,22 @@ export async function encodeRowGroup<Row>(
   rows: Iterable<Row>,
   columns: readonly ParquetColumn<Row>[],
 ): Promise<EncodedRowGroup> {
-  const writers = writersOf(columns);
+  const writers = columns.map((column) => leavesOf(column).map((leaf) => new ChunkWriter(leaf)));
   let rowCount = 0;
   for (const row of rows) {
     rowCount += 1;
-    await appendRow(writers, columns, row);
+    for (const [index, column] of columns.entries()) {
+      const leaves = writers[index] as readonly ChunkWriter[];
+      if ('images' in column) await appendImages(leaves, column, column.images(row));
+      else if ('texts' in column) await appendTexts(leaves, column.texts(row));
+      else {
+        const writing = leaves[0]?.append(jsonOf(column, row));
+        if (writing !== undefined) await writing;
+      }
+    }
   }
   const { chunks, pages } = await endChunks(writers.flat(), 0);
   return { bytes: joinBytes(pages), group: { rowCount, chunks } };
-}
-
-/** The writers of the leaves of each column. */
-type Writers = readonly (readonly ChunkWriter[])[];
-
-const writersOf = (columns: readonly NamedColumn[]): Writers =>
-  columns.map((column) => leavesOf(column).map((leaf) => new ChunkWriter(leaf)));
-
-async function appendRow<Row>(
-  writers: Writers,
-  columns: readonly ParquetColumn<Row>[],
-  row: Row,
-): Promise<void> {
-  for (const [index, column] of columns.entries()) {
-    const leaves = writers[index] as readonly ChunkWriter[];
-    if ('images' in column) await appendImages(leaves, column, column.images(row));
-    else if ('texts' in column) await appendTexts(leaves, column.texts(row));
-    else {
-      const writing = leaves[0]?.append(jsonOf(column, row));
-      if (writing !== undefined) await writing;
-    }
-  }
 }
 
 /** Ends the chunks of a row group whose pages begin at `offset`. */
@@ -176,39 +162,40 @@ export function parquetFooter(
 
 /** Adds a cell to the two leaves of a column of images. */
 async function appendImages<Row>(
-  leaves: readonly ChunkWriter[],
+  [bytes, path]: readonly ChunkWriter[],
   { type }: ImageColumn<Row>,
   images: readonly ParquetImage[] | null,
 ): Promise<void> {
   const all = (images ?? []).map((image) => [image.bytes, toBytes(image.path)] as const);
-  for (const [index, writer] of leaves.entries()) {
-    const values = all.map((values) => values[index] ?? null);
-    if (type === 'images') await appendList(writer, images === null ? null : values, 4);
-    else {
-      const [value] = values;
-      // Without an image the structure is null.
-      writer.appendNested(value === undefined ? 0 : value === null ? 1 : 2, 0, value ?? null);
-      await writer.endRow();
-    }
+  for (const [index, writer] of [bytes, path].entries()) {
+    await writer?.appendRow((page) => {
+      const values = all.map((values) => values[index] ?? null);
+      if (type === 'image') appendValue(page, values[0], 2);
+      else appendList(page, images === null ? null : values, 4);
+    });
   }
 }
 
 /** Adds a cell to the leaf of a column of lists of texts. */
 async function appendTexts([leaf]: readonly ChunkWriter[], texts: readonly string[] | null): Promise<void> {
-  if (leaf !== undefined) await appendList(leaf, texts?.map(toBytes) ?? null, 3);
+  await leaf?.appendRow((page) => appendList(page, texts?.map(toBytes) ?? null, 3));
 }
 
 const toBytes = (text: string | null): Uint8Array | null => (text === null ? null : Buffer.from(text));
 
+/** @param value undefined if the structure is null @param present definition level of a present value */
+function appendValue(page: PageBuffer, value: Uint8Array | null | undefined, present: number): void {
+  if (value === undefined) page.appendNested(0, 0, null);
+  else page.appendNested(value === null ? present - 1 : present, 0, value);
+}
+
 /** @param present definition level of a present value */
-async function appendList(
-  writer: ChunkWriter,
-  values: readonly (Uint8Array | null)[] | null,
-  present: number,
-): Promise<void> {
-  if (values === null || values.length === 0) writer.appendNested(values === null ? 0 : 1, 0, null);
-  for (const [index, value] of (values ?? []).entries()) {
-    writer.appendNested(value === null ? present - 1 : present, index === 0 ? 0 : 1, value);
+function appendList(page: PageBuffer, values: readonly (Uint8Array | null)[] | null, present: number): void {
+  if (values === null || values.length === 0) {
+    page.appendNested(values === null ? 0 : 1, 0, null);
+    return;
   }
-  await writer.endRow();
+  for (const [index, value] of values.entries()) {
+    page.appendNested(value === null ? present - 1 : present, index === 0 ? 0 : 1, value);
+  }
 }
