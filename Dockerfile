@@ -60,7 +60,7 @@ EXPOSE 8080
 VOLUME /data
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=4", "--initial-old-space-size=64", "dist/main.js"]
 
 # Everything in one container, with its own PostgreSQL in the volume: one container for each volume.
 FROM base AS svc
@@ -70,7 +70,7 @@ EXPOSE 8080
 VOLUME /data
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=4", "--initial-old-space-size=64", "dist/main.js"]
 
 FROM base AS worker
 COPY --from=build /out/worker /app
@@ -78,7 +78,7 @@ ENV SVC_WORKER_HOST=0.0.0.0 SVC_WORKER_PORT=9464
 EXPOSE 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.SVC_WORKER_PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=8", "dist/main.js"]
+CMD ["node", "--max-semi-space-size=4", "--initial-old-space-size=64", "dist/main.js"]
 
 FROM base AS cli
 COPY --from=build /out/cli /app

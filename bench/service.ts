@@ -15,7 +15,7 @@ export interface Service {
 }
 
 /** As `npm start` does. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=4', '--initial-old-space-size=64'];
 const GLIBC_TUNABLES =
   'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));

@@ -292,11 +292,15 @@ async function start(args) {
   // docs/deployment.md#memory
   const GLIBC_TUNABLES =
     'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
-  await run(node, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js')], {
-    env: { GLIBC_TUNABLES, ...environment, ...variables },
-    // The service notices by the channel that this process is gone.
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  });
+  await run(
+    node,
+    ['--max-semi-space-size=4', '--initial-old-space-size=64', join(root, 'apps/standalone/dist/main.js')],
+    {
+      env: { GLIBC_TUNABLES, ...environment, ...variables },
+      // The service notices by the channel that this process is gone.
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    },
+  );
 }
 
 async function test(args) {

@@ -45,7 +45,7 @@ const MAIN = {
 };
 
 /** As `npm start`, the images and the systemd units do. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=4', '--initial-old-space-size=64'];
 const GLIBC_TUNABLES =
   'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
 

@@ -88,6 +88,16 @@ const MAX_PLAIN_POINT = 21;
 const MIN_PLAIN_POINT = -5;
 const MAX_DIGITS = 64;
 
+/**
+ * Whether a literal without exponent certainly is its canonical text: it has few digits, none of which is a zero that a
+ * fraction does not need.
+ */
+function isWritten(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start;
+  const hasFewZeros = bytes[first] !== ZERO || bytes[first + 2] !== ZERO;
+  return end - first <= MAX_PLAIN_POINT && hasFewZeros && bytes[end - 1] !== ZERO;
+}
+
 /** Writes numbers as `canonicalNumber` does, most of them from bytes to bytes. */
 export class NumberWriter {
   /** No number is longer: canonical text has at most 1,000 digits, a sign, a point and a zero. */
@@ -105,6 +115,10 @@ export class NumberWriter {
   write(bytes: Uint8Array, start: number, mantissaEnd: number, to: number): number {
     const exponent = this.#readExponent(bytes, mantissaEnd);
     if (Number.isNaN(exponent)) return -1;
+    if (this.next === mantissaEnd && isWritten(bytes, start, mantissaEnd)) {
+      bytes.copyWithin(to, start, mantissaEnd);
+      return to + mantissaEnd - start;
+    }
     const digits = this.#digits;
     let count = 0;
     /** Zeros that are significant only if another digit follows. */
