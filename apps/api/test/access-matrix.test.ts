@@ -457,19 +457,20 @@ it('finds nothing of other datasets by any id that a request can hold', async ()
   // A label of the same output of the same item.
   const question = JSON.stringify({ id: 'same', inputs: { prompt: 'Same?' } });
   const runOf = async (handle: string): Promise<string> => {
-    const archive = await makePackage({ 'sections/s.jsonl': `${question}\n` });
+    const first = question.replace('same', 'first');
+    const archive = await makePackage({ 'sections/s.jsonl': `${first}\n${question}\n` });
     const { id } = await made(post('/datasets/upload', uploadForm(archive, { handle })), 201);
     const { id: run } = await made(
       post('/runs', { dataset_id: id, config: { provider: { type: 'external', label: 'x' } } }),
       202,
     );
-    await made(post(`/runs/${run}/results`, same), 200);
+    await made(post(`/runs/${run}/results`, `${same}\n${same.replace('0', '1')}`), 200);
     return run;
   };
   const [mine, theirs] = [await runOf('team-a-same'), await runOf('team-b-same')];
   const label = {
     method: 'PUT',
-    path: `/runs/${mine}/results/s/0/1/label`,
+    path: `/runs/${mine}/results/s/1/1/label`,
     body: { verdict: 'fail', note: 'secret note' },
   };
   expect((await send('inside', label)).status).toBe(200);
@@ -485,6 +486,12 @@ it('finds nothing of other datasets by any id that a request can hold', async ()
     if (!path.includes('agreement'))
       expect((await send('inside', { path: `/runs/${mine}${path}` })).text, path).toMatch(/secret note/);
   }
+  const byLabel = async (caller: Caller, run: string): Promise<number[]> => {
+    const { body } = await send(caller, { path: `/runs/${run}/results?sort=label` });
+    return body.data.map(({ order_index }: Body) => order_index);
+  };
+  expect(await byLabel('inside', mine)).toEqual([1, 0]);
+  expect(await byLabel('outside', theirs)).toEqual([0, 1]);
 });
 
 it('lets such a key make datasets under its handles only, and rename none away', async () => {

@@ -4,7 +4,7 @@ import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/find-items-sql.ts';
 import { createReadQuery, type ReadQuery } from '../../postgres/read-query.ts';
-import { isLabelOf } from '../labels/result-labels.ts';
+import { andSeesLabel, isLabelOf } from '../labels/result-labels.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import {
   candidates,
@@ -197,8 +197,8 @@ function keyOf(run: RunTotals, conditions: ResultsConditions): string {
 interface SortedText {
   readonly ofResult?: string;
   readonly ofItem?: (add: Parameters['add']) => string;
-  /** Tables that `ofResult` needs besides. */
-  readonly joins?: string;
+  /** Tables that `ofResult` needs besides, as far as the actor sees them. */
+  readonly joins?: () => string;
 }
 
 const VALUES: Readonly<Record<string, ResultsOrder['value']>> = {
@@ -221,8 +221,9 @@ const TEXTS: Readonly<Record<string, SortedText>> = {
   type: { ofResult: 'result.item_type' },
   label: {
     ofResult: 'judged.verdict',
-    joins: `LEFT JOIN (SELECT DISTINCT ON (l.item_hash, l.output_hash) l.item_hash, l.output_hash, l.verdict FROM labels l
-      WHERE l.verdict IS NOT NULL ORDER BY l.item_hash, l.output_hash, l.updated_at DESC, l.person COLLATE "C") AS judged
+    joins:
+      () => `LEFT JOIN (SELECT DISTINCT ON (l.item_hash, l.output_hash) l.item_hash, l.output_hash, l.verdict FROM labels l
+      WHERE l.verdict IS NOT NULL${andSeesLabel('l')} ORDER BY l.item_hash, l.output_hash, l.updated_at DESC, l.person COLLATE "C") AS judged
       ON ${isLabelOf('judged')}`,
   },
 };
@@ -310,7 +311,7 @@ export async function findOrdered(
   const { add } = parameters;
   const { ofItem, joins } = text ?? {};
   const ofResult = text === null ? order.value?.sql : text.ofResult;
-  const all = allMatching(matching, parameters, ofResult ?? 'NULL::text', joins);
+  const all = allMatching(matching, parameters, ofResult ?? 'NULL::text', joins?.());
   const position = 'section_order_index, order_index, repetition';
   const named = position.replaceAll(/\w+/g, 'matching.$&');
   const join =
