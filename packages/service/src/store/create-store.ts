@@ -220,10 +220,7 @@ async function getSettings({ pool }: StoreContext): Promise<Settings> {
 }
 
 /** Changes the settings that are given, and returns all. The caller has checked their ranges. */
-async function updateSettings(
-  context: StoreContext,
-  { cancellationCheckIntervalMs }: Partial<Settings>,
-): Promise<Settings> {
+async function updateSettings(context: StoreContext, { cancellationCheckIntervalMs }: Partial<Settings>) {
   if (cancellationCheckIntervalMs !== undefined) {
     await inTransaction(context.pool, async (client) => {
       const { rowCount } = await client.query(

@@ -12,11 +12,7 @@ interface ContentReader {
  * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
  * and however large they are.
  */
-export async function* itemText(
-  reader: ContentReader,
-  parts: LinkedParts,
-  signal?: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
+export async function* itemText(reader: ContentReader, parts: LinkedParts, signal?: AbortSignal) {
   for (const piece of layout(parts)) {
     if (typeof piece === 'string') yield piece;
     else yield* base64Text(reader, piece, signal);

@@ -37,10 +37,7 @@ export function createAssetReader({
     return bytes;
   }
 
-  async function* read(
-    asset: WantedAsset,
-    following: Iterable<WantedAsset>,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* read(asset: WantedAsset, following: Iterable<WantedAsset>) {
     if (asset.byteLength <= SMALL_BYTES) {
       contents = await assets.readSome(reads, batchOf(asset, following), signal);
       const bytes = take(asset.sha256);

@@ -32,13 +32,7 @@ export function putNull(bytes: Uint8Array, at: number): number {
 }
 
 /** Writes a field: the bytes from `start` to `end` of `content`; null for a start of -1. @returns the position after it */
-export function putField(
-  bytes: Uint8Array,
-  at: number,
-  content: Uint8Array,
-  start: number,
-  end: number,
-): number {
+export function putField(bytes: Uint8Array, at: number, content: Uint8Array, start: number, end: number) {
   if (start === -1) return putNull(bytes, at);
   const next = putInt32(bytes, at, end - start);
   if (end - start > SHORT_BYTES) {

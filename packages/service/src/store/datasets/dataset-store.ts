@@ -1,7 +1,7 @@
 import { changeTexts, checkOwnHandle, writeAudit } from '../audit/actor.ts';
 import { checked, unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
-import { type DatasetSummary, datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { indexHashes } from '../items/hash-blocks.ts';
 import { listItems } from '../items/list-items.ts';
@@ -52,11 +52,7 @@ export interface DatasetChanges {
 }
 
 /** @throws StoreError `dataset_not_found`; `invalid_request` for a text that PostgreSQL cannot hold */
-async function updateDataset(
-  context: StoreContext,
-  id: string,
-  changes: DatasetChanges,
-): Promise<DatasetSummary> {
+async function updateDataset(context: StoreContext, id: string, changes: DatasetChanges) {
   const { handle } = changes;
   if (handle === null) checkOwnHandle(null);
   else if (handle !== undefined) checkHandle(handle);

@@ -90,11 +90,7 @@ export async function diffDatasets(
   );
 }
 
-async function nameSections(
-  query: ReadQuery,
-  ids: readonly string[],
-  sections: Comparison['sections'],
-): Promise<SectionDiff[]> {
+async function nameSections(query: ReadQuery, ids: readonly string[], sections: Comparison['sections']) {
   const rows = await query<{ readonly name: string }>(
     `SELECT ${boundedName('s.name')} AS name FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, n)
        JOIN sections s ON s.id = wanted.id ORDER BY wanted.n`,

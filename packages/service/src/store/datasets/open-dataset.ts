@@ -189,11 +189,7 @@ async function readWhole(
  * Throws before anything is read if a section has an item that is too large. Searches only sections that are likely to
  * have one, because their items embed files; the others are read once, and fail on the way.
  */
-async function refuseTooLarge(
-  query: ReadQuery,
-  sections: readonly StoredSection[],
-  maxItemBytes: number,
-): Promise<void> {
+async function refuseTooLarge(query: ReadQuery, sections: readonly StoredSection[], maxItemBytes: number) {
   const suspects = sections.filter(
     ({ exportFile }) => exportFile === null || exportFile.bytes > maxItemBytes,
   );

@@ -145,10 +145,7 @@ interface PlacedItem {
   readonly itemId: string | null;
 }
 
-async function readPlaced(
-  query: ReadQuery,
-  places: readonly (NamedPlace | null)[],
-): Promise<(PlacedItem | null)[]> {
+async function readPlaced(query: ReadQuery, places: readonly (NamedPlace | null)[]) {
   const parameters = new Parameters();
   const rows = await query<PlacedItem & { readonly n: string }>(
     `SELECT place.n, i.item_hash AS "itemHash",
@@ -164,11 +161,7 @@ interface StoredTexts extends StoredParts {
   readonly beginning: string | null;
 }
 
-async function readTexts(
-  query: ReadQuery,
-  places: readonly (NamedPlace | null)[],
-  maxItemBytes: number,
-): Promise<(StoredTexts | null)[]> {
+async function readTexts(query: ReadQuery, places: readonly (NamedPlace | null)[], maxItemBytes: number) {
   if (places.length === 0) return [];
   const parameters = new Parameters();
   const text = (part: string): string => `CASE WHEN fits THEN ${part}::text END AS ${part}`;

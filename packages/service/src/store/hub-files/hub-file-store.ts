@@ -216,12 +216,7 @@ async function keep(
  *
  * @throws StoreError `asset_missing`
  */
-async function* read(
-  { pool, assets }: StoreContext,
-  sha256: string,
-  range: ByteRange,
-  signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* read({ pool, assets }: StoreContext, sha256: string, range: ByteRange, signal?: AbortSignal) {
   await pool.query(TOUCH, [sha256]);
   for await (const piece of assets.read(createReads(pool, signal), sha256, range, signal)) {
     yield piece;

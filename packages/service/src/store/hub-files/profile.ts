@@ -131,10 +131,7 @@ function add(kinds: Map<string, number> | null, key: string, more: number): Map<
   return kinds.size > MAX_KEYS ? null : kinds;
 }
 
-function addAll(
-  kinds: Map<string, number> | null,
-  others: ReadonlyMap<string, number> | null,
-): Map<string, number> | null {
+function addAll(kinds: Map<string, number> | null, others: ReadonlyMap<string, number> | null) {
   let all = others === null ? null : kinds;
   for (const [key, more] of others ?? []) all = add(all, key, more);
   return all;

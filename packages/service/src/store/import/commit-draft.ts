@@ -237,10 +237,7 @@ interface RepeatedDataset {
  * Finds the dataset that a new one would repeat: that of the same handle, or without one the last of the same name and hash.
  * Other drafts of this name wait with their search until this transaction ends.
  */
-async function findRepeated(
-  client: pg.ClientBase,
-  { name, handle, versionHash }: NewDataset,
-): Promise<RepeatedDataset | null> {
+async function findRepeated(client: pg.ClientBase, { name, handle, versionHash }: NewDataset) {
   const key = handle == null ? `name ${searchableText(name)}` : `handle ${handle.toLowerCase()}`;
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
   const from = `SELECT d.id, v.version_hash AS "versionHash"

@@ -97,11 +97,7 @@ async function findCandidates(
 }
 
 /** SQL for the items of a draft as {@link findPositions} takes them. */
-function itemsOfDraft(
-  sections: DraftHashes['sections'],
-  idsAreHashes: boolean,
-  parameters: Parameters,
-): string {
+function itemsOfDraft(sections: DraftHashes['sections'], idsAreHashes: boolean, parameters: Parameters) {
   const items = itemsInRanges(toSectionRanges(sections.map(({ parts }) => parts)), parameters);
   return numbered(items, hashOf(idsAreHashes));
 }

@@ -21,9 +21,7 @@ export interface ItemRow extends ItemPosition, StoredParts {
 /** A row of this size is decoded in steps, so that other work runs between them. */
 export const LARGE_ROW_BYTES: number = 1024 * 1024;
 
-export async function* decodeRows(
-  batches: AsyncIterable<CutRows>,
-): AsyncGenerator<ItemRow[], void, undefined> {
+export async function* decodeRows(batches: AsyncIterable<CutRows>) {
   const fields = new RowFields();
   for await (const { bytes, starts, end } of batches) {
     const rows: ItemRow[] = [];

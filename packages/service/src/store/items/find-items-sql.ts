@@ -42,10 +42,7 @@ function readPage(found: string): string {
 /**
  * Finds the next items of a version, as {@link readPage} reads them. Their positions follow from the sizes of the sections.
  */
-export function allItems(
-  ofSection: string,
-  { afterSection, afterItem, offset, limit }: PagePosition,
-): string {
+export function allItems(ofSection: string, { afterSection, afterItem, offset, limit }: PagePosition) {
   return readPage(`WITH total AS (
     SELECT sum(s.item_count) AS total FROM version_sections s WHERE ${OF_VERSION} ${ofSection}
   ), page AS (
@@ -69,10 +66,7 @@ export function allItems(
  * Finds the next items of a query, as {@link readPage} reads them. The total needs all items of the query, which finds the
  * page as well.
  */
-export function matchingItems(
-  matching: string,
-  { afterSection, afterItem, offset, limit }: PagePosition,
-): string {
+export function matchingItems(matching: string, { afterSection, afterItem, offset, limit }: PagePosition) {
   return readPage(`WITH matching AS MATERIALIZED (
     SELECT section, order_index AS item FROM ${matching} AS found
   ), total AS (

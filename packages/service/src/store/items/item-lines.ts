@@ -24,10 +24,7 @@ const MEMBERS = [
 /**
  * Joins the stored parts of items to lines, as `joinItem` does, but without texts: a long item is never in memory as a whole.
  */
-export async function* toLines(
-  rows: AsyncIterable<CutRows | LongRow>,
-  order: ItemOrder,
-): AsyncGenerator<ItemLine[], void, undefined> {
+export async function* toLines(rows: AsyncIterable<CutRows | LongRow>, order: ItemOrder) {
   const fields = new RowFields();
   for await (const batch of rows) {
     if ('starts' in batch) yield await linesOf(batch, fields, order);
@@ -35,11 +32,7 @@ export async function* toLines(
   }
 }
 
-async function linesOf(
-  { bytes, starts, end }: CutRows,
-  fields: RowFields,
-  order: ItemOrder,
-): Promise<ItemLine[]> {
+async function linesOf({ bytes, starts, end }: CutRows, fields: RowFields, order: ItemOrder) {
   const lines: ItemLine[] = [];
   // A line is shorter than its row, which has its hash and the lengths of its fields.
   const joined = Buffer.allocUnsafeSlow(end - (starts[0] ?? end));

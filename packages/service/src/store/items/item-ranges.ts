@@ -24,10 +24,7 @@ interface RangesOfVersion {
 const COLUMNS = `range.part_id AS "partId", range.start, range.first, range.stop - range.start AS count`;
 
 /** Reads the ranges of a version, in the order of their items; none if there is no such version. */
-export async function readRanges(
-  query: ReadQuery,
-  { datasetId, version = null, section }: RangesOfVersion,
-): Promise<readonly SectionRange[]> {
+export async function readRanges(query: ReadQuery, { datasetId, version = null, section }: RangesOfVersion) {
   return await query<SectionRange>(
     `SELECT s.order_index AS section, ${COLUMNS} FROM version_sections s CROSS JOIN LATERAL ${rangesOf()} AS range
      WHERE ${ofVersion('$1', '$2')} AND ($3::text IS NULL OR s.name = $3) ORDER BY section, range.start`,
@@ -36,10 +33,7 @@ export async function readRanges(
 }
 
 /** Reads the ranges of sections: `section` of a range is the index of its id. */
-export async function readRangesOf(
-  query: ReadQuery,
-  sectionIds: readonly string[],
-): Promise<readonly SectionRange[]> {
+export async function readRangesOf(query: ReadQuery, sectionIds: readonly string[]) {
   return await query<SectionRange>(
     `SELECT (wanted.n - 1)::int AS section, ${COLUMNS} FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, n)
        JOIN sections s ON s.id = wanted.id CROSS JOIN LATERAL ${rangesOf()} AS range ORDER BY section, range.start`,
@@ -48,12 +42,7 @@ export async function readRangesOf(
 }
 
 /** Reads where the items of a section are from position `from` up to, not including, position `to`. */
-export async function readRangesBetween(
-  query: ReadQuery,
-  sectionId: string,
-  from: number,
-  to: number,
-): Promise<readonly SectionRange[]> {
+export async function readRangesBetween(query: ReadQuery, sectionId: string, from: number, to: number) {
   const ranges = await query<SectionRange>(
     `SELECT 0 AS section, ${COLUMNS} FROM sections s CROSS JOIN LATERAL ${rangesOf()} AS range
      WHERE s.id = $1 AND range.start < $3 AND range.stop > $2 ORDER BY range.start`,
@@ -63,11 +52,7 @@ export async function readRangesBetween(
 }
 
 /** Where the items of a section are from position `from` up to, not including, position `to`. */
-export function cutRanges(
-  ranges: readonly SectionRange[],
-  from: number,
-  to: number,
-): readonly SectionRange[] {
+export function cutRanges(ranges: readonly SectionRange[], from: number, to: number) {
   return ranges.flatMap((range) =>
     cutRange(range, Math.max(from - range.start, 0), Math.min(to - range.start, range.count)),
   );

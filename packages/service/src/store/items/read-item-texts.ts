@@ -54,10 +54,7 @@ const LINK_BYTES = 'coalesce(octet_length(i.linked_files::text), 0)';
  * Reads the sizes of items, and the texts of short ones: each may have an equal share of {@link EAGER_BYTES}. Those that are
  * gone are null.
  */
-export async function readSizedItems(
-  query: ReadQuery,
-  places: readonly (ItemPlace | null)[],
-): Promise<(SizedItem | null)[]> {
+export async function readSizedItems(query: ReadQuery, places: readonly (ItemPlace | null)[]) {
   const items: (SizedItem | null)[] = places.map(() => null);
   if (places.length === 0) return items;
   const parameters = new Parameters();

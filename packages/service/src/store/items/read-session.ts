@@ -93,21 +93,14 @@ class ReadSession {
   }
 
   /** The lines of a section from position `from` up to, not including, position `to`. */
-  async *linesBetween(
-    section: StoredSection,
-    from: number,
-    to: number,
-  ): AsyncGenerator<ItemLine[], void, undefined> {
+  async *linesBetween(section: StoredSection, from: number, to: number) {
     const order = new ItemOrder([{ ...section, itemCount: to }], this.#maxItemBytes, from);
     const ranges = cutRanges(await this.#readRanges([section]), from, to);
     yield* this.#copy(groupRanges(ranges), (chunks) => toLines(cutLongRows(chunks), order));
     order.end();
   }
 
-  async *#read<T>(
-    sections: readonly StoredSection[],
-    read: RowReader<T>,
-  ): AsyncGenerator<T, void, undefined> {
+  async *#read<T>(sections: readonly StoredSection[], read: RowReader<T>) {
     const filled = sections.filter(({ itemCount }) => itemCount > 0);
     for (let first = 0; first < filled.length; first += SECTIONS_PER_READ) {
       const some = filled.slice(first, first + SECTIONS_PER_READ);
@@ -187,10 +180,7 @@ class ReadSession {
   }
 }
 
-async function* toItems(
-  batches: AsyncIterable<ItemRow[]>,
-  order: ItemOrder,
-): AsyncGenerator<StoredItem[], void, undefined> {
+async function* toItems(batches: AsyncIterable<ItemRow[]>, order: ItemOrder) {
   for await (const rows of batches) {
     yield rows.map((row) => {
       const { sectionOrderIndex, orderIndex, payload } = row;

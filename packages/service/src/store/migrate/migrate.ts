@@ -82,10 +82,7 @@ async function checkServer(pool: pg.Pool): Promise<void> {
 }
 
 /** The migrations of this version that the database lacks; it may have migrations of a later one too. */
-export async function missingMigrations(
-  client: pg.Pool | pg.ClientBase,
-  names: readonly string[],
-): Promise<string[]> {
+export async function missingMigrations(client: pg.Pool | pg.ClientBase, names: readonly string[]) {
   try {
     const { rows } = await client.query<{ migration_name: string }>(
       'SELECT migration_name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',

@@ -5,21 +5,13 @@ import {
   bindMigrationAwareSqlAdapterFactory,
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils';
-import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
-
-/** Prisma's own migration engine, as WebAssembly: the same steps as `prisma migrate`, and no binary to download. */
-interface OpenSchemaEngine extends Disposable {
-  readonly engine: SchemaEngine;
-}
 
 /**
- * Opens the engine on one database. It applies migrations; what needs a shadow database (`createMigration`, a
- * comparison with the migrations folder) does not work through the adapter.
+ * Opens Prisma's own migration engine on one database, as WebAssembly: the same steps as `prisma migrate`, and no binary to
+ * download. It applies migrations; what needs a shadow database (`createMigration`, a comparison with the migrations folder)
+ * does not work through the adapter.
  */
-export async function openSchemaEngine(
-  factory: SqlMigrationAwareDriverAdapterFactory,
-  schema?: string,
-): Promise<OpenSchemaEngine> {
+export async function openSchemaEngine(factory: SqlMigrationAwareDriverAdapterFactory, schema?: string) {
   loading ??= loadBindings();
   const bindings = await loading;
   const adapter = bindMigrationAwareSqlAdapterFactory(factory);

@@ -33,10 +33,7 @@ export function listen<const Channel extends string>(options: ListenOptions<Chan
   return { close, [Symbol.asyncDispose]: close };
 }
 
-async function run<Channel extends string>(
-  options: ListenOptions<Channel>,
-  signal: AbortSignal,
-): Promise<void> {
+async function run<Channel extends string>(options: ListenOptions<Channel>, signal: AbortSignal) {
   let retryMs = FIRST_RETRY_MS;
   while (!signal.aborted) {
     try {

@@ -148,10 +148,7 @@ const SET = `${SET_ON_NODES}; ${LARGE_JOINS}; ${AVOIDED.map((name) => `SET LOCAL
 const RESET = ['work_mem', 'jit', ...AVOIDED].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
 
 /** Runs statements of a transaction whose joins are hash joins, wherever they can be. */
-export async function withHashJoins<T>(
-  query: (sql: string) => Promise<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function withHashJoins<T>(query: (sql: string) => Promise<unknown>, work: () => Promise<T>) {
   await query(SET);
   const result = await work();
   await query(RESET);

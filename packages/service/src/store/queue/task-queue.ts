@@ -176,12 +176,7 @@ export async function cancelTask<Row extends pg.QueryResultRow>(
 }
 
 /** Ends a run or job that cannot be done: as cancelled where that was requested, else as failed. */
-export async function failTask(
-  client: pg.ClientBase | pg.Pool,
-  table: TaskTable,
-  id: string,
-  error: string,
-): Promise<'failed' | 'cancelled' | null> {
+export async function failTask(client: pg.ClientBase | pg.Pool, table: TaskTable, id: string, error: string) {
   const { rows } = await client.query<{ status: 'failed' | 'cancelled' }>(
     `UPDATE ${table} SET status = CASE WHEN cancel_requested_at IS NULL THEN 'failed' ELSE 'cancelled' END,
        error = CASE WHEN cancel_requested_at IS NULL THEN $2 END, finished_at = clock_timestamp()

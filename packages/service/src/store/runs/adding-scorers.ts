@@ -54,11 +54,7 @@ export function lacksScores({ names, main }: AddingScorers, first: number): Resu
 }
 
 /** Counts the outputs of a run that one of some scorers has not scored. */
-export async function countLacking(
-  client: pg.ClientBase,
-  runId: string,
-  adding: AddingScorers,
-): Promise<number> {
+export async function countLacking(client: pg.ClientBase, runId: string, adding: AddingScorers) {
   const { sql, values } = lacksScores(adding, 2);
   const { rows } = await client.query<{ due: number }>(
     `SELECT count(*)::int AS due FROM run_results result WHERE result.run_id = $1 ${sql}`,

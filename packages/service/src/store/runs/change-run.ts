@@ -29,11 +29,7 @@ export interface RunChange {
 }
 
 /** Changes name, labels and note. @throws StoreError `run_not_found`, `invalid_request` */
-export async function updateRun(
-  { pool }: StoreContext,
-  id: string,
-  { name, labels, note }: RunChange,
-): Promise<Run> {
+export async function updateRun({ pool }: StoreContext, id: string, { name, labels, note }: RunChange) {
   const texts = { name, note, labels: labels && canonicalJson([...new Set(labels)]) };
   const actions = { 'run.update': ['name', 'labels', 'note'] };
   return await inTransaction(pool, async (client) => {

@@ -37,11 +37,7 @@ export interface NewRun
  *
  * @throws StoreError `dataset_not_found`, `run_not_found`, `invalid_request`; `superseded` when the idempotency key was taken over
  */
-export async function createRun(
-  { pool }: StoreContext,
-  run: NewRun,
-  idempotent?: Idempotent<Run>,
-): Promise<Run> {
+export async function createRun({ pool }: StoreContext, run: NewRun, idempotent?: Idempotent<Run>) {
   const { selection, version = null, ...stated } = run;
   const { names, parameters, values } = insertedColumns({ ...stated, hasSelection: selection != null });
   return await inTransaction(pool, async (client) => {

@@ -109,10 +109,7 @@ const provider = (member: string): string => `${readableJson('config::json')} #>
  * The newest run of a dataset that asked a model, has ended and has results; null without one. Runs of packages, and
  * those that score outputs again, asked nothing.
  */
-export async function findLatestRun(
-  context: StoreContext,
-  { datasetId, origin, model }: AskedModel,
-): Promise<Run | null> {
+export async function findLatestRun(context: StoreContext, { datasetId, origin, model }: AskedModel) {
   const { rows } = await context.pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
     `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (
        SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND NOT is_trial AND source_run_id IS NULL

@@ -102,11 +102,7 @@ export async function proveImported(client: pg.ClientBase, id: string): Promise<
 }
 
 /** The hash of a run; null if a result is larger than results may be, so that no export has it. */
-async function hashRun(
-  query: ReadQuery,
-  { id, versionHash, config, bar }: ProofState,
-  maxItemBytes: number,
-): Promise<string | null> {
+async function hashRun(query: ReadQuery, { id, versionHash, config, bar }: ProofState, maxItemBytes: number) {
   const stated = readStoredJson(config);
   const hasher = createRunHasher({ versionHash, config: canonicalJson(stated), bar });
   const isNamed = namesScorers(stated);

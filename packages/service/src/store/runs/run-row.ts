@@ -196,10 +196,7 @@ export async function readRetry(query: ReadQuery, runId: string): Promise<(Retry
 }
 
 /** SQL for whether a retry replaces a result: an older one of the kind that it names. */
-export function isToReplace(
-  result: string,
-  { retries, only }: Readonly<Record<keyof Retry, string>>,
-): string {
+export function isToReplace(result: string, { retries, only }: Readonly<Record<keyof Retry, string>>) {
   return `${result}.retries < ${retries}::int AND CASE ${only}::text WHEN 'truncated' THEN ${result}.truncated
     ELSE ${result}.status = ${only}::text END`;
 }

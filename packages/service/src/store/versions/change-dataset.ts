@@ -161,11 +161,7 @@ const MAX_MOVED_ITEMS = 1_000;
 const MAX_MOVED_BYTES = 4 * 1024 * 1024;
 
 /** Moves a few items to the end of a part, so that many small changes do not make many parts. */
-async function moveToEnd(
-  client: pg.ClientBase,
-  last: ItemRange | undefined,
-  staged: StagedItems,
-): Promise<readonly ItemRange[]> {
+async function moveToEnd(client: pg.ClientBase, last: ItemRange | undefined, staged: StagedItems) {
   const { ranges } = staged;
   const itemCount = itemCountOf(ranges);
   if (last === undefined || itemCount === 0 || itemCount > MAX_MOVED_ITEMS) return ranges;
@@ -204,11 +200,7 @@ async function planUpsert(client: pg.ClientBase, before: VersionState, change: D
   return { sections, change: { ...NO_DIFFERENCE, added, changed } };
 }
 
-async function planReplace(
-  client: pg.ClientBase,
-  before: VersionState,
-  change: DatasetChange,
-): Promise<Plan> {
+async function planReplace(client: pg.ClientBase, before: VersionState, change: DatasetChange) {
   const { staged } = change;
   const names = staged.map((items) => sectionNameOf(before.sections, change, items.section));
   const reused = await reuseItems(client, before, staged);

@@ -99,11 +99,7 @@ export async function saveHashState(client: pg.ClientBase, section: StoredSectio
 }
 
 /** The hash of a section; it continues the hash of the section to which items were added. */
-async function hashOf(
-  client: pg.ClientBase,
-  { name, ranges }: NewSection,
-  appendedTo: SectionState | null,
-): Promise<Sha256State> {
+async function hashOf(client: pg.ClientBase, { name, ranges }: NewSection, appendedTo: SectionState | null) {
   const last = appendedTo?.ranges.at(-1);
   const saved = last === undefined ? null : await readHashState(client, last.partId);
   if (saved !== null && appendedTo?.sectionHash.equals(saved.subarray(0, 32)) === true) {
@@ -125,11 +121,7 @@ async function readHashState(client: pg.ClientBase, partId: string): Promise<Buf
   return rows[0]?.state ?? null;
 }
 
-async function storeAsParts(
-  client: pg.ClientBase,
-  datasetId: string,
-  ranges: readonly ItemRange[],
-): Promise<ItemRange[]> {
+async function storeAsParts(client: pg.ClientBase, datasetId: string, ranges: readonly ItemRange[]) {
   const parts: ItemRange[] = [];
   for (const some of splitRanges(ranges, RUN_ITEMS, cutItems)) {
     const part = { partId: randomUUID(), first: 0, count: itemCountOf(some) };
@@ -191,11 +183,7 @@ export async function keepStaged(
 /** Hashes that one query reads: 2 MB. */
 const ITEMS_PER_QUERY = 65_536;
 
-async function hashItems(
-  client: pg.ClientBase,
-  state: Sha256State,
-  ranges: readonly ItemRange[],
-): Promise<void> {
+async function hashItems(client: pg.ClientBase, state: Sha256State, ranges: readonly ItemRange[]) {
   const yieldToEventLoop = createYielder();
   for (const some of splitRanges(ranges, ITEMS_PER_QUERY, cutItems)) {
     const hashes = await readHashes(client, some);

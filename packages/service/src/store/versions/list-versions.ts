@@ -159,11 +159,7 @@ export async function getDataset(
 }
 
 /** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */
-export async function readSummary(
-  query: ReadQuery,
-  id: string,
-  version: number | null,
-): Promise<DatasetSummary> {
+export async function readSummary(query: ReadQuery, id: string, version: number | null) {
   const [found] = await query<DatasetRow>(
     `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
     [id, version],

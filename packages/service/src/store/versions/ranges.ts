@@ -133,10 +133,7 @@ export function subtractRanges(ranges: readonly ItemRange[], others: readonly It
 const inOrder = (a: ItemRange, b: ItemRange): number =>
   a.partId === b.partId ? a.first - b.first : a.partId < b.partId ? -1 : 1;
 
-function* remaining(
-  ranges: readonly ItemRange[],
-  taken: ReadonlyMap<string, readonly ItemRange[]>,
-): Generator<ItemRange> {
+function* remaining(ranges: readonly ItemRange[], taken: ReadonlyMap<string, readonly ItemRange[]>) {
   const next = new Map<string, number>();
   for (const { partId, first, count } of ranges) {
     const others = taken.get(partId) ?? [];

@@ -25,11 +25,7 @@ export interface SectionState {
 /**
  * Reads the newest version of a dataset, which stays the newest until the transaction ends: other changes of the dataset wait.
  */
-export async function lockNewest(
-  client: pg.ClientBase,
-  datasetId: string,
-  ifMatch: string | undefined,
-): Promise<VersionState> {
+export async function lockNewest(client: pg.ClientBase, datasetId: string, ifMatch: string | undefined) {
   const { rows } = await client.query<{ version: number }>(
     'SELECT version FROM datasets WHERE id = $1 FOR NO KEY UPDATE',
     [datasetId],

@@ -19,11 +19,7 @@ export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRa
 }
 
 /** The SHA-256 of the files that items embed, each once, 64 hex digits. @param among these; by default all */
-async function readFiles(
-  client: pg.ClientBase,
-  ranges: readonly ItemRange[],
-  among?: readonly string[],
-): Promise<string[]> {
+async function readFiles(client: pg.ClientBase, ranges: readonly ItemRange[], among?: readonly string[]) {
   const parameters = new Parameters();
   const items = itemsInRanges(toSectionRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
   const condition = among === undefined ? '' : `WHERE file ->> 5 = ANY (${parameters.add(among)}::text[])`;

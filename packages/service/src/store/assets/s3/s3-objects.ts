@@ -109,11 +109,7 @@ export function createS3Objects(options: S3ObjectsOptions) {
      *
      * @throws StoreError `asset_missing`
      */
-    async *read(
-      name: string,
-      { start, end }: ByteRange,
-      signal?: AbortSignal,
-    ): AsyncGenerator<Uint8Array, void, undefined> {
+    async *read(name: string, { start, end }: ByteRange, signal?: AbortSignal) {
       let from = start;
       let failures = 0;
       let resumedAt = start;
@@ -182,11 +178,7 @@ const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error
 /** A response that was interrupted, or paused for too long: the rest can be requested. */
 class BodyError extends Error {}
 
-async function* readOnce(
-  body: Readable,
-  byteLength: number,
-  idleMs: number,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readOnce(body: Readable, byteLength: number, idleMs: number) {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   let leftBytes = byteLength;
   try {

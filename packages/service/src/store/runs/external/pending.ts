@@ -120,11 +120,7 @@ async function findFresh(client: pg.ClientBase, run: Run, limit: number) {
 }
 
 /** Ends the claims of results, and extends the others of their batches. */
-export async function endClaims(
-  client: pg.ClientBase,
-  runId: string,
-  results: readonly ResultKey[],
-): Promise<void> {
+export async function endClaims(client: pg.ClientBase, runId: string, results: readonly ResultKey[]) {
   const { rows } = await client.query<{ batchId: string }>(END, [runId, ...keyColumns(results)]);
   if (rows.length === 0) return;
   const batches = [...new Set(rows.map(({ batchId }) => batchId))];
@@ -222,11 +218,7 @@ export async function finishRun(
  *
  * @throws StoreError `run_not_found`, `run_not_external`
  */
-export async function readExternal(
-  client: pg.ClientBase | pg.Pool,
-  id: string,
-  lock: RunLock | '' = '',
-): Promise<Run> {
+export async function readExternal(client: pg.ClientBase | pg.Pool, id: string, lock: RunLock | '' = '') {
   const run = await readRun(queryOf(client), id, lock);
   if (!run.isExternal) {
     throw new StoreError(
@@ -238,11 +230,7 @@ export async function readExternal(
 }
 
 /** Reads a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */
-export async function readWaiting(
-  client: pg.ClientBase | pg.Pool,
-  id: string,
-  lock: RunLock | '' = '',
-): Promise<Run> {
+export async function readWaiting(client: pg.ClientBase | pg.Pool, id: string, lock: RunLock | '' = '') {
   const run = await readExternal(client, id, lock);
   if (run.finishedAt !== null) throw runFinished(run);
   if (run.addingScorers !== null) {

@@ -149,11 +149,7 @@ async function summarizeLabels(query: ReadQuery, id: string, conditions: LabelCo
 const BATCH_ROWS = 1_000;
 
 /** All labels of a run's results that pass conditions, in item order and by person, in batches. */
-export async function* readLabels(
-  query: ReadQuery,
-  id: string,
-  conditions: LabelConditions,
-): AsyncGenerator<readonly LabelOfResult[], void, undefined> {
+export async function* readLabels(query: ReadQuery, id: string, conditions: LabelConditions) {
   let after: Position | null = null;
   for (;;) {
     const { labels, hasMore } = await readLabelsAfter(query, id, conditions, after, BATCH_ROWS);

@@ -283,10 +283,7 @@ const MORE = ['id', 'meta'].map((name) => `(${readableJson('i.payload')} -> '${n
  * Counts the requests of a run that an earlier one has an answer to, without making them: of items that are in both runs by their hashes, and
  * of those that are in one of them by their questions. The database reads the items, for as long as the caller waits.
  */
-export async function countReusable(
-  { pool, searches }: StoreContext,
-  request: ReuseRequest,
-): Promise<number> {
+export async function countReusable({ pool, searches }: StoreContext, request: ReuseRequest) {
   const { datasetId, version, selection, signal } = request;
   using _permit = await searches.acquire(signal);
   return await readFrom(

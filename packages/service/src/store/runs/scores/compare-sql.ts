@@ -119,11 +119,7 @@ function pairs(
 }
 
 /** SQL for how many scored items of runs `$1` and `$2` pair in some way. */
-export function countPairs(
-  pairBy: PairBy,
-  versions: Pairing['versions'],
-  add: (value: unknown) => string,
-): string {
+export function countPairs(pairBy: PairBy, versions: Pairing['versions'], add: (value: unknown) => string) {
   const parts = (['this', 'other'] as const).map((name, index) => {
     const scored = {
       run: `$${index + 1}`,

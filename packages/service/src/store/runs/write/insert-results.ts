@@ -69,12 +69,7 @@ const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, r
     ${NAMES.map((name, index) => `${name} = ${name} + $${index + 5}::${FRACTIONS.includes(name) ? 'float8' : 'bigint'}`).join(', ')}
   WHERE id = $1`;
 
-export async function countResults(
-  client: pg.ClientBase,
-  runId: string,
-  growth: Growth,
-  cost: number,
-): Promise<void> {
+export async function countResults(client: pg.ClientBase, runId: string, growth: Growth, cost: number) {
   const counts = NAMES.map((name) => growth[name]);
   await client.query(COUNT, [runId, growth.written, growth.again, cost, ...counts]);
 }
@@ -90,11 +85,7 @@ export const MAX_SCORERS = 16;
  * @param client in a transaction that holds the run's row
  * @throws StoreError `too_many_scorers`
  */
-export async function addScorers(
-  client: pg.ClientBase,
-  runId: string,
-  scored: readonly ScorerNumbers[],
-): Promise<readonly string[]> {
+export async function addScorers(client: pg.ClientBase, runId: string, scored: readonly ScorerNumbers[]) {
   const found = new Set(scored.flatMap((scores) => Object.keys(scores)));
   if (found.size === 0) return [];
   const { rows } = await client.query<{ names: string | null }>(
@@ -356,11 +347,7 @@ export async function insertResults(
   }
   return total;
 
-  async function insert(
-    wanted: string,
-    values: readonly unknown[],
-    of: readonly ImportedResult[],
-  ): Promise<void> {
+  async function insert(wanted: string, values: readonly unknown[], of: readonly ImportedResult[]) {
     const parameters = new Parameters([runId, ...values]);
     const insertion = {
       keys: keyColumns(of),
