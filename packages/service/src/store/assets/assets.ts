@@ -1,12 +1,12 @@
-import type { LinkedParts } from '@svc/jsonl-v23/assets';
+import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/assets';
 import { unchecked } from '../audit/operations.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
+import { toCorrupt } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
-import { createReadQuery, createReads } from '../postgres/read-query.ts';
-import type { ByteRange } from './asset-store.ts';
+import { createReadQuery, createReads, type Reads } from '../postgres/read-query.ts';
+import type { AssetStore, ByteRange } from './asset-store.ts';
 import { collectAssets, collectObjects } from './collect-assets.ts';
-import { itemText } from './item-text.ts';
 
 export interface DatasetAsset {
   /** 64 lower-case hex digits. */
@@ -81,4 +81,48 @@ const FIND_ASSET = `SELECT $2::text AS sha256, a.byte_length::float8 AS "byteLen
 
 export function assetNotFound(): StoreError {
   return new StoreError('asset_not_found', 'The dataset has no asset of this hash.');
+}
+
+interface ContentReader {
+  readonly assets: AssetStore;
+  readonly reads: Reads;
+}
+
+/**
+ * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
+ * and however large they are.
+ */
+export async function* itemText(reader: ContentReader, parts: LinkedParts, signal?: AbortSignal) {
+  for (const piece of layout(parts)) {
+    if (typeof piece === 'string') yield piece;
+    else yield* base64Text(reader, piece, signal);
+  }
+}
+
+async function* base64Text(
+  { assets, reads }: ContentReader,
+  { sha256, byteLength }: Pick<LinkedFile, 'sha256' | 'byteLength'>,
+  signal?: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  let rest: Buffer = Buffer.alloc(0);
+  let read = 0;
+  for await (const bytes of assets.read(reads, sha256, { start: 0, end: byteLength }, signal)) {
+    read += bytes.byteLength;
+    const piece =
+      rest.byteLength === 0
+        ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        : Buffer.concat([rest, bytes]);
+    // Only the last text may be padded.
+    const whole = read === byteLength ? piece.byteLength : piece.byteLength - (piece.byteLength % 3);
+    if (whole > 0) yield piece.toString('base64', 0, whole);
+    rest = piece.subarray(whole);
+  }
+}
+
+function layout(parts: LinkedParts): (string | LinkedFile)[] {
+  try {
+    return layoutLinkedItem(parts);
+  } catch (error) {
+    throw toCorrupt(error);
+  }
 }

@@ -3,7 +3,7 @@ import { nothingToRead } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { boundedName } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
-import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
+import { type ComparedSections, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/item-ranges.ts';
 import { type ReadQuery, readFrom, SNAPSHOT } from '../postgres/read-query.ts';
 
@@ -18,25 +18,6 @@ export interface DiffRequest extends PageRequest {
   readonly only?: ItemChange | undefined;
 }
 
-/** How a section of both datasets differs. */
-interface SectionDiff {
-  readonly name: string;
-  /** Whether the items that both have are in another order. */
-  readonly isOrderChanged: boolean;
-}
-
-export interface DatasetDiff {
-  /** Counts of the whole comparison, whatever `only` selects. */
-  readonly counts: Readonly<Record<ItemChange | 'unchanged', number>>;
-  /** Sections that both have and that differ, in the order of the second dataset; at most 1,000. */
-  readonly sections: readonly SectionDiff[];
-  /** Added, then removed, then changed items, each in the order of their place in the second dataset (else the first). */
-  readonly data: readonly DiffEntry[];
-  readonly nextCursor: string | null;
-  /** Entries that `only` lets through. */
-  readonly totalItems: number;
-}
-
 /**
  * What distinguishes a second dataset from a first: items only in the second (`added`), only in the first (`removed`), in
  * both with other content (`changed`). See docs/versions.md.
@@ -48,7 +29,7 @@ export async function diffDatasets(
   from: ComparedDataset,
   to: ComparedDataset,
   request: DiffRequest,
-): Promise<DatasetDiff> {
+) {
   const { limit, cursor, only, signal } = request;
   const [fromVersion, toVersion, ...after] =
     cursor === undefined
@@ -73,8 +54,11 @@ export async function diffDatasets(
       const data = await readDifferences(query, sections, wanted, maxItemBytes);
       const shown = wanted.slice(0, data.length);
       return {
+        /** Counts of the whole comparison, whatever `only` selects. */
         counts: { ...counts, unchanged: first.itemCount - counts.removed - counts.changed },
+        /** Sections that both have and that differ, in the order of the second dataset; at most 1,000. */
         sections: await nameSections(query, second.sectionIds, found.sections),
+        /** Added, then removed, then changed items, each in the order of their place in the second dataset (else the first). */
         data,
         nextCursor: cursorAfter(
           `diff ${from.id} ${to.id}`,

@@ -32,10 +32,6 @@ export interface LastRun {
   readonly finishedAt: Date;
 }
 
-interface LastRunRow extends LastRun {
-  readonly datasetId: string;
-}
-
 /** Reads the index on `(dataset_id, created_at, id)`, of each dataset down to the first run with a score. */
 const LAST_RUNS = `
   SELECT shown.id AS "datasetId", last.* FROM unnest($1::uuid[]) AS shown (id) CROSS JOIN LATERAL (
@@ -49,7 +45,7 @@ async function lastRuns(
   datasetIds: readonly string[],
 ): Promise<ReadonlyMap<string, LastRun>> {
   if (datasetIds.length === 0) return new Map();
-  const rows = await query<LastRunRow>(LAST_RUNS, [datasetIds]);
+  const rows = await query<LastRun & { readonly datasetId: string }>(LAST_RUNS, [datasetIds]);
   return new Map(rows.map(({ datasetId, ...run }) => [datasetId, run]));
 }
 

@@ -153,16 +153,9 @@ export type JobStore = ReturnType<typeof createJobStore>;
 
 export const createJobStore = (context: StoreContext) =>
   unchecked(context, {
-    create,
-    list,
-    get,
-    getMany,
-    take,
-    readArchiveChunk,
-    report,
-    finish,
-    requestCancel,
-    fail,
+    ...{ create, list, getMany, take, readArchiveChunk, report, finish, requestCancel, fail },
+    /** @throws StoreError `job_not_found` */
+    get: ({ pool }, id: string) => readJob(pool, id),
   });
 
 /** More than a request body may have: a safeguard, not the limit of requests. */
@@ -203,11 +196,6 @@ async function create(
     await completeFor(client, idempotent, created);
     return created;
   });
-}
-
-/** @throws StoreError `job_not_found` */
-async function get({ pool }: StoreContext, id: string) {
-  return await readJob(pool, id);
 }
 
 /** Those of these jobs that exist, in any order: one query. */

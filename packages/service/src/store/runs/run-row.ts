@@ -26,13 +26,9 @@ export interface VersionOfRun {
   readonly version: number;
 }
 
-export const versionOf = ({
-  datasetId,
-  datasetVersion,
-}: Pick<Run, 'datasetId' | 'datasetVersion'>): VersionOfRun => ({
-  datasetId,
-  version: datasetVersion,
-});
+export const versionOf = (run: Pick<Run, 'datasetId' | 'datasetVersion'>): VersionOfRun => {
+  return { datasetId: run.datasetId, version: run.datasetVersion };
+};
 
 export type RunStatus = Run['status'];
 
@@ -90,11 +86,7 @@ function selected({ kind, maxBytes, isRequired = false }: RunField, sql: string)
  *
  * @throws StoreError `invalid_request` for a text that cannot be stored
  */
-export function insertedColumns(run: RunColumns): {
-  readonly names: string;
-  readonly parameters: string;
-  readonly values: readonly unknown[];
-} {
+export function insertedColumns(run: RunColumns) {
   const fields = RUN_FIELD_LIST.filter(
     ({ name, isDerived = false }) => !isDerived && run[name as keyof RunColumns] !== undefined,
   );

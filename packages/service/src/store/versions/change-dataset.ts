@@ -102,12 +102,7 @@ interface Plan {
   readonly change?: DiffCounts;
 }
 
-const PLANS: Readonly<
-  Record<
-    DatasetChange['mode'],
-    (client: pg.ClientBase, before: VersionState, change: DatasetChange) => Promise<Plan>
-  >
-> = { append: planAppend, upsert: planUpsert, replace: planReplace, edit: planEdit };
+const PLANS = { append: planAppend, upsert: planUpsert, replace: planReplace, edit: planEdit } as const;
 
 function* stagedBySection(
   { sections }: VersionState,
@@ -200,7 +195,11 @@ async function planUpsert(client: pg.ClientBase, before: VersionState, change: D
   return { sections, change: { ...NO_DIFFERENCE, added, changed } };
 }
 
-async function planReplace(client: pg.ClientBase, before: VersionState, change: DatasetChange) {
+async function planReplace(
+  client: pg.ClientBase,
+  before: VersionState,
+  change: DatasetChange,
+): Promise<Plan> {
   const { staged } = change;
   const names = staged.map((items) => sectionNameOf(before.sections, change, items.section));
   const reused = await reuseItems(client, before, staged);

@@ -23,8 +23,6 @@ import type { DiffCounts } from '../diff/compare-sections.ts';
 import { ofVersion, versionNumber } from '../items/item-ranges.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
-type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
-
 /** A version in the history of a dataset. */
 export interface ListedVersion {
   readonly version: number;
@@ -37,7 +35,7 @@ export interface ListedVersion {
   readonly author: string | null;
   readonly change: DiffCounts;
   /** What was done. */
-  readonly source: VersionSource;
+  readonly source: 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
   /** Where its items come from: canonical JSON text, as of a dataset. */
   readonly schema: string;
   readonly runCount: number;

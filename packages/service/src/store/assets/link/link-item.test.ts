@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../../../../tools/vitest/long.ts';
 import type { AssetStore } from '../asset-store.ts';
-import { itemText } from '../item-text.ts';
+import { itemText } from '../assets.ts';
 import { type LinkedItem, linkItem } from './link-item.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((content) => Buffer.from(content));

@@ -163,19 +163,8 @@ export async function* readLabels(query: ReadQuery, id: string, conditions: Labe
 }
 
 /** By name: a distributed PostgreSQL sends a whole row without what no expression names. */
-const STATE = [
-  'item_hash',
-  'output_hash',
-  'person',
-  'verdict',
-  'note',
-  'types',
-  'created_at',
-  'updated_at',
-  'imported',
-]
-  .map((name) => `l.${name}`)
-  .join(', ');
+const STATE =
+  'l.item_hash, l.output_hash, l.person, l.verdict, l.note, l.types, l.created_at, l.updated_at, l.imported';
 
 /** Names the state of the labels of a run's results: any change gives another text. */
 export async function stateOfLabels(query: ReadQuery, id: string): Promise<string> {
@@ -292,15 +281,11 @@ export async function compareLabels(
   };
 }
 
-export type NewLabel = Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>;
-
 interface Output {
   readonly itemHash: Buffer | null;
   readonly outputHash: Buffer | null;
   readonly datasetId: string;
 }
-
-type StatedLabel = Pick<StoredLabel, 'verdict' | 'note' | 'types'>;
 
 const OUTPUT = `result.item_hash AS "itemHash", result.output_hash AS "outputHash", run.dataset_id AS "datasetId"`;
 
@@ -321,7 +306,7 @@ export async function setLabel(
   { pool }: StoreContext,
   id: string,
   result: ResultName,
-  { by, verdict, note, types }: NewLabel,
+  { by, verdict, note, types }: Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>,
 ) {
   const query = queryOf(pool);
   const output = await findResult<Output>(query, id, result, OUTPUT);
@@ -340,7 +325,7 @@ export async function setLabel(
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `label ${itemHash.toString('hex')} ${outputHash.toString('hex')} ${by}`,
     ]);
-    const { rows: before } = await client.query<StatedLabel>(
+    const { rows: before } = await client.query<Pick<StoredLabel, 'verdict' | 'note' | 'types'>>(
       'SELECT verdict, note, types FROM labels WHERE item_hash = $1 AND output_hash = $2 AND person = $3',
       key,
     );

@@ -1,12 +1,5 @@
 import type { StoreContext } from '../../context.ts';
-import {
-  cursorAfter,
-  decodeCursor,
-  type HeldPage,
-  holdPage,
-  type Page,
-  type PlacedPageRequest,
-} from '../../database/page.ts';
+import { cursorAfter, decodeCursor, holdPage, type PlacedPageRequest } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { createReadQuery } from '../../postgres/read-query.ts';
 import { readResultLabels } from '../labels/result-labels.ts';
@@ -53,20 +46,13 @@ export interface ResultWithItem extends LabelledResult {
   readonly item?: ListedItem | null | undefined;
 }
 
-/** A page of results, whose memory is accounted for until it is released. */
-export interface ResultsPage extends Page<ResultWithItem>, HeldPage {}
-
 /**
  * Results in item order. A page ends early when its results are large; one that is larger than an item may be comes
- * without its texts.
+ * without its texts. The memory of a page is accounted for until it is released.
  *
  * @throws StoreError `run_not_found`, `invalid_cursor`
  */
-export async function listResults(
-  context: StoreContext,
-  id: string,
-  request: ResultsRequest,
-): Promise<ResultsPage> {
+export async function listResults(context: StoreContext, id: string, request: ResultsRequest) {
   const { pool, searches, largePages, maxItemBytes } = context;
   const {
     limit,

@@ -92,26 +92,18 @@ async function readGroups(
   });
 }
 
-/** The scores of the parts of a run, by name; those with most results. */
-export interface PartScores {
-  readonly by_section: Readonly<Record<string, GroupScores>>;
-  readonly by_type: Readonly<Record<string, GroupScores>>;
-  readonly by_tag: Readonly<Record<string, GroupScores>>;
-}
-
 /** Aggregates of the results of a run. */
 export interface RunSummary {
   /** Lists of runs show them too. */
   readonly scores: GroupScores;
-  readonly parts: PartScores;
+  /** By name; those with most results. */
+  readonly parts: Readonly<
+    Record<'by_section' | 'by_type' | 'by_tag', Readonly<Record<string, GroupScores>>>
+  >;
   /** By the names of scorers; empty where the run names none. */
   readonly scorers: Readonly<Record<string, GroupScores>>;
   /** By the nearest-rank method, in milliseconds; null without a result that has one. */
-  readonly latency_ms: {
-    readonly p50: number | null;
-    readonly p90: number | null;
-    readonly p99: number | null;
-  };
+  readonly latency_ms: Readonly<Record<'p50' | 'p90' | 'p99', number | null>>;
   readonly finish_reasons: Readonly<Record<string, number>>;
 }
 
