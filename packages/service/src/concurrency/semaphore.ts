@@ -59,7 +59,6 @@ export class Semaphore {
     };
   }
 
-  /** Waits until nobody holds a permit. @throws the reason of `signal` when it aborts */
   async idle(signal: AbortSignal): Promise<void> {
     while (this.#free < this.#options.permits) {
       await untilAborted(new Promise<void>((resolve) => this.#onIdle.add(resolve)), signal);

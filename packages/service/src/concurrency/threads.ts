@@ -108,7 +108,6 @@ function closed(): Error {
 const MAX_YOUNG_HEAP_MB = 16;
 const START_TIMEOUT_MS = 60_000;
 
-/** A message from a thread: first that it is ready, then the reply to each task. */
 type ThreadReply<Outcome, Failure> = { readonly kind: 'ready' } | TaskReply<Outcome, Failure>;
 
 /** The reply to a task: its outcome, why it was refused, or the error of the code itself. */
@@ -210,7 +209,6 @@ class TaskThread<Task, Outcome, Failure> {
     return this.#exited.promise;
   }
 
-  /** Whether the thread ends or has ended, so that it takes no more tasks. */
   get isEnding(): boolean {
     return this.#isEnding;
   }

@@ -20,7 +20,6 @@ const DEFAULT_PORT: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 /** `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2): no user information, no path, ASCII alone. */
 const AUTHORITY = /^(?:\[([0-9a-f:.]{2,45})\]|([\w.~!$&'()*+,;=%-]{0,255}))(?::(\d{0,5}))?$/i;
 
-/** Reads a host with an optional port, such as the value of a `Host` header. */
 export function parseAuthority(text: string, scheme: Scheme): Authority | null {
   const match = AUTHORITY.exec(text);
   if (match === null) return null;

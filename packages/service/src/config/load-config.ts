@@ -9,7 +9,6 @@ import { VARIABLES, type Variable } from './variables.ts';
 
 type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
 
-/** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
 export interface Config extends Values {
   readonly providerKeys: ProviderKeys;
 }
@@ -34,7 +33,6 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
  * `SVC_PROVIDER_<NAME>_ORIGINS` are the keys of model providers, see {@link parseProviderKeys}. A secret may be in a file,
  * see {@link readSecretFiles}.
  *
- * @param stated the environment, `process.env`
  * @throws ConfigError `invalid_config` with one sentence per invalid variable
  */
 export function loadConfig(stated: Readonly<Record<string, string | undefined>>): Config {
@@ -102,7 +100,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** The part of the configuration that the store of every process uses, without the URL of its database. */
 export function storeSettings(config: Config, logger: Logger) {
   return {
     onDatabaseChange: ({ ok, reason = '', message }: { ok: boolean; reason?: string; message: string }) => {
@@ -151,7 +148,6 @@ export function packageLimits(config: Config) {
   };
 }
 
-/** The URL of the PostgreSQL that the processes of the service share. */
 export function requiredDatabaseUrl({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
   if (databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL is missing: only `npm start` runs its own database']);

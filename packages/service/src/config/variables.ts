@@ -6,14 +6,12 @@ import { KEY, MIN_KEY_LENGTH, parseKeyList, readKeysFile } from './api-keys.ts';
 import { type AllowedHost, parseAuthority } from './authority.ts';
 import { parseS3Location } from './s3-location.ts';
 
-/** One environment variable: its documentation, and how to parse it. */
 export interface Variable<T> {
   readonly name: string;
   /** As the documentation prints it. */
   readonly default: string;
   readonly description: string;
   readonly secret: boolean;
-  /** Parses the text, or undefined for an absent variable. */
   readonly parse: (text: string | undefined) => T;
 }
 
@@ -79,7 +77,6 @@ const list = <T>(description: string, parseEntry: (entry: string) => T) =>
 /** A token for an `Authorization` header: visible ASCII, at most 512 characters. */
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
 
-/** A value that does not print. */
 function secret(fallback: string, description: string, isValid: (value: string) => boolean, what: string) {
   const parse = (value: string | undefined): Secret | undefined => {
     if (value === undefined) return undefined;

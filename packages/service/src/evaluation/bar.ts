@@ -8,7 +8,6 @@ import { CONFIDENCE, type Interval } from './statistics/intervals.ts';
 
 const SHARE = { type: 'number', minimum: 0, maximum: 1 } as const;
 
-/** What a run must reach, as a request has it. */
 export const BAR_SCHEMA = {
   type: 'object',
   description:
@@ -56,13 +55,7 @@ export const BAR_VERDICT_SCHEMA = {
   required: ['outcome', 'estimate', 'ci', 'confidence', 'sealed_at', 'outputs_before'],
 } as const;
 
-/**
- * Parses the bar of a request.
- *
- * @param value valid under {@link BAR_SCHEMA}
- * @param config of the run
- * @throws RunError `invalid_request`
- */
+/** Parses the bar of a request. @throws RunError `invalid_request` */
 export function parseBar(value: JsonObject, config: RunConfig): Bar {
   const problems = new ConfigProblems('/bar');
   const stated = Object.entries(value).filter(([, member]) => member !== null);
@@ -137,7 +130,7 @@ const DIGITS = 12;
 /** A number as packages and verdicts state it, whatever the order in which it was added up. */
 export const stableNumber = (value: number): number => Number(value.toPrecision(DIGITS));
 
-/** The verdict on a bar. @param found scores of the run, or its comparison with the baseline, at the bar's confidence */
+/** The verdict on a bar. */
 export function barVerdict(
   bar: Bar,
   found: GroupScores | ComparedScores | null,

@@ -27,7 +27,6 @@ export type OutputSource =
   | { readonly from: 'pointer'; readonly pointer: string };
 
 export interface Completion {
-  /** Usually a string. */
   readonly output: JsonValue | JsonText;
   /** Reasoning that the provider sent with it; null, the default, without any. */
   readonly reasoning?: string | JsonText | null;

@@ -23,8 +23,6 @@ const TEXTS = RESULT_FIELD_LIST.filter(({ kind }) => TEXT_KINDS.has(kind));
 /**
  * A scored result as it is stored: its texts hold no known secrets, and it counts the replaced ones. A result fails
  * without its texts if they take too much time or memory.
- *
- * @throws the signal's reason when it is aborted
  */
 export async function redactResult(
   result: RunResult,

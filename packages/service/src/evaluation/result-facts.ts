@@ -1,7 +1,6 @@
 import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult } from './run-session.ts';
 
-/** What a result without a score has in place of it. */
 const WITHOUT_SCORE = {
   ...{ score: null, passed: null, explanation: null, scoredBy: null, scores: null },
   ...{ judgeUsage: null, judgeCost: null },

@@ -5,7 +5,6 @@ import type { ResultValues } from '@svc/jsonl-v23/runs';
 import type { JsonText } from './item/canonical-text.ts';
 import type { RunError } from './run-error.ts';
 
-/** One item of a run, with its position and the repetitions that already have a result. */
 export interface RunItem {
   readonly section: string;
   /** Order of the section in the dataset, from 0. */
@@ -41,7 +40,6 @@ export type EarlierAnswer = Pick<
   'output' | 'reasoning' | 'finishReason' | 'latencyMs' | 'usage' | 'redacted'
 >;
 
-/** Status of one repetition: scored, done but not scored, or not done. */
 export type RunResultStatus = RunResult['status'];
 
 /** Why a result or a run failed, for people. It holds no secret. */

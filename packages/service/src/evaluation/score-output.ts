@@ -180,7 +180,6 @@ export async function performCheck(
   deps: {
     readonly judge: Judge | null;
     readonly checks: CheckRunner;
-    /** Files whose marks the item contains. */
     readonly files?: MarkedFiles | undefined;
   },
   signal: AbortSignal,
@@ -215,7 +214,6 @@ export function storedScoring(config: JsonObject) {
   return {
     plans,
     reasoning: reasoning === 'score' ? ('score' as const) : ('strip' as const),
-    /** Whether clients sent the results. */
     isExternal: type === 'external',
   };
 }

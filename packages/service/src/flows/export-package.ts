@@ -148,7 +148,6 @@ function statedScores(run: ExportedRun): { readonly scores: JsonObject; readonly
   };
 }
 
-/** The run that the bar of a run compares with. */
 async function exportBaseline(
   open: OpenDataset,
   run: ExportedRun | null,

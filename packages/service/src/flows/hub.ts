@@ -40,7 +40,6 @@ const PREVIEW_RETRY_POLICY = {
 /**
  * Opens a slice of a hub dataset for a preview. Nothing is stored.
  *
- * @param mapping the preview shows the items that it makes; null for none
  * @throws HubError; JsonlError, ImportErrors as `planMapping`
  */
 export async function openPreview(

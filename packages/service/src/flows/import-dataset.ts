@@ -35,10 +35,8 @@ export interface ImportSource {
 /**
  * Imports a dataset into a draft: source → items → rows of the store. Every way in uses it, within a request or a job.
  *
- * @param report of the draft
- * @returns what the caller commits the draft with
  * @throws ImportError for one invalid line or row, or {@link ImportErrors} for several; what the source and the draft
- *   throw
+ * throw
  */
 export async function importDataset(
   source: ImportSource,
@@ -95,7 +93,6 @@ export const importNotes = (
   { unaskedCount, unusedColumns }: ImportReport,
 ): ImportNotes => ({ warnings: promptWarnings(unaskedCount), unusedColumns, skippedFiles });
 
-/** The remarks as members of a response; none if there is nothing to say. */
 export function importNotesJson({ warnings, unusedColumns, skippedFiles }: ImportNotes): JsonObject {
   return {
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),

@@ -145,7 +145,6 @@ interface Saved {
   readonly missing: ReadonlySet<number>;
 }
 
-/** Reads lines and saves them in batches, with the last line of each result. */
 async function pushLines(
   source: AsyncIterable<Uint8Array>,
   {

@@ -98,10 +98,8 @@ function withFiles<T extends Pick<UploadJobRequest, 'content'>>({ content, ...re
   return { ...request, ...facts, file_name: fileName };
 }
 
-/** Reads what {@link encodeRequest} wrote of an import. @throws StoreError `corrupt` */
 export const decodeImportRequest = (text: string): ImportJobRequest => decodeRequest(text);
 
-/** Reads what {@link encodeRequest} wrote of an upload. @throws StoreError `corrupt` */
 export function decodeUploadRequest(text: string): UploadJobRequest {
   const { kind, files, sentBytes, skipped, file_name: fileName, sha256, ...request } = decodeRequest(text);
   const content = kind === 'files' ? { kind, files, sentBytes, skipped } : { kind, fileName, sha256 };

@@ -184,7 +184,6 @@ async function* repetitionsToDo(
  * Makes a detector of providers that stopped responding. Results whose provider gave no answer count; an answer begins the count again. An item that was not
  * sent, such as one without a prompt, does neither.
  *
- * @param maxFailures consecutive failures that end the run
  * @returns counts a result; throws RunError with `endsRun` and the error of this result, if it is one too many
  */
 function createOutageDetector(maxFailures: number): (result: RunResult) => void {
@@ -203,8 +202,6 @@ function createOutageDetector(maxFailures: number): (result: RunResult) => void 
  * Makes a writer with one call of `save` at a time: the first result is saved immediately, and the results that arrive
  * during a call are saved together by the next one. So a slow run stores each result immediately, and a fast one stores
  * many per transaction, without a timer.
- *
- * @param maxWaiting number of results that may wait before `write` makes its caller wait
  */
 export function createResultWriter(
   save: (results: readonly RunResult[]) => Promise<void>,

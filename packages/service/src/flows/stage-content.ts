@@ -58,7 +58,6 @@ export class UploadStage implements AsyncDisposable {
     this.#staging = staging;
   }
 
-  /** A new file on the disk, deleted with the others. */
   create(): StagingFile {
     return this.#files.use(this.#staging.create());
   }
@@ -92,7 +91,6 @@ export class UploadStage implements AsyncDisposable {
   }
 }
 
-/** Reads up to a chunk that exceeds `maxBytes`. */
 async function readHead(
   content: AsyncIterator<Uint8Array>,
   maxBytes: number,
@@ -162,11 +160,7 @@ async function writeFile(
   return { bytes, sha256: sha256.digest('hex') };
 }
 
-/**
- * Makes room for a file of unknown size while it grows.
- *
- * @param roomBytes what it has room for
- */
+/** Makes room for a file of unknown size while it grows. */
 export function roomInSteps(
   file: Pick<StagingFile, 'makeRoom'>,
   roomBytes: number,
@@ -179,7 +173,6 @@ export function roomInSteps(
   };
 }
 
-/** Opens a file to read it, until the stack is disposed of. */
 export async function openStaged(
   { path, content, fileName: name, sha256 }: StagedFile,
   stack: AsyncDisposableStack,

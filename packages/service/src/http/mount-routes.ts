@@ -15,7 +15,6 @@ import type { RouteResponse } from './response/response.ts';
 import { endResponse, sendResponse } from './response/send-response.ts';
 import type { Route } from './route.ts';
 
-/** Identifies a caller by a key outside the headers. */
 type Identify = (request: Request, key: string) => Caller;
 
 /** Mounts every route, and for each of their paths a reply to the methods that it does not have. */

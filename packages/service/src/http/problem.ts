@@ -11,9 +11,7 @@ import {
 import { ClientDisconnectedError, requestState } from './request/track-request.ts';
 import { endWithText } from './response/send-response.ts';
 
-/** An error as clients may see it. */
 export interface ErrorView {
-  /** The code of the error itself. */
   readonly code: string;
   readonly row: ProblemRow;
   readonly detail: string;
@@ -37,7 +35,6 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Documents every code. */
 const DOCUMENTATION = 'https://github.com/svc-data/svc/blob/main/docs/errors.md';
 
-/** Entries of `errors` in one response. */
 const MAX_ERRORS = 100;
 const MAX_AVAILABLE = 1_000;
 const isShort = ({ length }: string): boolean => length <= 256;

@@ -26,7 +26,6 @@ export interface RouteRequest {
   /** Names the client for limits: its key, else its network. */
   readonly client: string;
   readonly caller: Caller;
-  /** Whether the client used HTTPS. */
   readonly isSecure: boolean;
   /** The origins under which the client may know the service, such as `https://datasets.example.org`. */
   readonly origins: readonly string[];

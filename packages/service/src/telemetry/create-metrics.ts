@@ -2,7 +2,6 @@ import { collectProcessMetrics, createMetrics as createRequestMetrics } from '@s
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { LABELS, type Label } from './events.ts';
 
-/** The metrics of a process of the service, on a separate registry. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
@@ -82,7 +81,6 @@ export function createMetrics(options: {
     setReadiness(checks: Readonly<Partial<Record<Label<'check'>, { readonly ok: boolean }>>>): void {
       for (const check of LABELS.check) metrics.readiness.set({ check }, checks[check]?.ok === true ? 1 : 0);
     },
-    /** The connections of the pool of the database, and the bytes that the database takes. */
     setDatabase({
       pool,
       bytes,
@@ -94,7 +92,6 @@ export function createMetrics(options: {
       metrics.poolWaiting.set(pool.waiting);
       metrics.databaseBytes.set(bytes);
     },
-    /** The free bytes of the disk of each folder that this process writes to. */
     setDiskFree(bytes: Readonly<Partial<Record<Label<'volume'>, number>>>): void {
       for (const [volume, free] of Object.entries(bytes)) metrics.diskFree.set({ volume }, free);
     },

@@ -58,7 +58,6 @@ function anthropicPart({ mimeType, data, url }: Content): JsonObject | null {
   return { type: isImage ? 'image' : 'document', source };
 }
 
-/** What an entry holds, or where it is; null if it has neither. */
 function contentOf({ name, entry }: LocatedAsset): Content | null {
   const stated = getMember(entry, 'url');
   const data = getMember(entry, 'data');

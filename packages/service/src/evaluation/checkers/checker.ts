@@ -11,7 +11,6 @@ export interface CheckRequest {
   readonly options: JsonObject;
 }
 
-/** The result of a checker. Only status `ok` has a score. */
 export type CheckOutcome =
   | {
       readonly status: 'ok';
@@ -31,7 +30,6 @@ interface Unscored {
   readonly judgeUsage?: null;
 }
 
-/** An output that is right or wrong: score 1 or 0. */
 export function passedOrNot(passed: boolean, explanation: string | null = null): CheckOutcome {
   return { status: 'ok', score: passed ? 1 : 0, passed, explanation };
 }
@@ -112,7 +110,6 @@ export interface CheckerDocs {
   readonly options: Readonly<Record<string, OptionSchema>>;
 }
 
-/** What the file of a checker says of it. */
 interface Declared<Expected, Options extends Readonly<Record<string, Option<unknown>>>>
   extends Omit<CheckerDocs, 'options'> {
   readonly options: Options;
@@ -152,8 +149,6 @@ export function checker<Expected, Options extends Readonly<Record<string, Option
     /**
      * Why `check` would leave every output of an item unscored, or `invalid_pattern` if it would fail; null if outputs can
      * be scored.
-     *
-     * @throws RunError if `check` throws for every output
      */
     unscorableReason(item: Item, options: JsonObject, _once: DecideOnce): UnscorableReason | null {
       const found = expected(item, readOptions(options));
@@ -164,7 +159,6 @@ export function checker<Expected, Options extends Readonly<Record<string, Option
 
 export type CheckerDeclaration = ReturnType<typeof checker>;
 
-/** An option of a checker, which may be null. */
 export interface Option<Value> {
   readonly schema: OptionSchema;
   /** @throws RunError `checker_invalid` */

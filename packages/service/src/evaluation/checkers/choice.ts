@@ -9,7 +9,6 @@ import { quoted } from '../reading/quoted.ts';
 import { readChoice } from '../reading/read-choice.ts';
 import { checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, Unscorable } from './checker.ts';
 
-/** Finds the choice that a value means; undefined if it means none. */
 type AnswerResolver = (value: JsonValue) => number | undefined;
 
 /**
@@ -45,7 +44,7 @@ function choicesOfValue(output: JsonValue, resolve: AnswerResolver): ReadonlySet
   return new Set(values.map(resolve).filter((one) => one !== undefined));
 }
 
-/** The choices that are the answer of an item. @throws RunError `checker_limit` */
+/** The choices that are the answer of an item. */
 function choicesMeant(item: Item) {
   const answer = referenceAnswer(item);
   if (answer === undefined) return NO_ANSWER;

@@ -25,7 +25,6 @@ interface ToolCall {
 /** Whether a call of an output is one that the answer asks for. */
 type IsMeant = (expected: ToolCall, given: ToolCall) => boolean;
 
-/** The calls of a list, or of the `tool_calls` of an output; undefined for any other value. */
 function callsOf(value: JsonValue | undefined): readonly ToolCall[] | undefined {
   const listed = isJsonObject(value) ? getMember(value, 'tool_calls') : value;
   return Array.isArray(listed) ? listed.map(callOf) : undefined;
@@ -105,7 +104,6 @@ function unmatched(
   return { missing, extra: given.filter((_, at) => !pairs.has(at)) };
 }
 
-/** Whether the expected calls are among the given ones in their order. */
 function isSubsequence(expected: readonly ToolCall[], given: readonly ToolCall[], isMeant: IsMeant): boolean {
   let found = 0;
   for (const call of given) {

@@ -19,9 +19,6 @@ const SECRET_QUERY = /^(?:key|sig|signature|code|subscription-key|ocp-apim-subsc
 /**
  * Checks what a schema cannot express: the URL of a model, its query and headers, and the names and texts of its
  * `params`.
- *
- * @param at location of the model
- * @param maxTextChars characters of one text or name in `params`
  */
 export function checkModel(
   model: JsonObject,
@@ -109,7 +106,6 @@ function checkTexts(
   }
 }
 
-/** Checks the run's prompts and its checker. @param maxTextChars characters of one prompt */
 export function checkPrompts(config: JsonObject, maxTextChars: number, problems: ConfigProblems): void {
   for (const name of ['system_prompt', 'prompt_template']) {
     const text = config[name];
@@ -148,7 +144,6 @@ function checkScorers(config: JsonObject, problems: ConfigProblems): void {
   }
 }
 
-/** Checks a checker: the service must know its type, and its options must be valid. */
 function checkChecker(checker: JsonValue, steps: (string | number)[], problems: ConfigProblems): void {
   const type = isJsonObject(checker) ? checker['type'] : checker;
   const declared = CHECKER_DOCS.find(({ name }) => name === type);

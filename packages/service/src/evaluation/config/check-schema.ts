@@ -32,11 +32,7 @@ function validators(): Validators {
   return compiled;
 }
 
-/**
- * Checks a configuration against the schema, and its provider against the schema of its type.
- *
- * @returns the configuration with the defaults of the schemas
- */
+/** Checks a configuration against the schema, and its provider against the schema of its type. */
 export function checkSchema(config: JsonObject, problems: ConfigProblems): Record<string, unknown> {
   const { shape, providers } = validators();
   const checked = plainNumbers(config) as Record<string, unknown>;

@@ -27,11 +27,7 @@ export class ConfigProblems {
     return this.#byLocation.size === MAX_PROBLEMS;
   }
 
-  /**
-   * Adds a problem unless the list is full or has another one for this location.
-   *
-   * @param predicate what follows the location in a sentence, such as `must be an object`
-   */
+  /** Adds a problem unless the list is full or has another one for this location. */
   add(predicate: string, steps: Steps = []): void {
     if (this.isFull) return;
     const path = `${this.#root}${jsonPointer(steps.map(shortened))}`;

@@ -58,23 +58,14 @@ const MAX_PARAM_TEXT_CHARS = 16_384;
  * members next to it. Null means absent in every optional member. A member that is a key, token, password or header is
  * an error anywhere: a request body is the wrong place for secrets.
  *
- * @param value parsed JSON
- * @param path JSON Pointer of the value in the request body, for the errors
  * @throws RunError `invalid_request` with each problem and its location. No message repeats a value that may be a
  * secret.
- *
- * @example
- * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
   return parse(value, path, MAX_PARAM_TEXT_CHARS);
 }
 
-/**
- * Parses a stored run configuration: like {@link parseRunConfig}, without the limits of newer releases.
- *
- * @throws RunError `invalid_request`
- */
+/** Parses a stored run configuration: like {@link parseRunConfig}, without the limits of newer releases. */
 export function parseStoredRunConfig(value: JsonValue): RunConfig {
   return parse(value, '/config', Number.POSITIVE_INFINITY);
 }
@@ -85,7 +76,6 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
  * scorers do. Without any of them, the run's own scoring applies again. Its cost limit holds for the new run too, unless
  * the request states another.
  *
- * @param request a checker, a judge, or both, or scorers, and `max_cost`, as a run configuration has them
  * @throws RunError `invalid_request`
  */
 export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
@@ -165,7 +155,6 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
 
 const SCORERS = ['scorers', 'added_scorers'];
 
-/** The judges of a configuration, and where they are. */
 function* judgesAt(config: JsonObject): Generator<[JsonObject, Steps]> {
   if (isJsonObject(config['judge'])) yield [config['judge'], ['judge']];
   for (const member of SCORERS) {
@@ -231,7 +220,6 @@ function withProviderObject(config: JsonObject): JsonObject {
 /** Members in which null may have a meaning. */
 const KEPT: ReadonlySet<string> = new Set(['params', 'checker']);
 
-/** Omits null members, except in {@link KEPT} ones. */
 function withoutNulls(config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config)

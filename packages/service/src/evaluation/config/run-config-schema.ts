@@ -27,7 +27,6 @@ export const CHECKER_OPTIONS_SCHEMA: ConfigSchema = {
   discriminator: { propertyName: 'type' },
 };
 
-/** A checker that the run states. */
 export const CHECKER_SCHEMA: ConfigSchema = {
   description:
     'a checker as items have it, such as `numeric` or `{"type": "regex", "pattern": "^4"}`: for items without one, or with `checker_mode: override` for all',
@@ -89,7 +88,6 @@ const pointer = {
   description: 'JSON Pointer (RFC 6901) into the item',
 } as const;
 
-/** A JSON Pointer to a value inside an item. */
 const ITEM_POINTER = {
   ...pointer,
   minLength: 2,
@@ -369,7 +367,6 @@ export const RUN_CONFIG_SHAPE = {
   additionalProperties: false,
 } as const satisfies ConfigSchema;
 
-/** The whole run configuration for the OpenAPI document. */
 export const RUN_CONFIG_SCHEMA: ConfigSchema = {
   ...RUN_CONFIG_SHAPE,
   description: 'what a run asks, how it scores, and its limits',

@@ -83,7 +83,6 @@ export function judgesOf({
   return [judge, ...[...scorers, ...added].map((scorer) => scorer.judge)].filter((one) => one !== undefined);
 }
 
-/** How one score of an output is found. */
 export interface ScorerPlan {
   readonly name: string;
   readonly checker: RunChecker | null;

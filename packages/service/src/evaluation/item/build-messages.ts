@@ -12,7 +12,6 @@ import {
   templateText,
 } from './prompt-template.ts';
 
-/** Prompts of a run, filled in for one item. */
 interface ItemPrompts {
   readonly system: string | null;
   readonly template: FilledTemplate | null;
@@ -114,7 +113,6 @@ function itemMessages(inputs: JsonObject): ChatMessage[] {
   return messages;
 }
 
-/** Content with choices after its text, and then assets. */
 function withParts(content: JsonValue, choices: string, assets: readonly JsonObject[]): JsonValue {
   const text = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
   const parts: JsonObject[] = Array.isArray(content) ? content.filter(isJsonObject) : text;
@@ -145,7 +143,6 @@ function textIn(content: JsonValue): string {
   return texts.filter((text) => typeof text === 'string').join('\n');
 }
 
-/** The error of an item that has no value at a JSON Pointer. */
 export function fieldMissing(pointer: string): RunError {
   return new RunError('field_missing', `The item has no value at ${JSON.stringify(pointer)}.`);
 }

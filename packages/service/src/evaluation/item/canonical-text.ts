@@ -45,12 +45,7 @@ export function findMembers(
   return found;
 }
 
-/**
- * Finds the element of an array in canonical JSON text.
- *
- * @param start index of the value; a value that is not an array has no elements
- * @param index from 0
- */
+/** Finds the element of an array in canonical JSON text. */
 function findElement(text: string, start: number, index: number): TextRange | undefined {
   if (text.charCodeAt(start) !== OPEN_BRACKET || text.charCodeAt(start + 1) === CLOSE_BRACKET)
     return undefined;
@@ -107,12 +102,10 @@ export function pointerSteps(pointer: string): string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Whether a step of a JSON Pointer can be the index of an element. */
 export function isIndex(step: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(step);
 }
 
-/** The beginning of a text in quotes, for a message. */
 export function excerpt(text: string, maxChars = 100): string {
   return JSON.stringify(text.length > maxChars ? `${text.slice(0, maxChars)}…` : text);
 }

@@ -65,7 +65,6 @@ export function itemIdText({ payload }: ItemParts): string | null {
   return range === undefined ? null : payload.slice(range.start, range.end);
 }
 
-/** A checker that a run states for its items. */
 export interface RunChecker {
   /** Canonical JSON text of what an item would have as its `checker`. */
   readonly json: string;
@@ -73,7 +72,6 @@ export interface RunChecker {
   readonly mode: 'default' | 'override';
 }
 
-/** The item with the run's checker, if that applies to it. */
 export function withChecker(parts: ItemParts, checker: RunChecker | null): ItemParts {
   if (checker === null) return parts;
   const hasOwn = parts.checker !== null && parts.checker !== 'null';

@@ -33,8 +33,6 @@ const STATUS_MEMBERS = ['code', 'status', 'status_code', 'http_status'];
 /**
  * The error in the body of a response: an `error` member of the body or of its first choice, a body that says that it is
  * an error, a choice that ended with one, or no choice at all because of a content filter.
- *
- * @returns null without an error
  */
 export function failureOf(body: JsonObject): ReturnType<typeof describe> | null {
   const choices = getMember(body, 'choices');

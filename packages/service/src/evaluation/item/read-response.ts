@@ -24,8 +24,6 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 /**
  * The completion in a response of the Messages API: the texts of its content, its tool calls as chat completions have them,
  * and its thinking apart.
- *
- * @returns null if the body is not a message
  */
 function anthropicCompletion(body: JsonObject): ReadCompletion | null {
   const content = getMember(body, 'content');
@@ -59,9 +57,6 @@ const MAX_PROBLEMS = 10;
 /**
  * What a provider says about an error, in the forms that providers use: `error.message`, `error_description`, `message`,
  * `detail`, `detail[].msg` (FastAPI), `error` as text (Ollama, TGI), and an array of one error (Gemini).
- *
- * @param body parsed JSON of a response
- * @returns the text as it was sent, not yet fit to be shown; null without one
  */
 function providerWords(body: JsonValue): string | null {
   const [only] = Array.isArray(body) ? body : [body];
@@ -131,7 +126,6 @@ export function readResponse(bytes: Uint8Array, format: WireFormat) {
     failure: failure && { statusCode: failure.statusCode, code: failure.code },
     /** What the provider says about an error, as it was sent. */
     errorText: isUsable ? null : providerWords(error === null ? parsed : { error }),
-    /** As the provider reported it. */
     usage,
     /** Of an answer, with or without a completion; null if the body is no answer. */
     tokens: reported === null && read === null ? null : tokenCounts(usage),
@@ -213,15 +207,10 @@ interface ReadCompletion {
   /** Reasoning that the provider sent with it; null without any. */
   readonly reasoning: string | null;
   readonly usage: JsonObject | null;
-  /** In the terms of chat completions. */
   readonly finishReason: string | null;
 }
 
-/**
- * The output of a message: its text; `{tool_calls}` if it only calls tools, and `{content, tool_calls}` if it does both.
- *
- * @param calls as chat completions have them
- */
+/** The output of a message: its text; `{tool_calls}` if it only calls tools, and `{content, tool_calls}` if it does both. */
 function withCalls(text: string, calls: readonly JsonValue[]): JsonValue {
   if (calls.length === 0) return text;
   return text === '' ? { tool_calls: [...calls] } : { content: text, tool_calls: [...calls] };
@@ -235,8 +224,6 @@ function readReason(value: JsonValue | undefined): string | null {
 /**
  * What a model thought, if a server sends it with the answer: as `reasoning_content` (DeepSeek, llama.cpp, vLLM),
  * `reasoning` (OpenRouter, Ollama, vLLM), `reasoning_details` (OpenRouter), or in parts of its content (Mistral).
- *
- * @param message of a chat completion
  */
 function reasoningOf(message: JsonObject): string | null {
   for (const name of ['reasoning_content', 'reasoning']) {

@@ -42,7 +42,6 @@ function contentParts(content: JsonValue): string | JsonValue[] {
   return content.filter(isJsonObject).map((part) => (part['type'] === 'image_url' ? imagePart(part) : part));
 }
 
-/** An image part of chat completions as one of the Messages API. */
 function imagePart(part: JsonObject): JsonObject {
   const image = getMember(part, 'image_url');
   const url = isJsonObject(image) ? getMember(image, 'url') : image;

@@ -15,23 +15,15 @@ const TRIES_MS = 5_000;
 /** Batches that are read and decided at the same time. */
 const BATCHES = 2;
 
-/** What decides whether the items of a run can be scored, besides the items. */
 export interface ScoringFacts {
   readonly checker: RunChecker | null;
-  /** Null if the run has no judge. */
   readonly judge: { readonly defaultPrompts: JsonValue } | null;
-  /** What items are asked with; null if outputs come without asking. */
   readonly prompts: RunPrompts | null;
 }
 
-/** How many items a run selects, and how they would be scored. */
 export type PlanCounts = Awaited<ReturnType<typeof countScoring>>;
 
-/**
- * Counts how the items of a run would be scored, as workers do it: checkers decide on a thread, a batch at a time.
- *
- * @param batches what decides, of each item: see `PlanTask`
- */
+/** Counts how the items of a run would be scored, as workers do it: checkers decide on a thread, a batch at a time. */
 export async function countScoring(
   batches: AsyncIterable<readonly ItemParts[]>,
   { judge, ...facts }: ScoringFacts,
@@ -40,7 +32,6 @@ export async function countScoring(
 ) {
   const sums = { items: 0, scored: 0, judged: 0, chosen: 0, fromOne: 0 };
   let triesMs = TRIES_MS;
-  /** Why others cannot be scored, and how many. */
   const unscorable = new Map<UnscorableReason, number>();
   const packed = judge && { defaultPrompts: packValue(judge.defaultPrompts) };
   const planned = mapOrdered(batches, BATCHES, (batch) =>
@@ -63,7 +54,6 @@ export async function countScoring(
 /**
  * Compiles the pattern of a run's own `regex` checker on a thread.
  *
- * @param path JSON Pointer of the checker in the request body
  * @throws RunError `invalid_request` if the pattern cannot be used
  */
 export async function checkRunPattern(

@@ -5,7 +5,6 @@ import { RunError } from '../run-error.ts';
 import type { PlanCounts } from './count-scoring.ts';
 import type { RunEstimate } from './estimate-run.ts';
 
-/** What a run will do, as the API shows it. */
 export type RunPlan = ReturnType<typeof describePlan>['plan'];
 
 export interface RunWarning {
@@ -41,7 +40,6 @@ export const UNSCORABLE_REASONS: Readonly<Record<UnscorableReason, string>> = {
 /**
  * Describes what a run will do.
  *
- * @param asked requests to the model; null if it is not asked
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
@@ -108,7 +106,6 @@ export function describePlan(
 /** The members of a configuration that decide what a model is asked about an item. */
 type Asking = Pick<RunConfig, 'provider' | 'system_prompt' | 'prompt_template'>;
 
-/** Whether two runs ask a model the same about equal items. */
 export function asksTheSame(config: Asking, other: Asking): boolean {
   return factsOf(config) === factsOf(other);
 }

@@ -20,8 +20,6 @@ export interface EstimateFacts {
 /**
  * Estimates what a run takes: input by the prompts of a sample, output by an earlier run, or else by the limit of the
  * request.
- *
- * @returns null for a run that asks no model
  */
 export async function estimateRun(
   config: RunConfig,

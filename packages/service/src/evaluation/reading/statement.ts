@@ -14,12 +14,10 @@ export interface Name {
   readonly isOwnCase: boolean;
 }
 
-/** A word, a mark, or a name of a text. */
 export interface Unit extends Pick<Word, 'start' | 'end' | 'text' | 'isMark' | 'isUnspaced'> {
   readonly name: Name | null;
 }
 
-/** A text as sentences of words and names. */
 export interface Statement {
   readonly units: readonly Unit[];
   rolesAt(index: number): Roles;

@@ -1,14 +1,12 @@
 import { foldCase } from './clean-text.ts';
 import { LANGUAGES, type Language, ROLES, type Role } from './languages.ts';
 
-/** A word or a mark of a text. */
 export interface Word {
   readonly start: number;
   readonly end: number;
   /** In lower case; `\n` for the end of a line. */
   readonly text: string;
   readonly isMark: boolean;
-  /** Whether its script writes words without blanks between them. */
   readonly isUnspaced: boolean;
 }
 
@@ -152,8 +150,6 @@ export type Grammar = ReturnType<typeof grammarOf>;
 /**
  * What the words of a text do in it: by the grammar of English, of the languages in other scripts, and of the one in Latin
  * script that has most of its words.
- *
- * @param words of the text, or what stands in their place
  */
 export function grammarOf(words: readonly { readonly text: string }[]) {
   const { counting, main } = languagesOf(words);
@@ -179,9 +175,7 @@ export function grammarOf(words: readonly { readonly text: string }[]) {
       }
       return found;
     },
-    /** Whether a letter is a word of the text's languages. */
     isLetterWord: (letter: string) => letters.has(letter.toLowerCase()),
-    /** Whether an ending after an apostrophe belongs to one of them. */
     isSuffix: (word: string) => suffixes.has(word),
   };
 }

@@ -33,7 +33,6 @@ const DATA_URL = /data:[^",]{0,256};base64,$/;
 /**
  * The body of a request as text, with links in place of the content of files, and of the data URLs that have it.
  *
- * @param model null for the conversation alone
  * @param link of a file, without quotes and control characters
  */
 export function requestText(
@@ -101,7 +100,6 @@ async function* base64Of(
   if (rest.byteLength > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** The body with marks in place of files. */
 function bodyOf(
   model: Pick<ModelConfig, 'model' | 'params'> | null,
   { conversationJson }: ProviderRequest,

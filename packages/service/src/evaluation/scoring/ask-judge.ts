@@ -20,7 +20,6 @@ export interface Judge {
 /**
  * `judge`: the run's judge model scores the output. Without a judge model, the item stays unscored.
  *
- * @param files whose marks the conversation contains
  * @throws RunError `judge_bad_answer` for a reply without a verdict; what the provider throws
  */
 export async function askJudge(
@@ -49,9 +48,6 @@ const MAX_REPLY_CHARS: number = 32 * 1024;
 /**
  * Reads the verdict in a judge's reply: the last JSON object that has a `score` or `passed`, else a reply that is a
  * number from 0 to 1 or one of pass, fail, yes, no, correct, incorrect.
- *
- * @param threshold the least score that passes if the reply does not say
- * @returns undefined if there is none
  */
 export function readVerdict(
   reply: string,

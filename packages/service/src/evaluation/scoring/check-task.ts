@@ -9,7 +9,6 @@ export interface CheckTask {
   readonly type: string;
   /** Approximate number of characters of all values together. */
   readonly chars: number;
-  /** What of the output is scored. */
   readonly output: PackedValue;
   /** Whether the output ends in its reasoning, so that nothing is scored: it fails. Default: false. */
   readonly isOnlyReasoning?: boolean;

@@ -59,8 +59,6 @@ export type ChosenCheck =
  * Without a checker, by the type of the item (`exact`, `numeric`, `multiple_choice`); else the judge if the run has one and
  * the item has a judge prompt or criteria. Everything else stays unscored, also a checker of an unknown type, such as a
  * script, which is never executed.
- *
- * @param judge null if the run has none
  */
 export function chooseCheck(item: Item, judge: Pick<RunJudge, 'defaultPrompts'> | null): ChosenCheck {
   const { type, options } = chosenChecker(item, judge);

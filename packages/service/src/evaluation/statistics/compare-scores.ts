@@ -7,7 +7,6 @@ import {
   standardError,
 } from './intervals.ts';
 
-/** Counts and sums over the items that two runs share. */
 export interface PairSums {
   readonly paired: number;
   /** Mean over the items of their mean scores, in each run. */
@@ -27,7 +26,6 @@ export interface PairSums {
   readonly onlyOtherPassed: number;
 }
 
-/** How two runs compare, as the API shows it. */
 export type ComparedScores = ReturnType<typeof compareScores>;
 
 const SCALE: Interval = [-1, 1];
@@ -63,8 +61,6 @@ export function compareScores(sums: PairSums, confidence: number = CONFIDENCE) {
  * McNemar's exact test for paired outcomes that pass or fail: the probability, if both runs pass with equal chance, of
  * a split at least as uneven as the one found.
  *
- * @param onlyFirst pairs that only the first passed
- * @param onlySecond pairs that only the second passed
  * @returns two-sided p value of the binomial test with chance 1/2; 1 if no pair differs
  */
 export function mcnemar(onlyFirst: number, onlySecond: number): number {
@@ -101,9 +97,6 @@ export type Verdict = 'not_worse' | 'worse' | 'undecided';
 /**
  * The verdict of a gate: "not worse" if the interval of the difference is above the allowed drop, "worse" if it is below,
  * "undecided" if it contains the drop, or if there is no interval. docs/gate.md says how often that is wrong.
- *
- * @param interval 95 % interval of the run's score minus the baseline's
- * @param maxDrop from 0 to 1
  */
 export function verdictOf(interval: Interval | null, maxDrop: number): Verdict {
   if (interval === null) return 'undecided';
@@ -118,9 +111,6 @@ const ERROR = 0.025;
 /**
  * Widens a 95 % interval to the level at which `count` intervals together err as rarely as one (Bonferroni), so that a gate
  * with many sections raises no more false alarms than a gate with one.
- *
- * @param difference inside the interval
- * @param count at least 1
  */
 export function widenInterval([low, high]: Interval, difference: number, count: number): Interval {
   if (count === 1) return [low, high];

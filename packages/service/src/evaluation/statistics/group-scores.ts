@@ -14,10 +14,8 @@ interface Counts {
   readonly unscored: number;
 }
 
-/** Counts and sums of the results of some items by one scorer. */
 type ResultSums = ReturnType<typeof addUp>;
 
-/** The scores of a run, or of a part of it, as the API shows them. */
 export type GroupScores = ReturnType<typeof groupScores>;
 
 /** Fewer items or clusters say little, whatever their interval. */
@@ -46,7 +44,6 @@ export function groupScores(sums: ResultSums, repetitions: number, confidence: n
     passed,
     /** Scored results that have failed. */
     wrong,
-    /** Failed requests. */
     no_output: failed,
     /** Of passed, failed and failed requests. Null if there are scores, and none of them has passed or failed. */
     pass_rate: due === 0 ? null : passed / due,
@@ -75,7 +72,6 @@ function scoreInterval(
     : meanInterval(mean, scoreSpread, SCALE, confidence);
 }
 
-/** What to keep in mind about scores. */
 function warningsOf({ scoredItems: items, scoreSpread: { clusters } }: ResultSums) {
   if (items < FEW) {
     const message = `${items === 0 ? 'No' : `Only ${items}`} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
@@ -91,7 +87,6 @@ interface PassCount {
   /** Results of the item that have passed or failed, and failed requests. */
   readonly tries: number;
   readonly passed: number;
-  /** How many items have these counts. */
   readonly items: number;
 }
 
@@ -99,7 +94,6 @@ interface PassCount {
  * The unbiased estimator of pass@k (Chen et al., "Evaluating Large Language Models Trained on Code", 2021, section 2.1):
  * the mean over items of the chance that at least one of k of their n tries passes, 1 - C(n - c, k) / C(n, k).
  *
- * @param maxK the repetitions of the run
  * @returns by k from 1, up to the most tries of an item
  */
 export function passAtK(counts: readonly PassCount[], maxK: number): Readonly<Record<string, number>> {
@@ -110,7 +104,6 @@ export function passAtK(counts: readonly PassCount[], maxK: number): Readonly<Re
  * The unbiased estimator of pass^k (Yao et al., "τ-bench", 2024, section 3): the mean over items of the chance that all of
  * k of their n tries pass, C(c, k) / C(n, k).
  *
- * @param maxK the repetitions of the run
  * @returns by k as {@link passAtK}
  */
 export function passHatK(counts: readonly PassCount[], maxK: number): Readonly<Record<string, number>> {
@@ -179,7 +172,6 @@ export function addUp(rows: readonly AlikeItems[], clustered: ClusteredSpreads |
   >;
   return {
     ...sums,
-    /** Results with a score. */
     scored: sumOf(({ items, scored }) => items * scored),
     // A score between 0 and 1 alone neither passes nor fails.
     passed: sumOf(({ items, passes }) => items * passes),

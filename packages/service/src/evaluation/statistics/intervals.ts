@@ -5,7 +5,6 @@ export type Interval = readonly [low: number, high: number];
  * one cluster, so that the mean and its error weigh the same values alike.
  */
 export interface Spread {
-  /** How many values the mean is of. */
   readonly values: number;
   /** Clusters of these values; as many as values if each is on its own. */
   readonly clusters: number;
@@ -50,8 +49,6 @@ export function meanInterval(
  * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; if they are
  * clustered, over the number of independent results that would have the same standard error.
  *
- * @param share of the results
- * @param spread of the results, 1 for each that counts and 0 for the others
  * @returns null without a result
  */
 export function shareInterval(
@@ -94,8 +91,6 @@ const MIN_ASYMPTOTIC = 100;
  * A quantile of Student's t distribution: half the width of an interval in standard errors. Abramowitz and Stegun,
  * "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root of the
  * finite series 26.7.3 and 26.7.4.
- *
- * @param freedom degrees of freedom, a positive integer
  */
 export function studentT(freedom: number, confidence: number = CONFIDENCE): number {
   if (freedom >= MIN_ASYMPTOTIC) return asymptotic(freedom, normalWithin(confidence));

@@ -29,7 +29,6 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Scores outputs and reads items and responses, without blocking the event loop. */
 export type CheckRunner = ReturnType<typeof createCheckRunner>;
 
 /**

@@ -18,7 +18,6 @@ import { type PackedValue, packOutput, unpackValue } from '../scoring/packed-val
 import { type CheckPlan, planCheck } from '../scoring/plan-check.ts';
 import { planScoring } from './plan-task.ts';
 
-/** The tasks for a thread, by the `kind` of the task. */
 const TASKS = {
   check: runCheck,
   plan: planScoring,
@@ -164,13 +163,11 @@ interface ScoreTask {
   readonly parts: ItemParts;
   readonly output: PackedValue;
   readonly reasoning: ReasoningMode;
-  /** Reasoning that came beside the output. */
   readonly thoughts: PackedValue;
   /** The dataset's default judge prompts, and how the judge is asked; null if the run has no judge. */
   readonly judge: { readonly defaultPrompts: PackedValue; readonly wireFormat: WireFormat } | null;
 }
 
-/** @throws RunError `item_too_large`, `checker_invalid`, `checker_limit` */
 function scoreItem({ parts, reasoning, ...task }: ScoreTask): Exclude<CheckPlan, { readonly task: unknown }> {
   const judge = task.judge && { ...task.judge, defaultPrompts: unpack(task.judge.defaultPrompts) };
   const thoughts = unpack(task.thoughts);

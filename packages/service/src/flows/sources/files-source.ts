@@ -75,7 +75,6 @@ interface Target {
   readonly signal: AbortSignal;
 }
 
-/** @returns the columns of all tables */
 async function writeFiles(
   files: readonly TableFile[],
   target: Target,

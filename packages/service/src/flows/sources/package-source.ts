@@ -72,7 +72,6 @@ export function packageSource(
   };
 }
 
-/** @throws PackageError `package_invalid_json` */
 function checkBar({ bar, verdict }: PackageRun): void {
   if ((bar === null || isBar(parseJson(bar))) && (verdict === null || isBarVerdict(verdict))) return;
   const message = 'The bar of the run and the verdict on it must be as the service writes them.';

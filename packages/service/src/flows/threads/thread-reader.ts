@@ -41,8 +41,6 @@ const THREAD_FILE = new URL(
  *
  * Each method throws PackageError `package_limit` if reading takes too much time or memory, and the signal's reason,
  * immediately, when it is aborted.
- *
- * @param deadlineMs of a task, 30 s by default
  */
 export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
   const threads = createThreadPool<ReadTask, ReadOutcome, ContentFailure>(
@@ -55,7 +53,6 @@ export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
     { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
   );
   return {
-    /** Reads lines of results of a package. @throws JsonlError and PackageError as `readResultLines` */
     async readPackaged(lines: ResultLines, signal: AbortSignal): Promise<PackedResults> {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return packResults(lines);
       return (await threads.run({ kind: 'packaged', ...lines }, deadlineMs, signal)) as PackedResults;
@@ -65,7 +62,6 @@ export function createThreadReader(deadlineMs: number = DEADLINE_MS) {
       const read = await threads.run({ kind: 'pushed', ...lines }, deadlineMs, signal);
       return read as readonly PushedLine[];
     },
-    /** Reads a body with edits. @throws JsonlError as `readEdits` */
     async readEdits(body: EditsBody, signal: AbortSignal): Promise<JsonValue> {
       if (body.bytes.byteLength < MIN_THREAD_BYTES) return readEdits(body);
       return (await threads.run({ kind: 'edits', ...body }, deadlineMs, signal)) as JsonValue;

@@ -19,7 +19,6 @@ type HostVerdict =
 export interface HostCheckOptions {
   readonly listenHost: string;
   readonly allowedHosts: readonly AllowedHost[];
-  /** Whether requests need a key: names are then checked only if some are configured. */
   readonly isKeyed: boolean;
 }
 

@@ -68,7 +68,6 @@ async function parseNow(bytes: Uint8Array<ArrayBuffer>, maxDepth: number): Promi
   return parseJson(text, { maxDepth });
 }
 
-/** The bytes of a body. @throws RequestError `body_too_large`, `request_timeout` */
 async function readBytes(
   request: Request,
   limits: BodyLimits,
@@ -103,7 +102,6 @@ async function readBytes(
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Whether the body of a request is a form of plain fields. */
 export const isForm = (request: Request): boolean => request.is(FORM) !== false;
 
 /** Reads a whole form as an object: a text for each field, or an array for a repeated one. */

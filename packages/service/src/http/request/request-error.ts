@@ -33,7 +33,6 @@ export const HTTP_PROBLEM_ROWS = {
 /** Codes of errors in the request itself. */
 export type RequestErrorCode = Exclude<keyof typeof HTTP_PROBLEM_ROWS, 'internal'>;
 
-/** One of several errors in a request. */
 export interface FieldError {
   /** Code of this error, if it has its own. */
   readonly code?: string;
@@ -46,7 +45,6 @@ export interface FieldError {
   readonly row?: number;
 }
 
-/** The request cannot be served. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   readonly code: RequestErrorCode;

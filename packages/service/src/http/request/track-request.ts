@@ -119,7 +119,6 @@ export class RequestState {
     return this.#ending.signal;
   }
 
-  /** Ends the request when its connection or response has closed. */
   end(): void {
     if (this.#ending !== undefined) this.#stop.remove(this.#ending);
     if (!this.observed.isComplete) this.#leave();

@@ -3,12 +3,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { QueryValue, Route, Schema } from '../route.ts';
 import { type FieldError, invalidMember, RequestError } from './request-error.ts';
 
-/** Errors in one response. */
 const MAX_ERRORS = 100;
 
 export type RouteValidator = ReturnType<typeof compileRoute>;
 
-/** The formats that the schemas of routes use. */
 const FORMATS = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
   uri: true,
@@ -91,7 +89,6 @@ function typed(value: string, type: unknown): string | number | boolean {
   return type === 'integer' && /^-?\d{1,300}$/.test(value) ? Number(value) : value;
 }
 
-/** Rejects every query parameter, for a route without any. */
 function rejectAll(values: Readonly<Record<string, unknown>>): void {
   for (const name in values) throw invalidMember('query', name, 'is unknown');
 }

@@ -23,12 +23,10 @@ export function json(body: JsonBody, status = 200, headers: Headers = {}): Route
   return { kind: 'json', status, headers, body };
 }
 
-/** A text response with its content type. */
 export function text(body: string, contentType: string): RouteResponse {
   return { kind: 'text', status: 200, headers: { 'Content-Type': contentType }, body };
 }
 
-/** A response without a body. */
 export function empty(status: number, headers: Headers = {}): RouteResponse {
   return { kind: 'empty', status, headers };
 }
