@@ -75,11 +75,7 @@ function neededCommands(argv: readonly string[]): readonly string[] | undefined 
   return isKnown && name !== 'completion' && !asksForHelp ? [name] : undefined;
 }
 
-/**
- * Builds the command line: its commands with their options and help.
- *
- * @param only names of the commands; all by default
- */
+/** Builds the command line. @param only names of the commands; all by default */
 export async function createProgram(
   cli: Cli,
   write: { out(text: string): void; err(text: string): void },
@@ -139,12 +135,7 @@ function exitCodeLines(): string {
   return EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(3)}  ${meaning}`).join('\n');
 }
 
-/**
- * Runs one command line.
- *
- * @param argv the arguments after the program's name
- * @returns the exit code; it has printed every error
- */
+/** @returns the exit code; it has printed every error */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = EXIT.done;
   const cli: Cli = {

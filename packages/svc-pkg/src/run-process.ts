@@ -69,8 +69,6 @@ const CONNECT = { connect: { timeout: 10_000 } };
 /**
  * Makes the sender of the requests: it uses the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`,
  * `NO_PROXY`; lower case goes first), else connects directly. The first request loads it.
- *
- * @throws CliError `usage` for a proxy that is no address
  */
 function dispatcherOf(env: Readonly<Record<string, string | undefined>>): () => Promise<Dispatcher> {
   if (PROXY_VARIABLES.every((name) => (env[name] ?? '') === ''))
@@ -94,14 +92,7 @@ function dispatcherOf(env: Readonly<Record<string, string | undefined>>): () => 
 
 const PROTOCOLS: ReadonlySet<string> = new Set(['http:', 'https:', 'socks5:', 'socks:']);
 
-/**
- * The address of the proxy that a variable of the environment names. Without a scheme (`proxy.example:3128`), as curl and
- * others accept it, it names an HTTP proxy.
- *
- * @param name of the variable, for the error
- * @returns undefined for none
- * @throws CliError `usage`, without the value: it may hold credentials
- */
+/** Without a scheme (`proxy.example:3128`), an HTTP proxy, as for curl. No error shows it: it may hold credentials. */
 export function proxyAddress(name: string, value: string | undefined): string | undefined {
   if (value === undefined || value === '') return undefined;
   const address = /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(value) ? value : `http://${value}`;

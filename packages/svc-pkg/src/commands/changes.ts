@@ -161,7 +161,6 @@ export const edit = operation({
   },
 });
 
-/** @throws CliError `usage` */
 function checkOptions(file: string | undefined, { id, section, set, remove }: EditOptions): void {
   if (file !== undefined) {
     if (id !== undefined || section !== undefined || set !== undefined || remove)

@@ -73,7 +73,6 @@ interface CheckedInput {
   readonly nameEntry: (entry: string) => string;
 }
 
-/** @throws CliError `io_error` */
 async function inputAt(path: string): Promise<CheckedInput> {
   if (path === '-') return { kind: 'package', nameEntry: (entry) => entry };
   const found = await withFileErrors('read', path, () => stat(path));

@@ -176,13 +176,7 @@ async function convertOne(cli: Cli, path: string, options: WriteOptions): Promis
   });
 }
 
-/**
- * Writes a package for another tool, next to it or to the place in the options: a file, or a folder of several files.
- * The output appears when it is complete; `-` is standard output, for a file.
- *
- * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
- *   `package_unsupported` if `strict` finds something without a place
- */
+/** Writes a package for another tool. The output appears when it is complete; `-` is standard output, for a file. */
 async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: Options): Promise<void> {
   await using file = await openInputFile(cli, path);
   try {

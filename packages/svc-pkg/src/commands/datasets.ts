@@ -267,7 +267,6 @@ async function findTarget(
   };
 }
 
-/** @throws CliError `not_confirmed` */
 async function confirm(
   cli: Cli,
   { id, shown, contents }: Awaited<ReturnType<typeof findTarget>>,

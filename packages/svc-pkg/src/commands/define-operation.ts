@@ -42,12 +42,7 @@ interface OperationSpec<A extends Arguments, F extends Flags> {
   readonly examples: readonly string[];
   /** Commands within it, by their names; they take its options too. */
   readonly commands?: Readonly<Record<string, Operation>>;
-  /**
-   * Runs it.
-   *
-   * @param values of its arguments and options
-   * @param open a client for the service that the options name. @throws CliError `usage`
-   */
+  /** @param open makes a client for the service that the options name. @throws CliError `usage` */
   readonly run: (
     values: { readonly [K in keyof A]: Word<A[K]> } & Values<F>,
     cli: Cli,
@@ -185,11 +180,7 @@ export const hubFlags = () =>
     ),
   });
 
-/**
- * Checks the name of a dataset.
- *
- * @throws CliError `usage`
- */
+/** @throws CliError `usage` */
 export function checkName(name: string | undefined): void {
   if (name === undefined || isDatasetName(name)) return;
   const rule = `1 to ${MAX_NAME_LENGTH} characters, not all of them blank, and no control characters`;

@@ -51,12 +51,7 @@ export const hash = operation({
   },
 });
 
-/**
- * Reads a whole package as an import does: every line, every file that items refer to, and the hashes of the manifest.
- * Keeps one batch of lines and one item with its files in memory. Counts types and assets on the way.
- *
- * @throws PackageError
- */
+/** Reads a whole package as an import does: every line, every file that items refer to, and the manifest's hashes. */
 async function hashPackage(pkg: PackageReader, signal: AbortSignal) {
   const sections: CheckedSection[] = [];
   const types = new Map<string, number>();
@@ -202,12 +197,7 @@ function listed(values: readonly string[]): string {
   return `${values.slice(0, MAX_LISTED).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
-/**
- * The first items of a package as they are in it, with the names of the files that they refer to. Reads only the lines of
- * these items.
- *
- * @throws PackageError
- */
+/** The first items as they are in the package, with the names of their files. Reads only their lines. */
 async function sampleItems(pkg: PackageReader, count: number, signal: AbortSignal) {
   const samples: { readonly section: string; readonly order_index: number; readonly item: Item }[] = [];
   const { maxLineBytes, maxDepth } = pkg.limits;

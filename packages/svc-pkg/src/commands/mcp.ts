@@ -75,10 +75,7 @@ async function serveHttp(cli: Cli, sdk: Sdk, connect: Connect, port: number): Pr
   }
 }
 
-/**
- * The status that refuses a request. A page of another origin, or a name that was pointed to this machine, would use the
- * key and the files of the user.
- */
+/** A page of another origin, or a name that points to this machine, would use the key and the files of the user. */
 function refusal({ url, method, headers }: IncomingMessage, port: number): number | null {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (!hosts.includes(headers.host ?? '')) return 403;

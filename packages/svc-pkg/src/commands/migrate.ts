@@ -39,11 +39,7 @@ function migrationText({ applied, distributed }: Awaited<ReturnType<DatabasePort
 
 const VARIABLE = 'DATABASE_URL';
 
-/**
- * The database URL of an option, else of the environment.
- *
- * @throws CliError `usage`; the message does not repeat the URL, which may contain a password
- */
+/** @throws CliError `usage`; the message does not repeat the URL, which may contain a password */
 export function databaseUrl(cli: Cli, option: string | undefined): string {
   const url = option ?? cli.env[VARIABLE] ?? '';
   const source = option === undefined ? VARIABLE : '--database-url';

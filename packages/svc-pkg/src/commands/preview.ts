@@ -51,11 +51,7 @@ export const preview = operation({
 /** The size of the rows of a preview, as services have it by default. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * Prints the columns and the first rows of files, as a service previews them, and with a mapping the items that they become.
- *
- * @throws JsonlError `column_not_found`, `invalid_mapping`, or ImportErrors for several; TableError
- */
+/** Previews a file as a service does, with a mapping also the items that its rows become. */
 async function previewLocally(
   cli: Cli,
   path: string,
@@ -135,11 +131,7 @@ function splitsText(splits: NonNullable<Preview['splits']>): string {
   return `${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
-/**
- * A mapping as the options of `import-hub`, ready for a shell.
- *
- * @example mappingOptions({ prompt_column: 'the question' }) // "--prompt-column 'the question'"
- */
+/** A mapping as the options of `import-hub`, ready for a shell: `--prompt-column 'the question'`. */
 function mappingOptions(mapping: JsonObject): string {
   return Object.entries(mapping)
     .flatMap(([key, value]) => {

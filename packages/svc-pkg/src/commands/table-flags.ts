@@ -87,11 +87,7 @@ export const mappingFlags = (): { readonly mapping: Flag<string, false> } =>
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/**
- * The mapping that the options give; null without any.
- *
- * @throws CliError `usage`, `io_error` for the file; JsonlError `invalid_mapping`
- */
+/** Null without options for it. @throws CliError `usage`, `io_error`; JsonlError `invalid_mapping` */
 export async function mappingOf(options: { readonly mapping?: string }): Promise<GivenMapping | null> {
   const { mapping: file, ...members }: Readonly<Record<string, string | readonly string[]>> = { ...options };
   const wire: JsonObject = typeof file === 'string' ? { ...(await readMappingFile(file)) } : {};
@@ -146,11 +142,7 @@ export function hintsOf({ format, delimiter, quote, encoding, header }: TableOpt
   });
 }
 
-/**
- * The form fields of an upload that say how to read its tables.
- *
- * @throws CliError `usage`, `io_error`
- */
+/** The form fields of an upload that say how to read its tables. */
 export async function tableFields(options: TableOptions): Promise<Record<string, string>> {
   const mapping = await mappingOf(options);
   const { format, ...written } = hintsOf(options);

@@ -16,10 +16,7 @@ export interface Failure extends Partial<ServiceError['details']> {
   readonly hint?: string;
 }
 
-/**
- * What to report for anything that was thrown. Errors of the packages have a stable `code` and perhaps a `location`; an
- * error without a code is an internal error.
- */
+/** What to report for anything that was thrown. An error without a stable `code` is an internal error. */
 export function toFailure(error: unknown): Failure {
   if (isBrokenPipe(error)) {
     return { code: 'broken_pipe', message: 'Broken pipe', location: {}, exitCode: EXIT.brokenPipe };
@@ -63,11 +60,7 @@ function isBrokenPipe(error: unknown): boolean {
   return error.code === 'EPIPE' && 'syscall' in error && error.syscall === 'write';
 }
 
-/**
- * `file:line:column: message (code)`, the form that editors and terminals turn into links. A JSON Pointer follows the
- * message unless the message contains it. The message loses its full stop. Without a file, the line begins with
- * `fallback`.
- */
+/** `file:line:column: message (code)`, which editors and terminals turn into links; `fallback` stands for no file. */
 export function errorLine(
   error: { readonly location: SourceLocation; readonly message: string; readonly code?: string | undefined },
   fallback = 'svc-pkg',

@@ -11,13 +11,7 @@ export interface Baseline {
   readonly label: string | undefined;
 }
 
-/**
- * Finds a baseline: a run by its id, or the newest completed run of a dataset with a label.
- *
- * @param reference id of a run, or a label
- * @param exceptRunId the run of the gate, which is not its own baseline
- * @throws CliError `baseline_not_found`; `baseline_unusable` for a run that has not completed or has no scores; `usage`
- */
+/** A run by its id, or the newest completed run of a dataset with a label, but not the run of the gate itself. */
 export async function findBaseline(
   service: ServiceClient,
   reference: string,
@@ -66,11 +60,7 @@ export interface ComparisonQuery {
   readonly clusterBy?: string | undefined;
 }
 
-/**
- * Compares two runs.
- *
- * @param maxItems largest number of items that got worse, in item order
- */
+/** @param maxItems largest number of items that got worse, in item order */
 export async function readComparison(
   service: ServiceClient,
   { id, otherId }: { readonly id: string; readonly otherId: string },

@@ -29,10 +29,6 @@ const FEW_ITEMS = 10;
 /**
  * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer of both, each in
  * all sections and in each of them.
- *
- * @param query decides with this scorer, and this clustering
- * @returns the parts of a report that come from comparisons
- * @throws CliError `nothing_to_compare`
  */
 export async function compareGate(
   service: ServiceClient,
@@ -181,9 +177,7 @@ export const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(ru
 /** Results of an item that are looked at. */
 const MAX_RESULTS = 10;
 
-/**
- * What an item asks, and what two runs answered: of several repetitions, the baseline's best answer and the run's worst.
- */
+/** Of several repetitions, the baseline's best answer and the run's worst. */
 async function readItemTexts(
   service: ServiceClient,
   { baseline, run }: { readonly baseline: Run; readonly run: Run },

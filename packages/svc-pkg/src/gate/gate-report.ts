@@ -352,8 +352,6 @@ function itemLines(item: WorseItem): string[] {
 /**
  * A line of text as a code span of Markdown (CommonMark 0.31, 6.1), in which no renderer finds HTML, links, images or
  * mentions. Its delimiters are longer than every run of backticks in it. It must not be in a table.
- *
- * @param line from `reportText`
  */
 function codeSpan(line: string): string {
   if (line === '') return '(empty)';

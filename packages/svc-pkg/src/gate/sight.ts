@@ -18,12 +18,7 @@ const tabulated = (chance: number): number => Math.round(normalQuantile(chance) 
 const scaled = ({ variance, correlation }: ScoreSpread, power: number): number =>
   (tabulated(0.975) + tabulated(power)) ** 2 * 2 * variance * (1 - correlation);
 
-/**
- * The smallest drop that a comparison sees: (1.96 + 0.84) · sqrt(2 s² (1 - r) / n) for a power of 0.8.
- *
- * @param items at least 1
- * @param power the chance to see that drop
- */
+/** The smallest drop that a comparison sees: (1.96 + 0.84) · sqrt(2 s² (1 - r) / n) for a power of 0.8. */
 export function detectableDrop(spread: ScoreSpread, items: number, power: number): number {
   return Math.sqrt(scaled(spread, power) / items);
 }
@@ -37,9 +32,6 @@ export function itemsToDetect(spread: ScoreSpread, drop: number, power: number):
 /**
  * Plans a gate that sees a drop. If a dataset has too few items, all of them are repeated: then items times repetitions
  * count, because both runs share how hard an item is, and repetitions average out the rest.
- *
- * @param available items of the dataset, at least 1
- * @param repetitions of the baseline; `spread` is about each item's mean of them
  */
 export function planGate(
   spread: ScoreSpread,

@@ -30,14 +30,9 @@ export type LocalFiles = Awaited<ReturnType<typeof openFiles>>;
 
 /**
  * Opens files, standard input for `-`, and the tables in folders except hidden ones, and finds out what each is. Archives
- * of tables and compressed Parquet files are unpacked first.
+ * of tables and compressed Parquet files are unpacked first, within the limits for all files together.
  *
- * @param options.isMapped whether a mapping makes items of their rows
- * @param options.limits of the unpacked bytes of all files together
- * @returns the files in the order of their sections, those of archives and folders that are no tables, and the bytes of all
- *   before they were unpacked
- * @throws CliError `io_error`, `usage` for no or too many files, for packages, older archives and logs; PackageError for
- *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
+ * @returns the files in the order of their sections, and the bytes of all before they were unpacked
  */
 export async function openFiles(
   cli: Pick<Cli, 'stdin' | 'signal'>,
@@ -138,12 +133,7 @@ function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
   return usageError(message, { location: { file: path }, ...(hint && { hint }) });
 }
 
-/**
- * Refuses a log of Inspect, whose files look like an older archive's.
- *
- * @param path as the user gave it
- * @throws CliError `usage`, `io_error`
- */
+/** Refuses a log of Inspect, whose files look like an older archive's. */
 export async function refuseLog(file: ToolFile, path: string): Promise<void> {
   if ((await withFileErrors('read', path, () => recogniseTool([file]))) !== 'inspect') return;
   throw usageError('It is a log of Inspect', {

@@ -35,9 +35,6 @@ type LocalTable = TableFile<LocalFile>;
 /**
  * Writes a package of files, as an upload of them stores it: the same items, with the same version hash. Each file
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
- *
- * @param limits of what the rows become
- * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError
  */
 export async function packFiles(
   { files, sentBytes, skipped: skippedFiles }: Omit<LocalFiles, keyof AsyncDisposable>,
@@ -179,7 +176,6 @@ export class ItemMaker {
     return { skipped: skipped?.count ?? 0, unaskedCount: this.#unaskedCount, unusedColumns };
   }
 
-  /** The items of lines. @throws JsonlError `package_limit`; what the file throws */
   async *ofLines(file: LocalTable, signal: AbortSignal): AsyncGenerator<Item> {
     const content = readTextFile(sourceOf(file), file.detected, { signal });
     for await (const { item, errors, location } of checkItems(content, { file: file.label, signal })) {
@@ -195,12 +191,7 @@ export class ItemMaker {
     }
   }
 
-  /**
-   * The items of rows.
-   *
-   * @param file the file with the rows, as errors name it
-   * @throws JsonlError `package_limit`
-   */
+  /** @param file the file with the rows, as errors name it */
   async *ofRows(
     batches: AsyncIterable<readonly HubRow[]>,
     toItem: RowMapper,

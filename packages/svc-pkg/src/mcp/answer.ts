@@ -138,10 +138,7 @@ function entryText(entry: JsonValue): string {
 
 /**
  * A part of a list: as many entries as fit, and a cursor for the rest. It holds the service's own cursor, how many entries
- * of its page were shown, and the limit.
- *
- * @param read requests a page, for the first one of the list (`isFirst`) with a text before it
- * @param shape what to show of an entry
+ * of its page were shown, and the limit. The first page of all (`isFirst`) has a text before it.
  */
 export async function listAnswer(
   {

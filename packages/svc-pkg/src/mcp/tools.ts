@@ -395,11 +395,7 @@ function requireSection(section: string | undefined): string {
   throw usageError('order_index needs section');
 }
 
-/**
- * An argument as it goes to the service.
- *
- * @throws CliError `usage` for a number whose digits the protocol has lost
- */
+/** @throws CliError `usage` for a number whose digits the protocol has lost */
 function wire(value: Readonly<Record<string, unknown>>): JsonObject {
   const text = JSON.stringify(value, (name, member: unknown) => {
     if (typeof member !== 'number' || !Number.isInteger(member) || Number.isSafeInteger(member))

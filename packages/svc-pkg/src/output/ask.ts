@@ -15,11 +15,7 @@ export async function ask(cli: Cli, question: string): Promise<string> {
   return (await readLine(cli.stdin, cli.signal)).replace(/\r$/, '');
 }
 
-/**
- * Asks without showing what is typed; without a terminal, reads the first line of standard input.
- *
- * @throws CliError `interrupted` for Ctrl-C, which a terminal does not turn into a signal then
- */
+/** Asks without showing what is typed; without a terminal, reads the first line of standard input. */
 export async function askSecret(cli: Cli, question: string): Promise<string> {
   const terminal: Terminal = cli.stdin;
   if (!cli.isInteractive || terminal.setRawMode === undefined) {
@@ -49,6 +45,7 @@ async function readHidden(stream: Readable, signal: AbortSignal): Promise<string
   let text = '';
   for await (const chunk of chunksOf(stream, signal)) {
     for (const character of chunk) {
+      // A raw terminal does not turn Ctrl-C into a signal.
       if (character === '\u0003') throw new CliError('interrupted', 'Interrupted');
       if (character === '\r' || character === '\n' || character === '\u0004') return text;
       if (character === '\u007f' || character === '\b') text = text.slice(0, -1);

@@ -7,12 +7,7 @@ import { CliError, isSystemError, withFileErrors } from '../errors/cli-error.ts'
 
 export type OutputFile = Awaited<ReturnType<typeof createOutputFile>>;
 
-/**
- * Where to write: `output`, or `name` in it if it is a folder; without `output`, `name` in `folder`. A folder that ends with
- * a slash is made.
- *
- * @throws CliError `io_error`
- */
+/** `output`, or `name` in it if it is a folder; a slash at its end makes one. Without `output`, `name` in `folder`. */
 export async function outputPath(output: string | undefined, folder: string, name: string): Promise<string> {
   if (output === undefined) return join(folder, name);
   if (output.endsWith('/')) {
@@ -31,9 +26,6 @@ export const isFolder = (path: string): Promise<boolean> =>
 /**
  * Opens a file that is written completely or not at all: a temporary one in the folder of `path`, which `commit` moves to
  * `path`. Disposing without a commit leaves nothing. Writes directly to a device or a named pipe.
- *
- * @param options.mode permissions; default those of the file that it replaces
- * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`
  */
 export async function createOutputFile(
   path: string,
@@ -71,11 +63,7 @@ export async function createOutputFile(
   };
 }
 
-/**
- * The path for a function that creates its file itself: `path`, or the target of the symbolic link at `path`.
- *
- * @throws CliError `output_exists` if `path` is a file and `force` is not set; `io_error`, also for a device
- */
+/** For a function that creates its file itself: `path`, or the target of a symbolic link there, but no device. */
 export async function replaceableFile(path: string, force: boolean): Promise<string> {
   const target = await targetOf(path, force);
   if (target.isSpecialFile)
@@ -113,12 +101,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/**
- * Gives a finished file its path, on the same file system.
- *
- * @param displayed the path as the user gave it
- * @throws CliError `output_exists` if the path has appeared just now and `force` is not set
- */
+/** Gives a finished file its path, on the same file system; `displayed` is the path as the user gave it. */
 export async function moveInto(
   temporary: string,
   target: string,

@@ -19,11 +19,7 @@ export const packageOutput = (defaultOutput: string) => ({
 export type PackageOutputOptions = Values<ReturnType<typeof packageOutput>>;
 export type WriteOptions = PackageOutputOptions & { readonly name?: string };
 
-/**
- * Several inputs need a folder to write to, or none.
- *
- * @throws CliError `usage`
- */
+/** Several inputs need a folder to write to, or none. @throws CliError `usage` */
 export async function checkOutputOfSeveral(
   inputs: readonly string[],
   { output }: PackageOutputOptions,
@@ -55,11 +51,7 @@ interface PackageInput {
  * Writes a package next to its input, or where the options say, and prints the report. `-` is standard output: it gets a
  * complete package or nothing, and the report goes to standard error, with `--json` alone.
  *
- * @param input what the package is made of; `shown` is its name in errors
- * @param defaultPath where it is written without `--output`
- * @param write writes the package to a path, replacing a file there if `force` is set, and reports on it by the path that
- *   it has in the end
- * @throws CliError `output_exists`, `io_error`
+ * @param write reports by the path that the package has in the end
  */
 export async function outputPackage(
   cli: Cli,
@@ -87,11 +79,7 @@ export async function outputPackage(
   await printHint(cli, `Next: svc-pkg check ${output}, or svc-pkg upload ${output}`);
 }
 
-/**
- * Standard output gets a complete file, or nothing: it is written to a temporary one first.
- *
- * @throws CliError `usage` for an archive on a terminal
- */
+/** Standard output gets a complete file, or nothing: it is written to a temporary one first. */
 export async function throughFile<T>(
   cli: Cli,
   kind: 'archive' | 'file',

@@ -61,11 +61,7 @@ type ListPage<T> = Page<T> & { readonly meta: { readonly total_items?: number | 
 
 type Column<T> = (entry: T) => string | number | boolean | null | undefined;
 
-/**
- * Reads up to `limit` entries of a list and prints them: a table for people, `{data, total}` for machines.
- *
- * @param read requests a page
- */
+/** Prints up to `limit` entries of a list: a table for people, `{data, total}` for machines. */
 export async function printListing<T>(
   cli: Cli,
   limit: number,
@@ -135,10 +131,7 @@ export async function eachPath(
 const printList = ({ stdout }: Cli, documents: readonly string[]): Promise<void> =>
   writeText(stdout, `[${documents.join(',')}]\n`);
 
-/**
- * A function that writes data of a service to standard output: byte for byte, but on a terminal as text with escaped
- * control characters.
- */
+/** Writes data of a service to standard output: byte for byte, but on a terminal with escaped control characters. */
 export function dataWriter({ stdout, isOutputTerminal }: Cli): (chunk: Uint8Array) => Promise<void> {
   if (!isOutputTerminal) return (chunk) => writeText(stdout, chunk);
   const decoder = new TextDecoder();

@@ -9,8 +9,6 @@ const CLEAR_LINE = '\r\u001b[K';
 /**
  * Shows a bar on a terminal that can redraw a line, and nothing in a pipe or with `--json` or `--quiet`. The cursor
  * stays visible: a killed process could not show it again. Disposing removes it.
- *
- * @param label what the command is doing, in one word
  */
 export function showProgress(cli: Cli, label: string, unit: 'bytes' | 'rows' | 'items' = 'bytes') {
   const canRedraw = cli.isTerminal && cli.env['TERM'] !== 'dumb';
@@ -39,12 +37,7 @@ function barText(label: string, done: number, total: number | null, unit: string
   return `${label} [${bar}] ${Math.floor(part * 100)}% of ${amount(total)}`;
 }
 
-/**
- * Passes on what a service sends; a terminal shows how much it is.
- *
- * @param byteLength of the whole; null if unknown
- * @returns the number of bytes
- */
+/** Passes on what a service sends; a terminal shows how much it is. @returns the number of bytes */
 export async function receive(
   cli: Cli,
   body: AsyncIterable<Uint8Array>,

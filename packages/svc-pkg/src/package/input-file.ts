@@ -34,10 +34,8 @@ export function inputNames(paths: readonly string[]): string[] {
 }
 
 /**
- * The file at a path. Standard input for `-`, and pipes such as `<(zcat items.jsonl.gz)`, are first written to a temporary
- * file, because archives are read from their end.
- *
- * @throws CliError `io_error`
+ * Standard input for `-`, and pipes such as `<(zcat items.jsonl.gz)`, are first written to a temporary file, because
+ * archives are read from their end.
  */
 export async function openInputFile(
   { stdin, signal }: Pick<Cli, 'stdin' | 'signal'>,
@@ -49,11 +47,7 @@ export async function openInputFile(
   return { path, shown: path, [Symbol.asyncDispose]: async () => undefined };
 }
 
-/**
- * The files of a folder as an archive, in a temporary file.
- *
- * @throws CliError `io_error`; PackageError `package_unsafe_entry` for a link
- */
+/** The files of a folder as an archive, in a temporary file. */
 export function openFolderAsArchive({ signal }: Pick<Cli, 'signal'>, folder: string): Promise<InputFile> {
   return temporaryCopy(folder, zipFolder(folder, signal), signal);
 }
@@ -88,12 +82,7 @@ export async function readText(cli: Pick<Cli, 'stdin'>, path: string): Promise<s
   return (await buffer(readBytes(cli, path))).toString();
 }
 
-/**
- * Opens a package in a file; a terminal shows how much of it was read.
- *
- * @param openInput opens the file of the path
- * @throws CliError `io_error`; PackageError, with the location of the file if it is about the whole archive
- */
+/** Opens a package in a file; a terminal shows how much of it was read. */
 export async function openLocalPackage(
   cli: Cli,
   path: string,
@@ -128,11 +117,7 @@ export const entryOf =
   (entry: string): string =>
     `${archive}!/${entry}`;
 
-/**
- * Adds the path of the archive to an error and the errors that it lists.
- *
- * @param nameEntry names an entry of the archive
- */
+/** Adds the path of the archive to an error and the errors that it lists. */
 export function nameArchive(
   error: unknown,
   path: string,

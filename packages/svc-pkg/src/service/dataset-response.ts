@@ -89,12 +89,7 @@ export async function storedDataset(
   return await readDataset(service, { id });
 }
 
-/**
- * Waits until a job has ended; shows its progress on a terminal.
- *
- * @returns the id of the new dataset
- * @throws ServiceError with the error of the job; CliError `job_ended` for a job that was cancelled or has no dataset
- */
+/** Waits until a job has ended. @returns the id of the new dataset @throws ServiceError with the error of the job */
 async function trackJob(cli: Cli, service: ServiceClient, first: Job): Promise<string> {
   using progress = showProgress(cli, 'importing', 'rows');
   let job = first;

@@ -32,14 +32,7 @@ export function formatOf({ format, output }: { readonly format?: string; readonl
 
 const LINE_FEED = 10;
 
-/**
- * Writes a table of the service to a file, which appears when it is complete, or to standard output. With `--json`, prints a
- * document about the file.
- *
- * @param request.body JSON text; with it, the service does something
- * @param request.output `-` for standard output
- * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal
- */
+/** Writes a table to a file, which appears when it is complete, or to standard output. */
 export async function downloadTable(
   cli: Cli,
   service: ServiceClient,
@@ -76,11 +69,6 @@ export async function downloadTable(
   await printResult(cli, { text: () => '', json: () => jsonText(document) });
 }
 
-/**
- * Opens the export of a version of a dataset of a service and of one of its runs.
- *
- * @param dataset id, handle or unique name of the dataset, perhaps with `@version`
- */
 export async function downloadExport(
   service: ServiceClient,
   dataset: string,
@@ -109,8 +97,6 @@ export async function downloadExport(
 /**
  * The file name that a `Content-Disposition` header proposes (RFC 6266), fit to be one: no folder, no control
  * character, nothing hidden, nothing that a program takes for an option. Null if it proposes none.
- *
- * @example attachmentName(`attachment; filename="a.zip"; filename*=UTF-8''%C3%A4.zip`) // 'ä.zip'
  */
 export function attachmentName(header: string | undefined): string | null {
   if (header === undefined) return null;

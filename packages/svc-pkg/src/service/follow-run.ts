@@ -85,11 +85,7 @@ export interface FinishOptions {
   readonly minScore?: number;
 }
 
-/**
- * Waits until a run has ended, if the options do not say otherwise, then prints it and checks its outcome.
- *
- * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`
- */
+/** Waits for a run, if the options do not say otherwise, then prints it and checks its outcome. */
 export async function finishRun(
   cli: Cli,
   service: ServiceClient,
@@ -119,11 +115,7 @@ export function checkCompleted(run: Run): void {
   }
 }
 
-/**
- * Checks the outcome of a run that has completed.
- *
- * @throws CliError `items_failed` with the errors of the items and how often each occurred, `score_too_low`
- */
+/** @throws CliError `items_failed` with the errors of the items and how often each occurred, `score_too_low` */
 export async function checkRun(
   service: ServiceClient,
   { id, counts, scores }: Run,

@@ -83,12 +83,7 @@ function setPointer(item: JsonObject, pointer: string, value: JsonValue): void {
   else throw usageError(`The item has nothing at ${pointer}`);
 }
 
-/**
- * The edit that sets values of an item. It names the item by its hash, so that it fails if the item has changed since.
- *
- * @param values by their pointers
- * @throws CliError `usage`
- */
+/** Names the item by its hash, so that the edit fails if the item has changed since. @throws CliError `usage` */
 export function editOf(
   { item, itemHash, section }: Awaited<ReturnType<typeof findItem>>,
   values: Iterable<readonly [pointer: string, value: JsonValue]>,

@@ -48,12 +48,7 @@ function parseServiceUrl(text: string, source: string): string {
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
-/**
- * Reads a secret from the environment, because every user of a machine can list its command lines.
- *
- * @param name the variable that the user named; it must be set
- * @param fallback the variable to read otherwise
- */
+/** Reads a secret from the environment, because every user of a machine can list its command lines. */
 export function secretFrom(
   cli: Cli,
   name: string | undefined,
@@ -114,11 +109,7 @@ export function readCredentials(environment: Environment): Credentials {
   }
 }
 
-/**
- * Replaces the file, which only its owner can read.
- *
- * @throws CliError `io_error`
- */
+/** Replaces the file, which only its owner can read. */
 export async function writeCredentials(environment: Environment, credentials: Credentials): Promise<string> {
   const path = credentialsPath(environment);
   const folder = dirname(path);

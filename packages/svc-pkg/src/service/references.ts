@@ -23,11 +23,7 @@ export function parseDatasetReference(text: string): DatasetReference {
     : { dataset: text, version: undefined };
 }
 
-/**
- * The version that a separate argument names.
- *
- * @throws CliError `usage`
- */
+/** @throws CliError `usage` */
 export function checkVersion(text: string): string {
   if (VERSION.test(text)) return text;
   throw usageError(
@@ -51,11 +47,7 @@ export interface FoundVersion {
   readonly version: string | undefined;
 }
 
-/**
- * Finds the dataset of `dataset@version` by its id, its handle or its unique name, in this order.
- *
- * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`
- */
+/** Finds the dataset of `dataset@version` by its id, its handle or its unique name, in this order. */
 export async function findVersion(service: ServiceClient, reference: string): Promise<FoundVersion> {
   const { dataset, version } = parseDatasetReference(reference);
   if (isDatasetId(dataset)) return { id: dataset, version };
@@ -63,11 +55,7 @@ export async function findVersion(service: ServiceClient, reference: string): Pr
   return { id, version };
 }
 
-/**
- * The id of a dataset, for commands that concern all of its versions.
- *
- * @throws CliError `usage` for a reference with a version
- */
+/** For commands that concern all versions of a dataset. @throws CliError `usage` for a reference with a version */
 export async function findDataset(service: ServiceClient, reference: string): Promise<string> {
   const { version } = parseDatasetReference(reference);
   if (version === undefined) return (await findVersion(service, reference)).id;
@@ -122,16 +110,11 @@ export function onlyOne(name: string, ids: readonly string[]): string {
   );
 }
 
-/**
- * The id of a run as a part of a path.
- *
- * @throws CliError `usage` for one that would be another path
- */
+/** @throws CliError `usage` for an id that would be another path */
 export function runParams(id: string): { readonly path: { readonly id: string } } {
   if (/[^.]/.test(id)) return { path: { id } };
   throw usageError(`The id of a run must not be ${JSON.stringify(id)}`);
 }
 
-/** The path of something of a run. @throws CliError `usage` for an id that would be another path */
 export const runPath = (id: string, name: string): string =>
   `/runs/${encodeURIComponent(runParams(id).path.id)}/${name}`;

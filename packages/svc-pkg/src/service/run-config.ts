@@ -19,11 +19,7 @@ interface RunConfigOptions {
   readonly maxCost?: number;
 }
 
-/**
- * The configuration of a run: the file, then the options, which go before it.
- *
- * @throws CliError `usage`, `io_error`
- */
+/** The configuration of a run: the file, then the options, which go before it. */
 export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promise<JsonObject> {
   const config =
     options.config === undefined ? {} : parseConfig(await readText(cli, options.config), options.config);
@@ -105,13 +101,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 /** A location such as `/config/provider/model`, or a member such as `config.checker`. */
 const MEMBER = /(?<![\w/])(?:\/config\/([\w/-]+)|config\.([a-z_]+(?:\.[a-z_]+)*))/g;
 
-/**
- * Performs a request with a configuration. Its errors name members of the configuration file instead of the request's,
- * or the options of this command line.
- *
- * @param file from `configFile`
- * @throws ServiceError, also as `request`
- */
+/** Errors of the request name members of the configuration file, or the options of this command line. */
 export async function withConfigOptions<T>(request: Promise<T>, file: string | undefined): Promise<T> {
   try {
     return await request;

@@ -8,12 +8,7 @@ import { showProgress } from '../output/progress.ts';
 import { type InputFile, inputNames, openInputFile } from '../package/input-file.ts';
 import { repeatLost, type ServiceClient } from './service-client.ts';
 
-/**
- * Sends the files of a command, again after a lost connection; a terminal shows how much of them was sent.
- *
- * @param send sends them with the given options
- * @throws CliError `io_error`
- */
+/** Sends the files of a command, again after a lost connection; a terminal shows how much of them was sent. */
 export async function sendFiles<T>(
   cli: Cli,
   { url, slowFetch }: ServiceClient,
@@ -34,12 +29,7 @@ export async function sendFiles<T>(
 
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * A file on the disk that is uploaded: as many bytes as it has now, read while they are sent.
- *
- * @param name from `inputNames`
- * @throws CliError `io_error`, here and while it is read
- */
+/** A file that is uploaded: as many bytes as it has now, read while they are sent. */
 export async function openUploadSource(
   { path, shown }: Pick<InputFile, 'path' | 'shown'>,
   name: string,

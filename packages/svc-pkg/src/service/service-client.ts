@@ -40,22 +40,12 @@ const IDLE_TIMEOUT_MS = 120_000;
 /** Documents of the service are much shorter; only streams are longer. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/**
- * Sends requests to one service. Does not follow redirects, so that the key goes to no other host.
- *
- * @param url from `serviceUrl`
- * @param apiKey sent as a bearer token; undefined for a service without keys
- */
+/** Sends requests to one service. Does not follow redirects, so that the key goes to no other host. */
 export function createServiceClient(cli: Cli, url: string, apiKey: string | undefined) {
   const { signal } = cli;
   const { origin, pathname } = new URL(url);
 
-  /**
-   * Sends a request and returns the response, if its status is 2xx.
-   *
-   * @throws ServiceError for an error of the service; CliError `service_unreachable`, `connection_lost`,
-   *   `bad_response`
-   */
+  /** Returns a response with a status of 2xx. @throws ServiceError; CliError `connection_lost`, `bad_response`, … */
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
@@ -211,13 +201,7 @@ function codeOf(error: unknown): string {
   return error.cause === undefined ? error.name : codeOf(error.cause);
 }
 
-/**
- * Reads a list of the service, page by page, up to `limit` entries.
- *
- * @param read requests a page
- * @returns the last page, with the entries of all
- * @throws ApiError `bad_response`
- */
+/** Reads up to `limit` entries of a list. @returns the last page, with the entries of all */
 export async function listPages<P extends Page<unknown>>(
   limit: number,
   read: (page: PageQuery) => Promise<{ data?: P; response: Response }>,
@@ -234,10 +218,7 @@ export async function listPages<P extends Page<unknown>>(
 const MAX_TRIES = 3;
 const RETRY_DELAY_MS = 1000;
 
-/**
- * Creates something, and tries again after a lost connection. With the same `Idempotency-Key`, the service still
- * creates one thing.
- */
+/** Tries again after a lost connection: with the same `Idempotency-Key`, the service creates one thing. */
 export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) => Promise<T>): Promise<T> {
   const idempotencyKey = randomUUID();
   for (let attempt = 1; ; attempt += 1) {
@@ -251,10 +232,7 @@ export async function repeatLost<T>(cli: Cli, create: (idempotencyKey: string) =
   }
 }
 
-/**
- * Turns a failed response into an error. The body has the members of RFC 9457 and `code`; a response of a proxy or
- * another server becomes `bad_response`.
- */
+/** The body has the members of RFC 9457 and `code`; what a proxy or another server sends becomes `bad_response`. */
 export function parseProblem(response: {
   readonly status: number;
   readonly headers: Headers;

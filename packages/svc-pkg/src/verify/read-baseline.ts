@@ -47,11 +47,7 @@ export async function* readLines(
 /** What a run compares with: the value of each item by its hash, and of equal items in their order. */
 export type BaselineValues = ReadonlyMap<string, readonly number[]>;
 
-/**
- * Reads the baseline of a bar: from the package of the run, or from its own. Its hash must match its records.
- *
- * @throws PackageError, JsonlError
- */
+/** Reads the baseline of a bar: from the package of the run, or from its own. Its hash must match its records. */
 export async function readBaseline(
   pkg: PackageReader,
   bar: Bar,
