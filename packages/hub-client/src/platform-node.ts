@@ -14,10 +14,7 @@ export type HttpDispatcher = Dispatcher;
 
 /**
  * HTTP by undici. Range reads of one file run side by side, each on a separate connection: one HTTP/2 connection would
- * share its flow-control window among them. Without a dispatcher, the proxies of `HTTPS_PROXY`, `HTTP_PROXY` and
- * `NO_PROXY` apply; a proxy decides itself what it connects to.
- *
- * @throws HubError `invalid_request` for a proxy that is no address
+ * share its flow-control window among them. Without a dispatcher, the proxies of the environment apply.
  */
 export function openTransport(options: {
   /** The hub; if it is on a public address, no connection goes to a private one. */

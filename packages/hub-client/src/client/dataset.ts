@@ -101,10 +101,8 @@ export interface HubDataset {
 }
 
 /**
- * Opens a dataset: resolves the revision to a commit, lists the files, reads the dataset card and finds subsets and
- * splits. If the files of the default branch cannot be read, the hub's Parquet export is read instead.
- *
- * @throws HubError; the signal's reason
+ * Resolves the revision to a commit, lists the files, reads the dataset card and finds subsets and splits. If the files of
+ * the default branch cannot be read, the hub's Parquet export is read instead.
  */
 export async function openDataset(requester: Requester, path: string, revision: string): Promise<HubDataset> {
   const repository = await openRepository(requester, path, revision);

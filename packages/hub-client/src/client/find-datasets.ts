@@ -21,11 +21,7 @@ const MAX_ENTRY_LENGTH = 256 * 1024;
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const MAX_QUERY_LENGTH = 200;
 
-/**
- * Searches the names of datasets, the most downloaded first.
- *
- * @throws HubError `invalid_request` for an empty or longer query; those of requests; the signal's reason
- */
+/** @throws HubError `invalid_request` for an empty or longer query; those of requests; the signal's reason */
 export async function findDatasets(
   requester: Requester,
   query: string,

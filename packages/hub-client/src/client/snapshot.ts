@@ -34,12 +34,7 @@ export interface Snapshot {
   open(path: string, requester: Requester): ByteSource;
 }
 
-/**
- * Lists the files of a repository and reads its dataset card.
- *
- * @param openExport opens the Parquet export, which takes the place of files that cannot be read; null if there is none
- * @throws HubError; the signal's reason
- */
+/** @param openExport opens the Parquet export, which replaces files that cannot be read; null if there is none */
 export async function openSnapshot(
   requester: Requester,
   repository: Repository,
@@ -154,10 +149,8 @@ function cardOf({ revision, about }: Repository): YamlMap | null {
 }
 
 /**
- * Reads a dataset's metadata: the YAML front matter of its `README.md`, in which keys of `.huggingface.yaml` replace
- * equal ones. Long cards are parsed on a thread. Absent files and an absent front matter give an empty map.
- *
- * @throws HubError `hub_unsupported_dataset` if the YAML is invalid
+ * The YAML front matter of its `README.md`, in which keys of `.huggingface.yaml` replace equal ones. Long cards are parsed
+ * on a thread. Absent files and an absent front matter give an empty map.
  */
 export async function parseDatasetCard(
   readme: string | null,

@@ -88,12 +88,7 @@ interface TableRange extends SplitRange {
   readonly table: SplitTable;
 }
 
-/**
- * Makes the reader of a slice.
- *
- * @param tables the splits that the expression names
- * @throws HubError `invalid_split`, `hub_split_not_found`
- */
+/** @throws HubError `invalid_split`, `hub_split_not_found` */
 export function createSplitReader(
   subset: Subset,
   expression: SplitExpression,

@@ -4,12 +4,8 @@ import { BlockList, isIP } from 'node:net';
 type AddressRange = readonly [network: string, prefixLength: number];
 
 /**
- * Makes a test for IP addresses within ranges. An IPv6 address that embeds IPv4 addresses (mapped, translated, compatible,
- * NAT64, 6to4, Teredo, ISATAP) also counts as these.
- *
- * @returns takes an address, with or without brackets and zone (`[fe80::1%eth0]`); false for a name
- *
- * @example createAddressSet([['127.0.0.0', 8]])('::ffff:127.0.0.1') // true
+ * Makes a test for IP addresses, with or without brackets and zone (`[fe80::1%eth0]`), within ranges. An IPv6 address that
+ * embeds IPv4 addresses (mapped, translated, compatible, NAT64, 6to4, Teredo, ISATAP) also counts as these.
  */
 export function createAddressSet(ranges: readonly AddressRange[]): (host: string) => boolean {
   const blockList = new BlockList();
@@ -100,8 +96,6 @@ export const isForbiddenAddress: (host: string) => boolean = createAddressSet([
 /**
  * Whether an IP address belongs to this machine, its network or no host: loopback, link-local, private, shared,
  * multicast, unspecified (RFC 6890 and the registries of special-purpose addresses that follow it).
- *
- * @param address without brackets; a zone (`fe80::1%eth0`) may follow
  */
 export const isPrivateAddress: (address: string) => boolean = createAddressSet([
   ['0.0.0.0', 8],

@@ -27,11 +27,7 @@ export function rateLimited(token: string | undefined, details: HubErrorDetails)
   return new HubError('hub_rate_limited', `The hub limits the rate of requests.${advice}`, { details });
 }
 
-/**
- * Reads an error response of the hub.
- * @returns the error that it means
- * @throws the signal's reason
- */
+/** The error that an error response of the hub means. */
 export async function errorOfResponse(
   response: HubResponse,
   { subject, token, signal }: RequestContext,

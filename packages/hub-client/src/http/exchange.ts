@@ -59,11 +59,7 @@ class ExchangeGuard {
     this.#stop.abort(reason);
   }
 
-  /**
-   * Runs one step of the exchange, at most `timeoutMs`.
-   * @param expectation what the host did not do, for the error
-   * @throws RetryableError, HubError, or the signal's reason
-   */
+  /** @param expectation what the host did not do, for the error */
   async run<T>(step: () => Promise<T>, timeoutMs: number, expectation: string): Promise<T> {
     const { host } = this.#target;
     const timer = startTimer(timeoutMs, () => {
@@ -128,10 +124,8 @@ const COMPRESSIONS: Readonly<Record<string, Compression>> = {
 };
 
 /**
- * Sends a request and follows its redirects. The token goes to the endpoint's own origin only: once a redirect has left
- * it, the token is not sent again, even if the chain comes back.
- *
- * @throws HubError `hub_bad_response` for too many or insecure redirects; RetryableError; the signal's reason
+ * The token goes to the endpoint's own origin only: once a redirect has left it, the token is not sent again, even if the
+ * chain comes back.
  */
 export async function followRedirects(
   deps: RequesterDeps,

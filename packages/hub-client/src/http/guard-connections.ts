@@ -48,12 +48,7 @@ export const bareHost = (hostname: string): string => hostname.replace(/^\[(.*)\
 /**
  * Makes connections for a hub that may redirect anywhere: if the hub itself is on a public address, nothing connects to
  * a private one. A hub on a private address, such as a company's own, may redirect to private ones, but not to
- * link-local ones, where clouds serve the credentials of a machine.
- *
- * The connector fails with HubError `hub_bad_response` if an address is refused.
- *
- * @param endpoint the hub's own address
- * @param lookup resolves names; default the system's
+ * link-local ones, where clouds serve the credentials of a machine. A refused address is HubError `hub_bad_response`.
  */
 export function guardConnections(
   endpoint: URL,

@@ -30,10 +30,7 @@ export class Requester {
     return new URL(`${this.endpoint.href.replace(/\/$/, '')}${path}`);
   }
 
-  /**
-   * Sends a request once, and follows its redirects.
-   * @throws RetryableError if repeating it may help, HubError if not, the signal's reason
-   */
+  /** @throws RetryableError if repeating it may help, HubError if not */
   async open(request: HubRequest): Promise<HubResponse> {
     const { context } = this;
     if (request.url.origin === this.endpoint.origin) await this.#deps.rateLimits.wait(request.kind, context);
@@ -59,12 +56,8 @@ export class Requester {
   }
 
   /**
-   * Reads a JSON response while it arrives, so that neither its length nor its shape blocks the thread.
-   *
-   * @param limits bytes of the body, and characters of a value that is read whole, by default as many
-   * @param use reads the document; it may be called again, after a failure
-   * @throws HubError `hub_bad_response` for a body that is too long, not JSON, or of another form than `use` reads, and
-   *   as requests do; the signal's reason
+   * Reads a JSON response while it arrives, so that neither its length nor its shape blocks the thread. `use` may be called
+   * again, after a failure.
    */
   async readJson<T>(
     request: HubRequest,

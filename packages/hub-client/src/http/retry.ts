@@ -26,11 +26,6 @@ export interface RetryDeps extends RequesterDeps {
   readonly rateLimits: RateLimitWindows;
 }
 
-/**
- * Repeats an attempt until it succeeds.
- *
- * @throws HubError of the last attempt; the signal's reason
- */
 export async function retry<T>(
   attempt: () => Promise<T>,
   context: RequestContext,
@@ -47,10 +42,8 @@ export async function retry<T>(
 }
 
 /**
- * Repeats an attempt that yields until one reaches its end; each continues where the one before stopped.
- *
- * @param madeProgress whether the failed attempt got far enough to count as a first failure
- * @throws HubError of the last attempt; the signal's reason
+ * Repeats an attempt that yields until one reaches its end; each continues where the one before stopped. An attempt that
+ * made progress before it failed counts as the first failure.
  */
 export async function* retryStream<T>(
   attempt: () => AsyncGenerator<T, void, undefined>,
@@ -129,12 +122,8 @@ export function isRetryableStatus(status: number): boolean {
 }
 
 /**
- * Decides what follows a failed attempt: a delay, or the end with the wait that would have been needed.
- *
  * A 429 of a used-up window waits until the window's reset and a second more, another 429 and a 503 what
  * `Retry-After` says and a second more, neither more than 15 minutes, everything else backs off exponentially with jitter.
- *
- * @example a 429 with `Retry-After: 42` and time left: `{ retry: true, delayMs: 43000, reason: 'retry_after' }`
  */
 export function planRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryPlan {
   const { status } = attempt;
@@ -200,10 +189,7 @@ export class RateLimitWindows {
     }
   }
 
-  /**
-   * Waits until the window is open.
-   * @throws HubError `hub_rate_limited` if that takes longer than the retry budget or the deadline allows
-   */
+  /** @throws HubError `hub_rate_limited` if that takes longer than the retry budget or the deadline allows */
   async wait(kind: RequestKind, { token, retry, deadlineMs, signal }: RequestContext): Promise<void> {
     const key = windowKey(kind, token);
     const untilMs = key === null ? undefined : this.#closedUntilMs.get(key);

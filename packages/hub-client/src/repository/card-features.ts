@@ -11,12 +11,7 @@ const PARAMETRIC_DTYPE =
 // Other keys of an entry, such as `length`, do not determine its type.
 const STRUCTURE_KEYS = new Set(['dtype', 'struct', 'list', 'large_list', 'sequence']);
 
-/**
- * Features as a dataset card writes them: a list of `{name, dtype | list | sequence | large_list | struct}`.
- *
- * @returns null if the value is not such a list
- * @throws HubError `hub_unsupported_dataset` if the names of a class label have gaps
- */
+/** From a list of `{name, dtype | list | sequence | large_list | struct}`; null if the value is not such a list. */
 export function featuresFromYaml(value: YamlValue): Features | null {
   if (!Array.isArray(value)) return null;
   const members = membersFromYaml(value);

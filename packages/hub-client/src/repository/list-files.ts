@@ -30,13 +30,7 @@ const MAX_KEPT_FILES = 10_000;
 /** Control characters, which terminals obey, and characters that change the order in which a name is shown. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/**
- * Lists all files of a repository at its commit, every page of the listing.
- *
- * @returns the files by their paths
- * @throws HubError `hub_bad_response` if pages lead elsewhere, or entries make no sense or have control characters in
- *   their names, `hub_unsupported_dataset` if there are too many
- */
+/** All files of a repository at its commit, by their paths. */
 export async function listFiles(
   requester: Requester,
   repository: Pick<Repository, 'id' | 'commit' | 'isPublic'>,

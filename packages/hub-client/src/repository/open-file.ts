@@ -160,12 +160,7 @@ export class HubFile implements ByteSource {
     }
   }
 
-  /**
-   * Requests the bytes from `start` to `end` (exclusive).
-   *
-   * @returns the response, and the offset of its first byte: 0 if the host ignores ranges
-   * @throws HubError `hub_bad_response` if they are not bytes of the declared file; as `Requester.open`
-   */
+  /** @returns the response, and the offset of its first byte: 0 if the host ignores ranges */
   async #open(
     start: number,
     end: number,
@@ -204,13 +199,9 @@ export class HubFile implements ByteSource {
 }
 
 /**
- * Checks that a response holds bytes of the declared file.
- *
  * @param start first byte that was requested
- * @param isRange whether a range was requested
  * @param etag entity tag of the responses before; null for the first one
  * @returns the offset of the first byte of the body: 0 if the host ignores ranges
- * @throws HubError `hub_bad_response`
  */
 function checkFileResponse(
   { status, headers, hops }: HubResponse,

@@ -23,9 +23,6 @@ const MAX_INFO_BYTES = 8 * 1024 * 1024;
 /**
  * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed. A public repository at a full
  * commit comes from the cache, if the hub was asked on the same day.
- *
- * @throws HubError `hub_dataset_not_found`, `hub_revision_not_found` (with what there is), `hub_gated` if the hub has
- *   disabled it, and as requests do
  */
 export async function openRepository(
   requester: Requester,
@@ -138,10 +135,8 @@ const MAX_REVISIONS = 10_000;
 export type RepositoryInfo = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the description of a repository. It leaves out members of other names, and members that are too large to be
- * parsed on this thread: the card is then read from its file. All but the card are plain values or lists of texts.
- *
- * @throws JsonlError if the text is not a JSON object; HubError `hub_bad_response` if it has more than 1,000 members
+ * Leaves out members of other names, and members that are too large to be parsed on this thread: the card is then read
+ * from its file. All but the card are plain values or lists of texts.
  */
 export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
   const info: Record<string, unknown> = {};

@@ -67,8 +67,6 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 /**
  * Parses one YAML document (YAML 1.2, core schema, `<<` merges) from an untrusted source. Bounded: documents over 4 MiB or
  * about 50,000 entries, alias bombs, nesting that exhausts the stack and repeated keys are refused.
- *
- * @throws HubError `hub_unsupported_dataset`
  */
 export function parseYaml(text: string, location: YamlLocation): YamlValue {
   const { file, firstLine = 1 } = location;

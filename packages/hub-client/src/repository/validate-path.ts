@@ -85,10 +85,7 @@ const MAX_LENGTH = 1024;
 
 /**
  * Reads what people paste: `owner/name`, `datasets/owner/name`, or the address of a page of the dataset, such as
- * `https://huggingface.co/datasets/owner/name/tree/v1.0/data`.
- *
- * @param hub address of the hub; an address of another one would name another dataset
- * @throws HubError `invalid_request`
+ * `https://huggingface.co/datasets/owner/name/tree/v1.0/data`. An address of another hub would name another dataset.
  */
 export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
   if (typeof pasted !== 'string' || pasted.length > MAX_LENGTH) {

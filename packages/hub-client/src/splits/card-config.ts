@@ -63,8 +63,6 @@ export function readPatterns(value: YamlValue): Map<string, string[]> | null {
 /**
  * A path inside the repository, without `.` parts. Cards are untrusted input: their paths must not lead to other hosts,
  * other repositories or other files.
- *
- * @throws HubError `hub_unsupported_dataset`
  */
 export function relativePath(path: string): string {
   if (

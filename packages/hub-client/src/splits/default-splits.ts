@@ -42,13 +42,9 @@ const RULES: Rule[] = Object.entries(KEYWORDS).map(([split, words]) => ({
 const ANY_KEYWORD = new RegExp(Object.values(KEYWORDS).flat().join('|'));
 
 /**
- * Finds the splits of files that no metadata describes, by the names that the hub's loader looks for. The first of
- * these rules that finds anything decides, and leaves out other files: `data/{split}-00000-of-00001*.*` (any split
- * name), `*.eval` (split `logs`), folders named after a split, files named after a split, and last everything as
- * `train`.
- *
- * @param sorted data files by `compareUtf8`, none of them hidden, relative to where the search begins
- * @throws HubError `hub_unsupported_dataset` if the name of a shard has an invalid split name
+ * The first of these rules of the hub's loader that finds anything decides, and leaves out other files:
+ * `data/{split}-00000-of-00001*.*` (any split name), `*.eval` (split `logs`), folders named after a split, files named
+ * after a split, and last everything as `train`.
  */
 export async function findDefaultSplits(sorted: readonly string[], pace: Pacer): Promise<FoundSplits> {
   const sharded = await findSharded(sorted, pace);

@@ -73,11 +73,7 @@ function* mergeRuns<T>(
   for (; at < right.length; at += 1) yield right[at] as T;
 }
 
-/**
- * The paths of each split of a subset: by the patterns of its configuration, else by file names.
- *
- * @throws HubError `hub_unsupported_dataset`
- */
+/** The paths of each split of a subset: by the patterns of its configuration, else by file names. */
 export async function findFiles(config: YamlMap, repository: FileIndex): Promise<FoundSplits> {
   const base = readBase(config['data_dir'] ?? null);
   const patterns = readPatterns(config['data_files'] ?? null);

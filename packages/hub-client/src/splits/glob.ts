@@ -23,10 +23,8 @@ type Token = null | ((character: string) => boolean);
 type Part = null | { text: string | null; tokens: Token[] };
 
 /**
- * Compiles a pattern. Matching costs at most the product of the lengths of pattern and path, because
- * both are untrusted input.
- *
- * @returns null if `**` is only a part of a path part, which has no meaning
+ * Matching costs at most the product of the lengths of pattern and path, because both are untrusted input. Null if `**` is
+ * only a part of a path part, which has no meaning.
  */
 export function compileGlob(pattern: string): Glob | null {
   const texts = pattern.split('/');

@@ -31,11 +31,6 @@ const NOT_PARAMS = new Set([
  * by file names. A subset that cannot be read has a `problem`, so that it does not hide the others. Unlike the library:
  * a file that matches twice is read once, each subset has its own format, `data_dir` and `data_files` work together, and
  * files that match nothing are listed.
- *
- * @param files every file of the repository, by its path
- * @param card the metadata of the dataset card
- * @param options.repository id of the repository; a script named after it makes the dataset unsupported
- * @throws HubError `hub_unsupported_dataset`
  */
 export async function layOutFiles(
   files: ReadonlyMap<string, RepositoryFile>,
@@ -154,9 +149,6 @@ export const CONVERTED_REVISION = 'refs/convert/parquet';
 /**
  * Reads the layout of the hub's converted Parquet branch: `{subset}/{split}/0000.parquet`. A copy of only the first
  * rows is called `partial-{split}`, a copy of very many files `{split}-part0`, `{split}-part1`, ...
- *
- * @param card metadata of the dataset card, whose default subset stays the default
- * @returns the layout, and the splits (`subset/split`) that hold only the first rows
  */
 export async function convertedLayout(
   files: Iterable<RepositoryFile>,

@@ -16,11 +16,6 @@ import type { Subset, SubsetSplit } from './subset.ts';
 /** Parquet files of one split whose footers are all read for rows and columns that the card does not declare. */
 const MAX_COUNTED_FILES = 32;
 
-/**
- * Opens the splits that an expression names, by the format of their subset.
- *
- * @throws HubError `hub_split_not_found`, `hub_unsupported_dataset`, and those of reading; TableError
- */
 export async function openTables(
   subset: Subset,
   expression: SplitExpression,

@@ -128,11 +128,7 @@ export function emptySelection(expression: SplitExpression): HubError {
 /** Splits that are read if none is named, the first that exists. */
 const DEFAULT_SPLITS = ['train', 'test', 'validation'] as const;
 
-/**
- * The split that is read if none is named: the only one, else `train`, `test` or `validation`.
- *
- * @throws HubError `hub_split_not_found` with the names to choose from
- */
+/** The split that is read if none is named: the only one, else `train`, `test` or `validation`. */
 export function defaultSplit(names: readonly string[]): string {
   const [first] = names;
   if (names.length === 1 && first !== undefined) return first;

@@ -48,12 +48,7 @@ export function unsupported(reason: string): HubError {
 
 const MAX_LISTED = 20;
 
-/**
- * Chooses the subset to read: the named one, else the only one, the one called `default`, or the one marked
- * `default: true`.
- *
- * @throws HubError `hub_subset_not_found` with the available names; the subset's own problem, if it has one
- */
+/** The named subset, else the only one, the one called `default`, or the one marked `default: true`. */
 export function chooseSubset(layout: DatasetLayout, name?: string): Subset {
   const named =
     name === undefined ? defaultSubsets(layout) : layout.subsets.filter((other) => other.name === name);

@@ -4,15 +4,8 @@ import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
 /**
- * Suggests how a dataset's columns become items: by a `field_spec` of the repository's `eval.yaml` that fits the
- * columns, else by the columns' names and types.
- *
- * @param evalYaml the content of `eval.yaml`; null if there is none
- * @param options.subset, options.split choose among several tasks in `eval.yaml`
- * @returns null if no column looks like a prompt
- *
- * @example suggestDatasetMapping([{ name: 'question', dtype: 'string' }, { name: 'answer', dtype: 'string' }])
- * // { promptColumn: 'question', answerColumn: 'answer' }
+ * How a dataset's columns become items: by a `field_spec` of the repository's `eval.yaml` that fits the columns, else by
+ * their names and types. Null if no column looks like a prompt.
  */
 export function suggestDatasetMapping(
   features: readonly MappableFeature[],
@@ -23,10 +16,7 @@ export function suggestDatasetMapping(
   return specifiedMapping(features, evalYaml, options) ?? suggestFromNames(used)?.mapping ?? null;
 }
 
-/**
- * The mapping that the dataset itself specifies in its `eval.yaml`: of the first task that is for this subset and split
- * and whose columns exist; null if there is none.
- */
+/** Of the first task in `eval.yaml` that is for this subset and split and whose columns exist; null if there is none. */
 export function specifiedMapping(
   features: readonly MappableFeature[],
   evalYaml: YamlValue,
