@@ -2,43 +2,41 @@ import type { TextTablesOptions } from '@svc/tabular';
 import type { Pacer } from './pacer.ts';
 
 // Kinds of the hub's loader by the file-name suffix that asks for them.
-const KINDS: Record<string, readonly string[]> = {
-  parquet: ['parquet', 'geoparquet', 'gpq'],
-  json: ['json', 'jsonl', 'ndjson'],
-  csv: ['csv', 'tsv'],
-  text: ['txt'],
-  arrow: ['arrow'],
-  conll: ['conll', 'conllu'],
-  webdataset: ['tar'],
-  xml: ['xml'],
-  hdf5: ['hdf5', 'h5'],
-  eval: ['eval'],
-  lance: ['lance'],
-  tsfile: ['tsfile'],
-  zip: ['zip'],
+const KINDS: Record<string, string> = {
+  parquet: 'parquet geoparquet gpq',
+  json: 'json jsonl ndjson',
+  csv: 'csv tsv',
+  text: 'txt',
+  arrow: 'arrow',
+  conll: 'conll conllu',
+  webdataset: 'tar',
+  xml: 'xml',
+  hdf5: 'hdf5 h5',
+  eval: 'eval',
+  lance: 'lance',
+  tsfile: 'tsfile',
+  zip: 'zip',
 };
-const MEDIA_KINDS: Record<string, readonly string[]> = {
-  imagefolder: words(
+const MEDIA_KINDS: Record<string, string> = {
+  imagefolder:
     'blp bmp dib bufr cur pcx dcx dds ps eps fit fits fli flc ftc ftu gbr gif grib hdf png apng jp2 j2k jpc jpf jpx ' +
-      'j2c icns ico im iim tif tiff jfif jpe jpg jpeg msp pcd pxr pbm pgm ppm pnm psd bw rgb rgba sgi ras tga icb ' +
-      'vda vst webp wmf emf xbm xpm',
-  ),
-  audiofolder: words(
+    'j2c icns ico im iim tif tiff jfif jpe jpg jpeg msp pcd pxr pbm pgm ppm pnm psd bw rgb rgba sgi ras tga icb ' +
+    'vda vst webp wmf emf xbm xpm',
+  audiofolder:
     'aiff au avr caf flac htk svx mat4 mat5 mpc2k ogg paf pvf raw rf64 sd2 sds ircam voc w64 wav nist wavex wve xi ' +
-      'mp3 opus m4a aac 3gp',
-  ),
-  videofolder: words('mkv mp4 avi mpeg mpg mov webm m4v'),
-  pdffolder: ['pdf'],
-  niftifolder: ['nii'],
-  meshfolder: words('glb gltf ply stl obj'),
+    'mp3 opus m4a aac 3gp',
+  videofolder: 'mkv mp4 avi mpeg mpg mov webm m4v',
+  pdffolder: 'pdf',
+  niftifolder: 'nii',
+  meshfolder: 'glb gltf ply stl obj',
 };
 const KIND_OF_SUFFIX = new Map<string, string>();
 for (const [kind, suffixes] of Object.entries(KINDS)) {
-  for (const suffix of suffixes) KIND_OF_SUFFIX.set(suffix, kind);
+  for (const suffix of suffixes.split(' ')) KIND_OF_SUFFIX.set(suffix, kind);
 }
 // Media files may be named in capitals, others may not.
 for (const [kind, suffixes] of Object.entries(MEDIA_KINDS)) {
-  for (const suffix of suffixes) {
+  for (const suffix of suffixes.split(' ')) {
     KIND_OF_SUFFIX.set(suffix, kind);
     KIND_OF_SUFFIX.set(suffix.toUpperCase(), kind);
   }
@@ -107,8 +105,4 @@ export function formatOfKind(kind: string): DataFormat | null {
 function tieRank(suffix: string): number {
   const rank = TIE_BREAKERS.indexOf(suffix);
   return rank === -1 ? TIE_BREAKERS.length : rank;
-}
-
-function words(text: string): string[] {
-  return text.split(' ');
 }
