@@ -90,11 +90,11 @@ export function errorAnswer(error: unknown): Answer {
   return answer(`Error ${code}.\n${framed(data, null)}`, true);
 }
 
-/** The members of a value in their order here, except missing ones. */
-export function pick(value: JsonValue | undefined, names: readonly string[]): JsonObject {
+/** The members of a value in the order of their names, which blanks separate, except missing ones. */
+export function pick(value: JsonValue | undefined, names: string): JsonObject {
   const picked: JsonObject = {};
   if (!isJsonObject(value)) return picked;
-  for (const name of names) {
+  for (const name of names.split(' ')) {
     const member = Object.hasOwn(value, name) ? value[name] : undefined;
     if (member !== undefined && member !== null) picked[name] = member;
   }

@@ -84,51 +84,15 @@ interface Tool<R extends Name = Name, O extends Name = Name> {
 
 const tool = <const R extends Name, const O extends Name>(spec: Tool<R, O>): Tool => spec as unknown as Tool;
 
-const DATASET = ['id', 'name', 'handle', 'description', 'version', 'version_hash', 'item_count', 'sections'];
-const RUN = [
-  'id',
-  'name',
-  'status',
-  'dataset_id',
-  'dataset_version',
-  'labels',
-  'counts',
-  'scores',
-  'cost',
-  'verdict',
-  'error',
-  'run_hash',
-];
-const SCORES = ['mean', 'ci95', 'passed', 'wrong', 'no_output', 'pass_rate', 'warnings'];
-const RESULT = [
-  'section',
-  'order_index',
-  'repetition',
-  'item_id',
-  'status',
-  'score',
-  'passed',
-  'output',
-  'explanation',
-  'error',
-  'labels',
-];
-const ITEM = ['type', 'inputs', 'answer', 'choices', 'criteria'];
-const COMPARISON = [
-  'paired',
-  'mean',
-  'other_mean',
-  'mean_difference',
-  'ci95',
-  'p_value',
-  'verdict',
-  'wins',
-  'losses',
-  'ties',
-  'changed_outputs',
-  'reason',
-];
-const STORED = [...DATASET, 'run_id', 'change', 'warnings', 'errors', 'errors_total'];
+/** The members that an answer shows of each. */
+const DATASET = 'id name handle description version version_hash item_count sections';
+const RUN = 'id name status dataset_id dataset_version labels counts scores cost verdict error run_hash';
+const SCORES = 'mean ci95 passed wrong no_output pass_rate warnings';
+const RESULT = 'section order_index repetition item_id status score passed output explanation error labels';
+const ITEM = 'type inputs answer choices criteria';
+const COMPARISON =
+  'paired mean other_mean mean_difference ci95 p_value verdict wins losses ties changed_outputs reason';
+const STORED = `${DATASET} run_id change warnings errors errors_total`;
 
 const datasetFacts = (dataset: JsonValue): JsonObject => pick(dataset, DATASET);
 const runFacts = (run: JsonObject): JsonObject => ({
@@ -258,7 +222,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
           cursor,
         );
       // Without verdicts, every score may be a failure.
-      const hasVerdicts = pick(about['scores'], ['pass_rate'])['pass_rate'] !== undefined;
+      const hasVerdicts = pick(about['scores'], 'pass_rate')['pass_rate'] !== undefined;
       const filters = {
         sort: 'score',
         include: 'item',
@@ -272,7 +236,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
         const groups = (Array.isArray(data) ? data : []).slice(0, 10);
         return {
           run: runFacts(about),
-          errors: groups.map((group) => pick(group, ['code', 'message', 'count'])),
+          errors: groups.map((group) => pick(group, 'code message count')),
         };
       };
       return await listAnswer({ cursor, limit }, pagesOf(tools, list, head), (result) => ({
