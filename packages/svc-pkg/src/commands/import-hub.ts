@@ -1,9 +1,13 @@
 import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type Cli, given } from '../cli-context.ts';
+import { compileMapping } from '@svc/jsonl-v23/mapping';
+import { writePackageFile } from '@svc/pkg-format/node';
+import { planMapping } from '@svc/tabular';
+import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { outputPackage, packageOutput } from '../output/package-output.ts';
 import { printHint, printReport } from '../output/print.ts';
+import { showProgress } from '../output/progress.ts';
 import { datasetResult, printDryRun, storedDataset } from '../service/dataset-response.ts';
 import { secretFrom } from '../service/open-service.ts';
 import { repeatLost } from '../service/service-client.ts';
@@ -86,22 +90,49 @@ export const importHub = operation({
   },
 });
 
-/** Reads the hub here, and writes a package. Only this loads the reader of the hub. */
+const SECTION = 'default';
+
+/**
+ * Writes a package of the rows of a hub dataset of `HUB_ENDPOINT`, as a service imports them: the same items, with the
+ * same version hash. Only this loads the reader of the hub.
+ */
 async function importLocally(
   cli: Cli,
   path: string,
   options: Values<typeof OPTIONS>,
-  given: GivenMapping,
+  { mapping, wire }: GivenMapping,
   token: string | undefined,
 ): Promise<void> {
-  const { importHubFile } = await import('../local/import-hub-file.ts');
-  const { fileNameOf, writtenResult } = await import('../local/pack-files.ts');
-  const { name, description, split, subset, revision } = options;
+  const { createHubClient, hubSchema } = await import('@svc/hub-client');
+  const { fileNameOf, ItemMaker, writtenResult } = await import('../local/pack-files.ts');
+  const { name, description = null, split, subset, revision } = options;
+  const { signal } = cli;
+  const endpoint = cli.env['HUB_ENDPOINT'];
   const defaultPath = `${fileNameOf(name)}.pkg.zip`;
   await outputPackage(cli, options, { input: path, defaultPath }, async (target, force) => {
-    const selection = { path, split, subset, revision, token };
-    const file = { path: target, force };
-    const written = await importHubFile(cli, selection, given, { name, description }, file);
+    await using hub = createHubClient({
+      userAgent: `svc-pkg/${cli.version}`,
+      dispatcher: await cli.dispatcher(),
+      ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
+    });
+    const dataset = await hub.openDataset({ path, revision, token, signal });
+    const textColumns = new Set(Object.keys(mapping.types ?? {}));
+    const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
+    const { columns, features, unused } = planMapping(mapping, reader.features, reader);
+    const rows = reader.rowBatches({ columns, signal });
+    const maker = new ItemMaker(mapping, dataset.fileBytes);
+    for (const column of unused) maker.unusedColumns.add(column);
+    using progress = showProgress(cli, 'importing', 'items');
+    const onProgress = (items: number): void => progress.update(items, reader.numRows);
+    const from = { reader, resolvedRevision: dataset.resolvedRevision };
+    const items = maker.checked(maker.ofRows(rows, compileMapping(mapping, features)));
+    const content = {
+      ...{ name, description, sections: [{ name: SECTION, items }] },
+      schema: () => hubSchema({ path, split, revision }, from, { mapping: wire, skipped: maker.skipped }),
+    };
+    const how = { force, generator: generatorOf(cli), signal, onProgress };
+    const file = await writePackageFile(target, content, how);
+    const written = { ...file, ...maker.notes, skippedFiles: { first: [], total: 0 } };
     return (output) => writtenResult({ input: [path], output, name }, written);
   });
 }
