@@ -46,26 +46,13 @@ export function planGate(
   return { items, repetitions: planned, detectable };
 }
 
-/** What a gate can see, with the names and in the order of its JSON. */
-export interface Sight {
-  readonly items: number;
-  /** The smallest drop that these items see. */
-  readonly detectable: number;
-  /** The items that see the drop that is looked for; null for none. */
-  readonly needed_items: number | null;
-  readonly power: number;
-  /** Whether the variance comes from a bound, because all scores of the baseline are equal. */
-  readonly variance_assumed: boolean;
-  readonly correlation: number;
-  /** The run that the correlation was measured with; null if it is assumed. */
-  readonly measured_with: string | null;
-}
+export type Sight = ReturnType<typeof sightOf>;
 
-/** What a gate can see with some items, and what it needs to see a drop. */
+/** What a gate can see with some items, and what it needs to see a drop, with the names and in the order of its JSON. */
 export function sightOf(
-  spread: ScoreSpread & Pick<Sight, 'variance_assumed' | 'measured_with'>,
-  { items, drop, power }: Pick<Sight, 'items' | 'power'> & { readonly drop: number },
-): Sight {
+  spread: ScoreSpread & { readonly variance_assumed: boolean; readonly measured_with: string | null },
+  { items, drop, power }: Readonly<Record<'items' | 'drop' | 'power', number>>,
+) {
   const { variance_assumed, correlation, measured_with } = spread;
   return {
     items,
