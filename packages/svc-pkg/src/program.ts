@@ -121,7 +121,8 @@ export async function createProgram(
       ? ['svc-admin migrate', 'svc-admin export GSM8K --database']
       : ['svc-pkg convert old.zip', 'svc-pkg check old.pkg.zip', 'svc-pkg upload old.pkg.zip'],
   );
-  program.addHelpText('after', `Exit codes:\n${exitCodeLines()}`);
+  const exitCodes = EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(3)}  ${meaning}`);
+  program.addHelpText('after', `Exit codes:\n${exitCodes.join('\n')}`);
   return program;
 }
 
@@ -129,10 +130,6 @@ export async function createProgram(
 function checkStandardInput(args: readonly string[]): void {
   const count = args.filter((arg) => arg === '-').length;
   if (count > 1) throw usageError(`Standard input (-) must be given at most once, got ${count} times`);
-}
-
-function exitCodeLines(): string {
-  return EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(3)}  ${meaning}`).join('\n');
 }
 
 /** @returns the exit code; it has printed every error */

@@ -84,7 +84,8 @@ async function targetOf(
       throw error;
     });
     if (found === null) {
-      if (!force && (await exists(path))) throw outputExists(path);
+      // A symbolic link to nothing.
+      if (!force && (await lstat(path).catch(() => null)) !== null) throw outputExists(path);
       return { path, isSpecialFile: false };
     }
     if (found.isDirectory())
@@ -94,12 +95,6 @@ async function targetOf(
     return { path: await realpath(path), isSpecialFile: false, mode: found.mode & 0o777 };
   });
 }
-
-const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Gives a finished file its path, on the same file system; `displayed` is the path as the user gave it. */
 export async function moveInto(

@@ -89,7 +89,7 @@ export async function downloadExport(
     byteLength: Number.isFinite(byteLength) ? byteLength : null,
     body: { [Symbol.asyncIterator]: () => iterator },
     async [Symbol.asyncDispose]() {
-      await iterator.return?.();
+      await iterator.return(undefined);
     },
   };
 }
@@ -120,7 +120,6 @@ function quotedName(header: string): string | null {
   return quoted?.replace(/\\(.)/g, '$1') ?? token ?? null;
 }
 
-/** The last part of a path, if a file can bear it. */
 function safeFileName(name: string): string | null {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const safe = last

@@ -27,12 +27,6 @@ export interface JsonResponse<T> {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-interface ServiceResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
 export type ServiceClient = ReturnType<typeof createServiceClient>;
 
 const RESPONSE_TIMEOUT_MS = 60_000;
@@ -46,7 +40,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
   const { origin, pathname } = new URL(url);
 
   /** Returns a response with a status of 2xx. @throws ServiceError; CliError `connection_lost`, `bad_response`, … */
-  async function send(request: ServiceRequest): Promise<ServiceResponse> {
+  async function send(request: ServiceRequest) {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
     const sending = cli.dispatcher().then((sender) =>
