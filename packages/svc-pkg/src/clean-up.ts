@@ -2,13 +2,11 @@
 export class CleanUp implements AsyncDisposable {
   #held: AsyncDisposable[] = [];
 
-  /** Disposes the resource at the end. */
   use<T extends AsyncDisposable>(resource: T): T {
     this.#held.push(resource);
     return resource;
   }
 
-  /** Calls a function at the end. */
   defer(dispose: () => Promise<void>): void {
     this.#held.push({ [Symbol.asyncDispose]: dispose });
   }

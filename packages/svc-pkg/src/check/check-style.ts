@@ -45,7 +45,6 @@ export const MAX_PER_CODE = 1000;
 export class Diagnostics {
   /** The first 1,000 of each code, in the order of the package. */
   readonly first: Diagnostic[] = [];
-  /** How often each code was reported. */
   readonly counts: Map<string, { readonly severity: Diagnostic['severity']; count: number }> = new Map();
 
   error({ code, message, location }: PackageError): void {
@@ -56,7 +55,6 @@ export class Diagnostics {
     this.#report({ severity: 'style', code, message, location });
   }
 
-  /** How many of a severity were reported. */
   countOf(severity: Diagnostic['severity']): number {
     const counted = [...this.counts.values()].filter((entry) => entry.severity === severity);
     return counted.reduce((total, { count }) => total + count, 0);
@@ -81,7 +79,6 @@ export class Linter {
     this.#found = found;
   }
 
-  /** Starts a section. */
   begin(file: string): void {
     this.#section = { file, itemCount: 0, hasCarriageReturn: false, lastLine: 1 };
   }
@@ -116,7 +113,6 @@ export class Linter {
     }
   }
 
-  /** Ends the section. */
   end({ hasByteOrderMark, endsWithLineFeed }: FileEnds): void {
     const found = this.#found;
     const { file, itemCount, lastLine: line } = this.#section;
@@ -130,7 +126,6 @@ export class Linter {
     }
   }
 
-  /** Reports the style of the package's files. */
   files(ignored: readonly string[], unused: readonly string[]): void {
     for (const file of ignored.filter((name) => !FOR_PEOPLE.test(name))) {
       const message = 'The file is not part of the package; an import ignores it';

@@ -32,7 +32,6 @@ export type Values<F> = { readonly [K in keyof F & AlwaysIn<F>]: TypeOf<F[K]> } 
 
 /** One command: what it takes, and what it does. */
 interface OperationSpec<A extends Arguments, F extends Flags> {
-  /** One line for the list of commands. */
   readonly summary: string;
   readonly description: string;
   readonly arguments?: A;
@@ -93,7 +92,6 @@ export function grouped<F extends Flags>(heading: string, flags: F): F {
 
 export const text = (flags: string, description: string): Flag<string, false> =>
   new Option(flags, description);
-/** Several values. */
 export const texts = (flags: string, description: string): Flag<readonly string[], false> =>
   new Option(flags, description);
 export const flag = (flags: string, description: string): Flag<true, false> => new Option(flags, description);

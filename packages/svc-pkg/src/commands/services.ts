@@ -57,7 +57,6 @@ async function isOpen(cli: Cli, url: string): Promise<boolean> {
   }
 }
 
-/** How a service identifies this client. @throws CliError `bad_response`; as `ServiceClient.send` */
 async function readSession(service: ServiceClient): Promise<ResponseOf<'/session', 'get'>> {
   const { value } = await service.read(service.api.GET('/session'));
   if (typeof value?.role === 'string') return value;

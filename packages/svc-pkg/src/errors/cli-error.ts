@@ -44,7 +44,6 @@ export type CliErrorCode = keyof typeof CLI_ERROR_CODES;
 export interface FieldError extends SourceLocation {
   readonly message: string;
   readonly code?: string;
-  /** How often it occurred. */
   readonly count?: number;
 }
 
@@ -54,7 +53,6 @@ export class CliError extends Error {
   readonly code: CliErrorCode;
   readonly location: SourceLocation;
   readonly errors: readonly FieldError[];
-  /** Names the next command. */
   readonly hint: string | undefined;
 
   constructor(
@@ -75,7 +73,6 @@ export class CliError extends Error {
   }
 }
 
-/** The error for a command line that cannot be obeyed. */
 export const usageError = (message: string, options?: ConstructorParameters<typeof CliError>[2]): CliError =>
   new CliError('usage', message, options);
 
@@ -171,7 +168,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the device failed',
 };
 
-/** Whether the operating system reported an error. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return (
     error instanceof Error && 'syscall' in error && 'code' in error && /^E[A-Z0-9]+$/.test(String(error.code))

@@ -12,7 +12,6 @@ export interface Failure extends Partial<ServiceError['details']> {
   readonly message: string;
   readonly location: SourceLocation;
   readonly exitCode: number;
-  /** Names the next command. */
   readonly hint?: string;
 }
 

@@ -134,7 +134,6 @@ function reasonOf(verdict: Verdict, interval: Interval | null, maxDrop: number):
   }
 }
 
-/** The largest drops first. */
 const worstOf = (items: readonly Difference[]): Difference[] =>
   items.toSorted((a, b) => a.difference - b.difference);
 
@@ -171,7 +170,6 @@ function warningsOf({ baseline: { run: baseline, label }, run }: ComparedRuns, f
   return warnings;
 }
 
-/** Items that a run selects. */
 export const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
 
 /** Results of an item that are looked at. */

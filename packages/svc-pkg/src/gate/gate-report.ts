@@ -125,7 +125,6 @@ function factsOf(item: WorseItem): readonly (readonly [name: string, text: strin
 const scoreText = (score: number | null): string =>
   score === null ? 'none' : String(Number(score.toPrecision(4)));
 
-/** The numbers of a case in one sentence. */
 function caseText({ paired, baseline_mean, mean, mean_difference: difference, interval }: GateCase): string {
   if (difference === null) return `${paired} items compared.`;
   const bounds = interval === null ? 'without an interval' : `interval ${intervalPoints(interval)}`;
@@ -189,7 +188,6 @@ const data = (text: string): string =>
 
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
-/** Items that a case of JUnit names. */
 const MAX_ITEMS = 50;
 
 /**
@@ -276,7 +274,6 @@ function xmlText(text: string): string {
     .replace(/[&<>"']/g, (character) => REFERENCES[character] ?? '');
 }
 
-/** Cases and members of the configuration that a summary lists. */
 const MAX_LISTED = 50;
 
 /** A gate as Markdown, in which every text from the service is a code span. */
@@ -322,7 +319,6 @@ function sectionLine(one: GateCase): string {
   return `**${VERDICT_TEXTS[one.verdict]}** – ${codeSpan(one.scorer)}, ${where}: ${caseText(one)}`;
 }
 
-/** Failing cases first. */
 function listed<T>(
   title: string,
   entries: readonly T[],

@@ -111,7 +111,6 @@ export async function openLocalPackage(
   return opening.moveTo({ pkg });
 }
 
-/** An entry of an archive, as errors name it. */
 export const entryOf =
   (archive: string) =>
   (entry: string): string =>

@@ -49,7 +49,6 @@ export async function trackRun(cli: Cli, service: ServiceClient, { id }: Run): P
   return await readRun(service, id);
 }
 
-/** Reads a run. @throws CliError `usage`; as `ServiceClient.send` */
 export function readRun(service: ServiceClient, id: string): Promise<JsonResponse<Run>> {
   return service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
 }

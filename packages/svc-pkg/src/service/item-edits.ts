@@ -22,7 +22,6 @@ export function parseEdits(text: string, file: string): JsonObject {
   });
 }
 
-/** Finds an item by its id. @throws CliError `item_not_found`, `item_ambiguous` */
 export async function findItem(
   service: ServiceClient,
   datasetId: string,

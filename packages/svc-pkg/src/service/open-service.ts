@@ -17,7 +17,6 @@ export interface ServiceOptions {
   readonly apiKeyEnv?: string;
 }
 
-/** A client for the service that the options and the environment name. @throws CliError `usage` */
 export function openService(cli: Cli, options: ServiceOptions): ServiceClient {
   const url = serviceUrl(cli, options);
   const named = secretFrom(cli, options.apiKeyEnv, API_KEY_VARIABLE, '--api-key-env');
@@ -72,7 +71,6 @@ export function checkSecret(value: string, what: string): string {
 
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
-/** Keys of services by their URLs, and the service of the last login. */
 interface Credentials {
   readonly default_url?: string;
   readonly keys: Readonly<Record<string, string>>;

@@ -81,7 +81,6 @@ function cellText(value: string | number | boolean | null | undefined): string {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** A size for people: `512 bytes`, `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -100,7 +99,6 @@ interface Notes {
   readonly skipped_files_total?: number | undefined;
 }
 
-/** Files and columns that a text for people names. */
 const MAX_NAMED = 10;
 
 /** Warnings, a line each, and in a line the columns that no key uses and the files that are passed over. */

@@ -30,7 +30,6 @@ export function hasEntry(pkg: PackageReader, path: string): boolean {
   }
 }
 
-/** The lines of a file of a package, parsed. @throws PackageError, JsonlError */
 export async function* readLines(
   pkg: PackageReader,
   file: string,

@@ -186,7 +186,6 @@ class RunCheck {
   readonly #compared: ComparedItem[] = [];
   readonly #counts = { done: 0, ok: 0, failed: 0, unscored: 0 };
   #outputsBefore = 0;
-  /** Names of scorers that results have. */
   readonly #names = new Set<string>();
 
   constructor(found: Findings, run: StatedRun) {
@@ -206,7 +205,6 @@ class RunCheck {
     this.#sums.set('', new ScorerSums());
   }
 
-  /** An item with its results. */
   add(
     item: { readonly encoded: EncodedItem; readonly id: JsonValue },
     results: readonly LineOfResult[],

@@ -199,7 +199,6 @@ function queryOf(
   };
 }
 
-/** The exit code of a verdict, and whether the gate fails. */
 function outcomeOf(verdict: Verdict, undecided: Options['undecided']): { exit_code: number; fails: boolean } {
   if (verdict === 'not_worse') return { exit_code: EXIT.done, fails: false };
   if (verdict === 'worse' || undecided === 'fail') return { exit_code: EXIT.worse, fails: true };
