@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { Page, PageQuery } from '@svc/client';
+import type { Page, PageQuery, RunResult } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/json';
 import type { Cli } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
@@ -81,12 +81,7 @@ export async function printListing<T>(
   }
 }
 
-interface PlacedResult {
-  readonly section: string;
-  readonly order_index: number;
-  readonly item_id?: unknown;
-  readonly repetition: number;
-}
+type PlacedResult = Pick<RunResult, 'section' | 'order_index' | 'item_id' | 'repetition'>;
 
 /** The columns that say which result of a run a row is about. */
 export const RESULT_COLUMNS: Readonly<Record<'section' | 'item' | 'repetition', Column<PlacedResult>>> = {

@@ -141,7 +141,7 @@ export interface ScoredView {
 }
 
 /** The value that is compared for an item: its mean score, or the share of its passed results; null without one. */
-export function metricOf(views: readonly ScoredView[], metric: 'mean' | 'pass_rate'): number | null {
+function metricOf(views: readonly ScoredView[], metric: 'mean' | 'pass_rate'): number | null {
   const values = views.flatMap(({ status, score, passed }) => {
     if (metric === 'mean') return score === null ? [] : [score];
     if (status === 'failed') return [0];
@@ -207,7 +207,7 @@ export class ScorerSums {
 }
 
 /** The spread of values that depend on each other in clusters. @param items count, sum and cluster of their values */
-export function clusteredSpread(
+function clusteredSpread(
   items: readonly (readonly [count: number, sum: number, cluster: string | null])[],
 ): PairSums['spread'] {
   const clusters = new Map<string | number, [values: number, sum: number]>();

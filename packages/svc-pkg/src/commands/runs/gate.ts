@@ -173,11 +173,7 @@ async function runGate(
   }
 }
 
-/**
- * What two runs are compared by. It is found out before the run, because a refused run has been paid for afterwards.
- *
- * @throws CliError `usage` for a scorer that one of them lacks
- */
+/** Before the run, because a refused one is paid for. @throws CliError `usage` for a scorer that one of them lacks */
 function queryOf(
   scorer: string | undefined,
   config: JsonObject | Run['config'],
