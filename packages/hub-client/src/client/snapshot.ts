@@ -41,7 +41,7 @@ export async function openSnapshot(
   openExport: (card: YamlMap) => Promise<Snapshot | null>,
 ): Promise<{ snapshot: Snapshot; evalYaml: YamlValue }> {
   const listed = await listFiles(requester, repository);
-  const files = new FileList(requester, repository, listed);
+  const files = listOf(requester, repository, listed);
   const known = cardOf(repository);
   const [readme, huggingfaceYaml, evalYaml] = await Promise.all([
     known === null ? files.readText('README.md') : null,
@@ -84,57 +84,43 @@ export async function openConverted(
     const listed = await listFiles(requester, repository);
     const { layout, partialSplits } = await convertedLayout(listed.values(), card);
     if (layout.subsets.length === 0) return null;
-    return new FileList(requester, repository, listed).snapshot(layout, partialSplits);
+    return listOf(requester, repository, listed).snapshot(layout, partialSplits);
   } catch (error) {
     if (error instanceof HubError && error.code === 'hub_revision_not_found') return null;
     throw error;
   }
 }
 
-class FileList {
-  readonly #requester: Requester;
-  readonly #repository: Repository;
-  readonly #files: ReadonlyMap<string, ListedFile>;
-  readonly #access = new AccessCheck();
-
-  constructor(requester: Requester, repository: Repository, files: ReadonlyMap<string, ListedFile>) {
-    this.#requester = requester;
-    this.#repository = repository;
-    this.#files = files;
-  }
-
-  /** @param partialSplits of a Parquet export; null for the dataset's own files */
-  snapshot(layout: DatasetLayout, partialSplits: readonly string[] | null): Snapshot {
-    return {
-      commit: this.#repository.commit,
-      layout,
-      partialSplits: partialSplits ?? [],
-      isConverted: partialSplits !== null,
-      open: (path, requester) => {
-        const file = this.#files.get(path);
-        if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
-        return this.#open(file, requester);
-      },
-    };
-  }
-
-  /** A text file, only its first megabytes if it is very long; null if there is none. */
-  async readText(path: string): Promise<string | null> {
-    const file = this.#files.get(path);
-    if (file === undefined) return null;
-    const end = Math.min(file.size, MAX_CARD_BYTES);
-    return new TextDecoder().decode(await this.#open(file, this.#requester).readRange(0, end));
-  }
-
-  #open({ path, size, sha256 }: ListedFile, requester: Requester): ByteSource {
-    const { cache, token } = requester.context;
-    const { id, commit, isPublic } = this.#repository;
-    const location = { dataset: id, commit, path, byteLength: size, sha256 };
-    const file = new HubFile(requester, location);
+function listOf(
+  requester: Requester,
+  { id: dataset, commit, isPublic }: Repository,
+  files: ReadonlyMap<string, ListedFile>,
+) {
+  const access = new AccessCheck();
+  const open = ({ path, size, sha256 }: ListedFile, by: Requester): ByteSource => {
+    const { cache, token } = by.context;
+    const file = new HubFile(by, { dataset, commit, path, byteLength: size, sha256 });
     if (cache === undefined || !isPinned(commit)) return file;
-    const reader = isPublic ? 'everybody' : { token, access: this.#access };
-    return cache.open(file, { dataset: id, commit, reader });
-  }
+    return cache.open(file, { dataset, commit, reader: isPublic ? 'everybody' : { token, access } });
+  };
+  return {
+    /** @param partialSplits of a Parquet export; null for the dataset's own files */
+    snapshot: (layout: DatasetLayout, partialSplits: readonly string[] | null): Snapshot => ({
+      ...{ commit, layout, partialSplits: partialSplits ?? [], isConverted: partialSplits !== null },
+      open: (path, by) => {
+        const file = files.get(path);
+        if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
+        return open(file, by);
+      },
+    }),
+    /** A text file, only its first megabytes if it is very long; null if there is none. */
+    async readText(path: string): Promise<string | null> {
+      const file = files.get(path);
+      if (file === undefined) return null;
+      const end = Math.min(file.size, MAX_CARD_BYTES);
+      return new TextDecoder().decode(await open(file, requester).readRange(0, end));
+    },
+  };
 }
 
 /**
