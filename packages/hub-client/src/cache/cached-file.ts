@@ -53,7 +53,7 @@ const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 const REPAIR_BYTES = 8 * 1024 * 1024;
 
 /** A file whose ranges, beginning or whole content is cached after the first read. */
-export class CachedFile implements ByteSource {
+class CachedFile implements ByteSource {
   readonly path: string;
   readonly byteLength: number;
   readonly #file: ByteSource;

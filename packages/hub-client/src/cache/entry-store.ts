@@ -9,7 +9,6 @@ const BLOCK_BYTES = 1024 * 1024;
 const DIGEST_BYTES = 32;
 const STORED_BLOCK_BYTES = BLOCK_BYTES + DIGEST_BYTES;
 
-/** Size of an entry with this many bytes of content. */
 function storedSize(byteLength: number): number {
   return byteLength + DIGEST_BYTES * Math.ceil(byteLength / BLOCK_BYTES);
 }

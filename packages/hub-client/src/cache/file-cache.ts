@@ -42,7 +42,6 @@ export function isPinned(commit: string): boolean {
  * everybody, so only a request for bytes tells. One is enough each time that a dataset is opened.
  */
 export class AccessCheck {
-  /** Whether the hub has served bytes. */
   isConfirmed = false;
 
   /** Requests one byte, unless the hub has served bytes before. @throws as `readRange`, if the hub refuses */

@@ -221,7 +221,6 @@ function countSelected(subset: Subset, ranges: readonly TableRange[]): number | 
   return sum;
 }
 
-/** The batches of all ranges in order, each with its split. */
 async function* readRanges(
   expression: SplitExpression,
   ranges: readonly TableRange[],

@@ -7,7 +7,7 @@ type AddressRange = readonly [network: string, prefixLength: number];
  * Makes a test for IP addresses, with or without brackets and zone (`[fe80::1%eth0]`), within ranges. An IPv6 address that
  * embeds IPv4 addresses (mapped, translated, compatible, NAT64, 6to4, Teredo, ISATAP) also counts as these.
  */
-export function createAddressSet(ranges: readonly AddressRange[]): (host: string) => boolean {
+function createAddressSet(ranges: readonly AddressRange[]): (host: string) => boolean {
   const blockList = new BlockList();
   for (const [network, prefixLength] of ranges) {
     blockList.addSubnet(network, prefixLength, isIP(network) === 4 ? 'ipv4' : 'ipv6');

@@ -27,7 +27,6 @@ export function rateLimited(token: string | undefined, details: HubErrorDetails)
   return new HubError('hub_rate_limited', `The hub limits the rate of requests.${advice}`, { details });
 }
 
-/** The error that an error response of the hub means. */
 export async function errorOfResponse(
   response: HubResponse,
   { subject, token, signal }: RequestContext,
@@ -112,7 +111,6 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** What an error of the transport means. */
 export function transportError(cause: unknown, host: string): HubError {
   let code = '';
   let isHttp = true;

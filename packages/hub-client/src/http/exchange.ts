@@ -24,7 +24,6 @@ class ExchangeGuard {
   readonly #deadline: ReturnType<typeof setTimeout> | undefined;
   readonly #startedMs: number;
   #isFinished = false;
-  /** Bytes of the body so far. */
   bytes = 0;
   response: TransportResponse | null = null;
 
@@ -45,12 +44,10 @@ class ExchangeGuard {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Aborted when the exchange must end. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Whether the caller has aborted the request. */
   get isAborted(): boolean {
     return this.#outerSignal?.aborted === true;
   }
@@ -84,7 +81,6 @@ class ExchangeGuard {
     return new RetryableError(transportError(error, this.#target.host), this.#target);
   }
 
-  /** Reports the end of the exchange. */
   finish(outcome: RequestEvent['outcome']): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
@@ -195,7 +191,6 @@ function readBody(
   let unread: AsyncIterator<Uint8Array> | undefined = response.body[Symbol.asyncIterator]();
   const compression = COMPRESSIONS[response.contentEncoding ?? ''];
 
-  /** The body as it comes. */
   async function* encoded(): AsyncGenerator<Uint8Array> {
     const body = unread;
     if (body === undefined) return;

@@ -4,12 +4,10 @@ import { buildConnector } from 'undici';
 import { isForbiddenAddress, isPrivateAddress } from '../egress/address-set.ts';
 import { HubError } from '../errors.ts';
 
-/** The addresses that connections may go to. */
 interface EgressRules {
   readonly connectTimeoutMs: number;
   /** The addresses of a host that may be connected to; an address only has itself. */
   allowed<T extends { readonly address: string }>(host: string, addresses: readonly T[]): readonly T[];
-  /** The error for a host without an allowed address. */
   refused(host: string): Error;
 }
 
@@ -67,7 +65,6 @@ export function guardConnections(
   return guardedConnector({ connectTimeoutMs: options.timeoutMs, allowed, refused }, lookup);
 }
 
-/** The error of an address that the hub leads to. */
 export function refused(host: string): HubError {
   return new HubError('hub_bad_response', `Cannot follow the hub to ${host}: it is on a private address`);
 }

@@ -89,7 +89,6 @@ async function waitBeforeRetry(
   await clock.sleep(delayMs, context.signal);
 }
 
-/** The error of the request, with the wait that a response asked for. */
 function withRetryAfter(error: HubError, waitMs: number | null): HubError {
   if (waitMs === null) return error;
   const details = { ...error.details, retryAfterMs: waitMs };
@@ -116,7 +115,6 @@ export type RetryPlan =
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Whether the same request may succeed when it is repeated. */
 export function isRetryableStatus(status: number): boolean {
   return RETRYABLE_STATUSES.has(status);
 }

@@ -61,7 +61,6 @@ function innerFromYaml(value: YamlValue): JsonObject {
   return Object.fromEntries(membersFromYaml(value) ?? []);
 }
 
-/** A type given by its name: a value's dtype, else a type without arguments. */
 function namedFeature(name: string): JsonObject {
   const isValue = PLAIN_DTYPE.test(name) || PARAMETRIC_DTYPE.test(name);
   return isValue ? { _type: 'Value', dtype: name } : { _type: toPascalCase(name) };

@@ -7,7 +7,6 @@ import type { Requester } from '../http/requester.ts';
 import type { ResponseHeaders } from '../http/transport.ts';
 import { apiUrl, type Repository } from './open-repository.ts';
 
-/** A file of a repository, as its listing states it. */
 export interface ListedFile {
   readonly path: string;
   readonly size: number;
@@ -96,7 +95,6 @@ async function readPage(
   return count;
 }
 
-/** The files as a page of the hub. */
 function writePage(files: Iterable<ListedFile>): string {
   const entries = Array.from(files, ({ path, size, sha256 }) => ({
     type: 'file',

@@ -18,7 +18,6 @@ export interface FileLocation {
   readonly sha256: string | null;
 }
 
-/** The error for a file whose bytes differ from what the hub declares. */
 function invalidFile(path: string, reason: string): HubError {
   return new HubError('hub_bad_response', `Cannot read ${shorten(path)}: ${reason}.`);
 }
@@ -28,7 +27,6 @@ const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
 /** A transfer that fails after at least this much has made progress: failures are counted from zero. */
 const PROGRESS_BYTES = 64 * 1024;
 
-/** The host answered a range request with the whole file. */
 class RangeIgnoredError extends Error {}
 
 /**

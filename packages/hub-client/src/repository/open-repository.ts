@@ -113,7 +113,7 @@ export function apiUrl(requester: Requester, id: string, suffix: string): URL {
 }
 
 /** Members of a repository's description that are read. They are requested by name: the hub omits some otherwise. */
-export const INFO_FIELDS = [
+const INFO_FIELDS = [
   'sha',
   'private',
   'gated',
@@ -138,7 +138,7 @@ export type RepositoryInfo = Readonly<Record<string, unknown>>;
  * Leaves out members of other names, and members that are too large to be parsed on this thread: the card is then read
  * from its file. All but the card are plain values or lists of texts.
  */
-export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
+async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
   const info: Record<string, unknown> = {};
   let members = 0;
   for await (const key of json.members()) {
@@ -157,7 +157,7 @@ export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
 }
 
 /** Reads the names of branches and tags. @throws JsonlError if the text is not a JSON object of lists */
-export async function readRevisionNames(json: JsonStream): Promise<string[]> {
+async function readRevisionNames(json: JsonStream): Promise<string[]> {
   const names: string[] = [];
   for await (const kind of json.members()) {
     if (kind !== 'branches' && kind !== 'tags') continue;

@@ -2,7 +2,6 @@ import { countLineFeeds } from '@svc/jsonl-v23/bytes';
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError, type HubErrorOptions } from '../errors.ts';
 
-/** A YAML document as plain data. */
 export type YamlValue = null | boolean | number | string | YamlValue[] | YamlMap;
 export interface YamlMap {
   [key: string]: YamlValue;

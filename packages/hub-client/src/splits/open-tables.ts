@@ -95,7 +95,7 @@ export interface SplitTable extends Omit<Table, 'unreadRow'> {
 }
 
 /** A table whose errors are errors of this package. */
-export function withHubErrors(table: Table): SplitTable {
+function withHubErrors(table: Table): SplitTable {
   const { unreadRow } = table;
   return {
     ...table,
