@@ -3,11 +3,9 @@ import { compressionOf, shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import { asMap, type YamlMap } from '../repository/parse-yaml.ts';
 import { declaredRows, readConfigs, readInfos } from './card-config.ts';
-import type { FoundSplits } from './default-splits.ts';
-import { compareSplits } from './default-splits.ts';
+import { compareSplits, type FoundSplits } from './default-splits.ts';
 import { type DataFormat, formatOfKind, inferKind, isOfKind } from './file-kind.ts';
 import { type FileIndex, findFiles, indexFiles, servesRepository } from './find-files.ts';
-
 import { createPacer, type Pacer } from './pacer.ts';
 import {
   type DatasetLayout,

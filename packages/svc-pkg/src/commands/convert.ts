@@ -51,8 +51,7 @@ import {
   type WriteOptions,
   withDefaultOutput,
 } from '../output/package-output.ts';
-import type { Result } from '../output/print.ts';
-import { eachPath, printReport } from '../output/print.ts';
+import { eachPath, printReport, type Result } from '../output/print.ts';
 import { showProgress } from '../output/progress.ts';
 import {
   entryOf,

@@ -15,8 +15,7 @@ import {
   runParams,
   VERSION_ARGUMENT,
 } from '../service/references.ts';
-import type { ServiceClient } from '../service/service-client.ts';
-import { listPages } from '../service/service-client.ts';
+import { listPages, type ServiceClient } from '../service/service-client.ts';
 import { formatTable, printableValue } from '../text/format.ts';
 import { checkName, choice, flag, limit, operation, text, texts } from './define-operation.ts';
 
