@@ -39,7 +39,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
   const { signal } = cli;
   const { origin, pathname } = new URL(url);
 
-  /** Returns a response with a status of 2xx. @throws ServiceError; CliError `connection_lost`, `bad_response`, … */
+  /** For a status of 2xx. @throws ServiceError; CliError `service_unreachable`, `connection_lost`, `bad_response` */
   async function send(request: ServiceRequest) {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
