@@ -27,7 +27,6 @@ import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
 export interface ApiDeps
   extends Pick<RouteDeps, 'config' | 'logger' | 'metrics' | 'store' | 'hub' | 'version' | 'tokenCipher'> {
-  /** The folder of the built console. */
   readonly consoleFolder: string;
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
@@ -39,7 +38,6 @@ export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 const MAX_PUSHES = 24;
 const MAX_LONG_LINES = 2;
 
-/** Starts the API on the configured address: staging folder, routes, app, server. */
 export async function startApi(deps: ApiDeps) {
   const { config, logger, metrics, store } = deps;
   const folder = join(config.dataDir, 'spool');

@@ -36,7 +36,6 @@ export interface WorkerDeps {
   /** `postgresql://` URL of the same database: the queue has separate connections. */
   readonly databaseUrl: string;
   readonly hub: Pick<HubClient, 'openDataset'>;
-  /** Decrypts the hub tokens of jobs; null without a key. */
   readonly tokenCipher: TokenCipher | null;
   readonly version: string;
   /** Whether the worker listens on `SVC_WORKER_PORT` for probes and Prometheus, or shares a process with the API. */
@@ -143,7 +142,6 @@ export async function startWorker(deps: WorkerDeps) {
   };
 }
 
-/** Serves a worker's own `/healthz`, `/readyz` and `/metrics`. */
 async function startHealthServer(options: HealthDeps & WorkerDeps): Promise<HttpServer> {
   const { config, logger, metrics, version } = options;
   const { workerHost: host, workerPort: port, metricsKey, headersTimeoutMs } = config;

@@ -6,7 +6,6 @@ import { RunError } from '@svc/service/evaluation';
 import { type ImportError, ImportErrors, UploadError } from '@svc/service/flows';
 import { StoreError } from '@svc/service/store';
 
-/** Errors whose messages are for the client. Any other error is only for the log. */
 type KnownError =
   | ImportErrors<ImportError>
   | UploadError
@@ -23,12 +22,10 @@ function isKnown(error: unknown): error is KnownError {
   );
 }
 
-/** The stable code of an error; `internal` for any other error. */
 export function errorCode(error: unknown): string {
   return isKnown(error) ? error.code : 'internal';
 }
 
-/** Whether the store threw an error with one of these codes. */
 export function isStoreError(error: unknown, ...codes: readonly StoreError['code'][]): error is StoreError {
   return error instanceof StoreError && codes.includes(error.code);
 }
@@ -59,7 +56,6 @@ export function jobFailure(error: unknown): JobFailure {
   return { code, message, errors: locate(error) };
 }
 
-/** One entry of `errors` with the location of an error, if it has one. */
 function locate(error: Exclude<KnownError, ImportErrors<ImportError>> | ImportError): JsonObject[] {
   const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
   const { code, message } = error;

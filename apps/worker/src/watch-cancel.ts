@@ -52,7 +52,6 @@ export function createCancelWatch({ cancellationsAmong, logger, metrics }: Watch
   const running = run();
 
   return {
-    /** Watches a run or job until it is disposed of. */
     watch: (id: string): Disposable & { readonly signal: AbortSignal } => {
       const controller = new AbortController();
       watched.set(id, controller);

@@ -207,7 +207,6 @@ export async function convertTool(
   return reports;
 }
 
-/** @throws PackageError `package_unsupported` for anything that has no place */
 function refuseLost(losses: readonly Lost[]): void {
   const [first] = losses;
   if (first === undefined) return;

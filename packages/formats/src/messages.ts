@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/j
 import type { Place } from './lost.ts';
 import { elementsOf, memberOf, membersOf, parsePythonJson, textOf } from './read-json.ts';
 
-/** Roles that a model is asked with. */
 const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'assistant']);
 
 /** Members of messages that have a place, or that only the tool needs. */
@@ -52,7 +51,6 @@ export function promptInputs(asked: string, place: Place): JsonObject {
 
 const MAX_MESSAGE_DEPTH = 64;
 
-/** The text of content that is a text or parts. */
 export function contentText(content: JsonValue | undefined): string {
   if (typeof content === 'string') return content;
   return elementsOf(content)
@@ -80,7 +78,6 @@ export function itemFiles(item: JsonObject): readonly JsonValue[] {
   return Array.isArray(assets) ? assets : Object.values(membersOf(assets));
 }
 
-/** The images of an item as data URIs or links; it counts its other files. */
 export function itemImages(item: JsonObject, place: Place): readonly string[] {
   const files = itemFiles(item);
   const images: string[] = [];

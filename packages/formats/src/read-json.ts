@@ -157,14 +157,12 @@ export function isFilled(value: JsonValue | undefined): boolean {
   return !isJsonObject(value) || Object.keys(value).length > 0;
 }
 
-/** The members of an object that hold something. */
 export function filled(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== null && value !== undefined),
   );
 }
 
-/** Members of an object that hold something, by their names. */
 export const pick = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   filled(Object.fromEntries(names.map((name) => [name, object[name] ?? null])));
 
@@ -173,7 +171,6 @@ export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
   return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
 }
 
-/** The name of the section that a file becomes. */
 export const sectionName = (files: readonly ToolFile[], file: ToolFile): string =>
   files.length === 1 ? 'default' : baseName([file]);
 

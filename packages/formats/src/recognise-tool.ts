@@ -93,7 +93,6 @@ function isPromptfooTests(name: string, head: string, line: JsonObject | null): 
   );
 }
 
-/** Whether a line is a request or a response of a batch. */
 const isBatchLine = (line: JsonObject): boolean =>
   typeof line['custom_id'] === 'string' &&
   (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
@@ -110,7 +109,6 @@ function isEvalsApi(head: string): boolean {
   }
 }
 
-/** @throws SyntaxError, JsonlError where the text ends or is not JSON */
 function isEvalsObject(text: string, start: number): boolean {
   if (text[start] === '[') {
     const first = afterBlanks(text, start + 1);
@@ -124,7 +122,6 @@ function isEvalsObject(text: string, start: number): boolean {
   return false;
 }
 
-/** Whether a line is a sample of OpenAI's evals: an input and the ideal answer. */
 const isEvalsLine = (line: JsonObject): boolean =>
   Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
 

@@ -4,7 +4,6 @@ import type { ToolScore } from './tool.ts';
 
 const MAX_NAME = 64;
 
-/** The scores of a sample, by names that packages may have. */
 export class ScoreList {
   readonly scores: Map<string, ToolScore> = new Map();
   readonly #place: Place;

@@ -79,7 +79,6 @@ export interface ToolRun {
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly error: string | null;
-  /** Such as the model and its parameters. */
   readonly config: JsonObject;
   /** The scorer that the tool shows first, if it says so. */
   readonly mainScorer?: string | null;
@@ -87,10 +86,8 @@ export interface ToolRun {
   readonly statedMean?: (section: string, scorer: string) => number | undefined;
 }
 
-/** Characters of an error that are kept. */
 const MAX_ERROR = 2_000;
 
-/** An error of a tool as packages have it. */
 export const toolError = (message: string): { readonly code: string; readonly message: string } => ({
   code: 'tool_error',
   message: message.slice(0, MAX_ERROR).toWellFormed(),
@@ -109,7 +106,6 @@ export type ToolEnd = ToolRun | ReadonlyMap<number, ToolRun> | null;
 
 /** What the files of a tool hold: samples, and after the last one the runs. */
 export interface ToolContent {
-  /** Default name of the dataset. */
   readonly name: string;
   readonly samples: AsyncGenerator<ToolSample, ToolEnd, undefined>;
 }

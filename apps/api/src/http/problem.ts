@@ -15,7 +15,6 @@ import { RunError } from '@svc/service/evaluation';
 import { ImportErrors, UploadError } from '@svc/service/flows';
 import { StoreError, type StoreErrorCode } from '@svc/service/store';
 
-/** Every code of every package that a request can meet. */
 type AnyErrorCode =
   | RequestErrorCode
   | JsonlErrorCode
@@ -107,7 +106,6 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   hub_timeout: { status: 504, title: 'Hub timeout' },
 };
 
-/** The codes that begin with a prefix, such as `hub_`. */
 export const codesOf = (prefix: string): readonly string[] =>
   Object.keys(PROBLEM_ROWS).filter((code) => code.startsWith(prefix));
 
@@ -181,7 +179,6 @@ function viewOf(
 /** A message with its full stop. Messages of lines and rows have none, so that a program can continue them. */
 export const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
-/** One field error with the location of this error, if it has one. */
 function locate({
   code,
   message,

@@ -54,7 +54,6 @@ export const receiveLinesOrUpload: typeof receiveUpload = async (request, stagin
   return { ...received, fields: new Map([['format', 'jsonl']]), areItems: true };
 };
 
-/** Receives the parts of a body that has at most `maxBytes`. */
 async function receiveParts(
   request: Request,
   staging: Staging,
@@ -246,7 +245,6 @@ function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   }
 }
 
-/** Reports each field of a form, and why the form cannot be read. */
 function onFields(
   form: busboy.Busboy,
   limits: FormLimits,
@@ -271,7 +269,6 @@ class DelimiterCounter {
   /** The end of the bytes so far, which may be the start of a delimiter. */
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @param contentType of the body, with the boundary */
   constructor(contentType: string) {
     const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^;]*))/i.exec(contentType) ?? [];
     this.#delimiter = Buffer.from(`\r\n--${(quoted ?? plain ?? '').trim()}`);

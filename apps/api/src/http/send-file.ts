@@ -43,7 +43,6 @@ function requestedRange(
   });
 }
 
-/** What the routes share that send files whole or in part. @param description of the whole */
 export function rangedRoute(
   description: string,
 ): Pick<Route, 'headers' | 'produces' | 'streams' | 'responses'> {
@@ -71,7 +70,6 @@ interface RangedFile {
   read(range: ByteRange): AsyncIterable<Uint8Array>;
 }
 
-/** The response with a file: 304 if the client has it, 206 for a range, else 200. */
 export function rangedResponse(
   { header, raw }: Pick<RouteRequest, 'header' | 'raw'>,
   { byteLength, etag, headers, bodyHeaders, read }: RangedFile,

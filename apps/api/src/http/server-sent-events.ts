@@ -154,7 +154,6 @@ function wake(topic: Topic): void {
   for (const resolve of topic.waiting) resolve();
 }
 
-/** Resolves when the topic changes, when a heartbeat is due, and when `signal` aborts. */
 function nextChange(topic: Topic, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -128,7 +128,6 @@ function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
   });
 }
 
-/** The query without the parameters that turn a request into another operation. */
 function withoutTrials(query: Route['query']): NonNullable<Route['query']> {
   return omit(omit(query, 'dry_run'), 'try');
 }

@@ -18,7 +18,6 @@ const PAGES: readonly (readonly [path: string, operationId: string])[] = [
   ['/console/{page}/{id}', 'getConsoleEntry'],
 ];
 
-/** The console in a browser: its page, and the files that the page loads. None of them needs a key. */
 export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
   if (console === null) return [];
   const common = { method: 'get', tag: 'console', access: 'public' } as const;

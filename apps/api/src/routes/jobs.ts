@@ -144,7 +144,6 @@ function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
   return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
 }
 
-/** Creates a job, which any worker takes. */
 export async function enqueueJob(
   { store, logger }: RouteDeps,
   job: Omit<Parameters<Store['jobs']['create']>[0], 'requestId' | 'createdBy'>,

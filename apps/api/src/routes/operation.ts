@@ -367,7 +367,6 @@ const momentsOf = (query: RouteRequest['query']): Pick<AuditConditions, 'from' |
 
 const MOMENTS = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
-/** @throws RequestError `invalid_request` */
 function momentOf(query: RouteRequest['query'], name: 'from' | 'to'): Date | undefined {
   const text = query[name] as string | undefined;
   if (text === undefined) return undefined;

@@ -13,7 +13,6 @@ import {
 import type { ItemsRequest, Page } from '@svc/service/store';
 import { codeName } from './docs/schemas.ts';
 
-/** The error of an item or result that is too large for a list. */
 export const ITEM_TOO_LARGE = {
   code: 'item_too_large',
   message: 'Larger than SVC_MAX_LINE_BYTES.',
@@ -41,7 +40,6 @@ export function wanted<T extends object>(
   return { ...named<object>(query), signal, ...others } as T;
 }
 
-/** Members of a request under their names in the code. */
 export const named = <T>(members: object): T =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [codeName(name), value])) as T;
 
@@ -103,7 +101,6 @@ export const ITEM_VALUES: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The values of items that a query with {@link ITEM_VALUES} asks for. @throws RequestError `invalid_request` */
 export function itemValues(query: RouteRequest['query']): ItemValues {
   const expected = query['expected'] as string | undefined;
   const ofMeta = metaValues(query['meta'] as Readonly<Record<string, string>> | undefined);

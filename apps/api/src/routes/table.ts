@@ -9,19 +9,16 @@ interface Columns<Row> {
   readonly others?: readonly TableColumn<Row>[];
 }
 
-/** A table, and what it is made of. */
 interface TableSource<Row, Source> extends Columns<Row> {
   open(request: RouteRequest): Promise<Source>;
   table(source: Source, choice: TableChoice<Row>, request: RouteRequest): FileExport;
 }
 
-/** What a request says of a table. */
 interface TableChoice<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly isForExcel: boolean;
 }
 
-/** A route that streams a table in one format. */
 export function tableRoute<Row, Source extends AsyncDisposable>(
   format: TableFormat,
   { open, table, ...stated }: TableSource<Row, Source>,
@@ -59,7 +56,6 @@ export function tableRoute<Row, Source extends AsyncDisposable>(
   };
 }
 
-/** The columns that a query asks for. */
 function columnsOf<Row>(asked: unknown, { columns, others = [] }: Columns<Row>): readonly TableColumn<Row>[] {
   if (typeof asked !== 'string') return columns;
   const available = new Map([...columns, ...others].map((column) => [column.name, column]));

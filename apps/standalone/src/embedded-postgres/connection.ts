@@ -47,7 +47,6 @@ export function socketIn(folder: string): string {
 
 const fits = (folder: string): boolean => Buffer.byteLength(socketIn(folder)) <= MAX_SOCKET_PATH_BYTES;
 
-/** Finds a port of the loopback interface that is free now. */
 export function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const server = createServer();

@@ -11,7 +11,6 @@ import type { Account } from './processes.ts';
 
 const execFile = promisify(execFileWithCallback);
 
-/** Absolute paths of the server's programs. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly pg_ctl: string;

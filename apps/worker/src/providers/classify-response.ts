@@ -61,11 +61,9 @@ export function classifyResponse(
 /** Whether no item gets an answer: the key is wrong, or the account has no credit. */
 const isForAll = (status: number): boolean => status === 401 || status === 402;
 
-/** Whether a status says that the body is an answer. */
 export const isGoodStatus = (statusCode: number | null): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;
 
-/** Media types that a message may name. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set([
   'application/json',
   'application/octet-stream',

@@ -98,7 +98,6 @@ function workerLost(): StoreError {
   );
 }
 
-/** A task that this worker holds. */
 export interface Task {
   readonly id: string;
   readonly kind: TaskKind;
@@ -136,7 +135,6 @@ export class ReleaseError extends Error {
   }
 }
 
-/** Another worker has claimed the task. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 

@@ -26,7 +26,6 @@ export function createNotifier() {
   };
 }
 
-/** Waits, at most until `signal` aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -37,7 +37,6 @@ const POLL_MS = 2_000;
 /** After an outage of the database every worker has this long for a heartbeat before others claim its tasks. */
 const GRACE_MS = (LEASE_MS * 3) / 4;
 
-/** Works on the tasks of one table, several concurrently. */
 class WorkerPool {
   readonly resumable: boolean;
   readonly #options: PoolOptions;
@@ -63,7 +62,6 @@ class WorkerPool {
     }
   }
 
-  /** Claims as many tasks as may be worked on now, and begins them. */
   async claim(): Promise<void> {
     const { queue, health } = this.#deps;
     const { table, concurrency } = this.#options;
@@ -83,7 +81,6 @@ class WorkerPool {
     this.#notifier.notify();
   }
 
-  /** Extends the leases; a task that another worker has claimed is aborted. */
   async extendLeases(): Promise<void> {
     const held = [...this.#held];
     if (held.length === 0) return;
@@ -99,7 +96,6 @@ class WorkerPool {
     for (const { controller } of this.#held) controller.abort(new ReleaseError('stopping'));
   }
 
-  /** Resolves when every task that is held now has been settled. */
   async settled(): Promise<void> {
     await Promise.all([...this.#held].map(({ ended }) => ended));
   }
@@ -163,9 +159,7 @@ export async function startQueue(queue: TaskQueue, logger: Logger, options: read
     wake: () => {
       for (const pool of pools) pool.wake();
     },
-    /** Whether the last query of the queue succeeded. */
     isWorking: () => health.isWorking && !stopping.signal.aborted,
-    /** The tasks that it works on now, in the order of the pools. */
     sizes: () => pools.map(({ size }) => size),
     /**
      * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then

@@ -31,7 +31,6 @@ export interface JobTaskDeps {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'jobs' | 'datasets'>;
   readonly cancelWatch: CancelWatch;
-  /** Decrypts the hub tokens of jobs; null without a key. */
   readonly tokenCipher: TokenCipher | null;
 }
 
@@ -137,7 +136,6 @@ async function endJob(
   return end.status === 'cancelled' ? end : { status: 'failed', code: end.error.code };
 }
 
-/** Imports into a draft, reports its progress, and ends the job in the transaction that stores the dataset. */
 async function importIntoJob(
   { archive, source, target }: JobImport,
   { claim }: TakenJob,
@@ -218,7 +216,6 @@ export function reportProgress(
       latest = progress;
       if (performance.now() - writtenAt >= INTERVAL_MS) writing ??= write();
     },
-    /** Resolves when the last update is stored or has failed. */
     flush: async (): Promise<void> => {
       await writing;
       await write();

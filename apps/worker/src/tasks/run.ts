@@ -150,7 +150,6 @@ async function spentBefore(
   return { spent: Math.max(spent, cost), ...paid };
 }
 
-/** The session, with each result counted and logged once it is stored. */
 function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
   return {
     ...session,
@@ -161,7 +160,6 @@ function observed(session: RunSession, observe: (result: RunResult) => void): Ru
   };
 }
 
-/** The default judge prompts of the dataset; null without a judge. */
 async function judgePrompts(run: Run, config: RunConfig, store: Pick<Store, 'datasets'>): Promise<JsonValue> {
   if (judgesOf(config).length === 0) return null;
   return defaultJudgePrompts((await store.datasets.get(run.datasetId)).schema);

@@ -22,7 +22,6 @@ export interface UploadTaskDeps extends JobTaskDeps {
   readonly reader: ThreadReader;
 }
 
-/** The task `upload`: imports an archive that was uploaded with `respond-async` and is stored in the database. */
 export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
   const { store } = deps;
   return createJobTask(deps, ({ job, request }): JobImport => {
@@ -73,7 +72,6 @@ interface ImportTaskDeps extends JobTaskDeps {
   readonly hub: Pick<HubClient, 'openDataset'>;
 }
 
-/** The task `import`: imports rows of a hub dataset that were requested with `respond-async`. */
 export function createImportTask(deps: ImportTaskDeps): TaskHandler {
   const { config, hub, tokenCipher } = deps;
   return createJobTask(deps, (taken): JobImport => {

@@ -47,7 +47,6 @@ export class KeyNumbers {
   }
 }
 
-/** The slot that has a hash, or the free one for it. */
 function slotOf(slots: Uint32Array, high: number, low: number): number {
   const count = slots.length / 3;
   for (let slot = high % count; ; slot = (slot + 1) % count) {
@@ -61,7 +60,6 @@ export class Occurrences {
   readonly #keys = new KeyNumbers();
   readonly #counts: number[] = [];
 
-  /** How often a key has occurred with this time: 1 for the first. */
   next(key: string): number {
     const { number } = this.#keys.numberOf(key);
     const count = (this.#counts[number] ?? 0) + 1;

@@ -9,7 +9,6 @@ const WINDOW_BYTES = 64 * 1024;
 /** A log with several filters has as many places to read next. */
 const MAX_WINDOWS = 32;
 
-/** A file of lines that is written, then read. */
 export class LineFile {
   readonly path: string;
   bytes = 0;

@@ -30,7 +30,6 @@ export interface StageOptions {
   readonly limits: PackageLimits;
   readonly meter: ImportMeter;
   readonly lost: LostCounter;
-  /** Whether items keep the row that the tool read them from. */
   readonly keepSource: boolean;
   /** Called with the bytes of a line before it is written; the stage waits for it. */
   readonly addBytes?: ((bytes: number) => Promise<void>) | undefined;
@@ -72,11 +71,9 @@ export class SampleStage implements AsyncDisposable {
   /** The section of the last sample: only its lines wait in memory. */
   #current: StagedSection | null = null;
   readonly #scorers: StagedScorers;
-  /** The main scorer that the tool names. */
   #namedMain: string | null = null;
   #repetitions = 1;
 
-  /** @param folder what the paths of the files begin with */
   constructor(folder: string, options: StageOptions) {
     this.#folder = folder;
     this.#options = options;
@@ -128,7 +125,6 @@ export class SampleStage implements AsyncDisposable {
     await this.#write(this.#results, encodeResult({ ...result, scores }, item), location);
   }
 
-  /** Ends writing, and decides which scorers the run has. */
   async flush(run: ToolRun | null): Promise<void> {
     this.#scorers.decide(run?.statedMean ?? (() => undefined));
     this.#namedMain = run?.mainScorer ?? null;
@@ -400,7 +396,6 @@ async function inTurns(count: number, work: (index: number) => void): Promise<vo
   }
 }
 
-/** Two results of one repetition: the first one, with the scores of both. */
 function merge(value: JsonObject, other: JsonObject): JsonObject {
   const scores = { ...(other['scores'] as JsonObject), ...(value['scores'] as JsonObject) };
   return { ...value, scores };

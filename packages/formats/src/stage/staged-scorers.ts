@@ -9,7 +9,6 @@ const MAX_CANDIDATES = 256;
 /** Means of a tool are sums of doubles in another order. */
 const TOLERANCE = 1e-6;
 
-/** What is known of the scores of one scorer in one section. */
 interface Candidate {
   readonly name: string;
   readonly section: string;

@@ -35,7 +35,6 @@ const REPEATED: ReadonlySet<string> = new Set([
   'token_limit_type',
 ]);
 
-/** The log of one task of Inspect: an archive (`.eval`), or its JSON. */
 export async function readInspect(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
   const [file, second] = files;
   if (file === undefined || second !== undefined) {
@@ -295,7 +294,6 @@ class HeaderReader {
     this.#ids = ids;
   }
 
-  /** Reads the next value, which is a member's. */
   async read(json: JsonStream, key: string): Promise<void> {
     if (!OF_HEADER.has(key)) return;
     if (key !== 'eval' || (await json.peek()) !== 'object') {

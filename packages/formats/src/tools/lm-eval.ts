@@ -112,7 +112,6 @@ function filterOf(sample: JsonObject, unnamed: Occurrences): string {
 
 const NO_FILTER = 'none';
 
-/** The mean that the results state of a metric of a task. */
 function meanOf(summary: JsonObject, section: string, scorer: string): number | undefined {
   for (const [task, metrics] of Object.entries(membersOf(summary['results']))) {
     if (datasetName(task) !== section) continue;

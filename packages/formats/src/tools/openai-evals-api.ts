@@ -65,7 +65,6 @@ export async function readOpenAiEvalsApi(
   };
 }
 
-/** The evals and runs of a dump, by their ids. */
 async function readFacts(files: readonly ToolFile[], context: ReadContext) {
   const [evals, runs] = [new Map<string, JsonObject>(), new Map<string, JsonObject>()];
   let length = 0;
@@ -182,7 +181,6 @@ async function* readObject(json: JsonStream, context: ReadContext): AsyncGenerat
   if (!isList) yield { value, location };
 }
 
-/** What an eval says of one of its graders. */
 type Grader = ReturnType<typeof toGrader>;
 
 function toGrader(criterion: JsonValue) {

@@ -36,7 +36,6 @@ interface Sums {
   counts: number;
 }
 
-/** A run, as its records name it. */
 type Identity = ReturnType<typeof identify>;
 
 /**
@@ -140,7 +139,6 @@ const noSums = (): Sums => ({
   ...{ items: 0, squares: 0, products: 0, counts: 0 },
 });
 
-/** What all lines of an item say. */
 function itemFacts({ item, itemHash, section, orderIndex }: SourceItem) {
   const messages = itemMessages(item);
   const [only] = messages;

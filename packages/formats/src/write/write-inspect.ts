@@ -162,7 +162,6 @@ function resultOf(result: ExportResult, scores: ReturnType<typeof namedScores>, 
   };
 }
 
-/** What each scorer says, in their order. */
 function scoresOf(scores: ReturnType<typeof namedScores>): JsonObject {
   const found: JsonObject = {};
   for (const [name, { score = null, explanation = null }] of scores) {

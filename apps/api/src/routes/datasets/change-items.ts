@@ -49,7 +49,6 @@ const QUERY: Readonly<Record<string, Schema>> = {
   dry_run: DRY_RUN_QUERY,
 };
 
-/** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */
 export function changeItemsRoute(deps: RouteDeps): Route {
   return {
     ...DATASET_CHANGE,
@@ -106,7 +105,6 @@ const EDIT: Schema = {
   additionalProperties: false,
 };
 
-/** `PATCH /datasets/{id}/items`: items of the newest version replaced and removed, all or none. */
 export function editItemsRoute(deps: RouteDeps): Route {
   const { config, store, reader } = deps;
   return {

@@ -38,7 +38,6 @@ import type { RouteDeps } from '../deps.ts';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 import { serializeDryRun } from '../hub/schema.ts';
 
-/** What the routes share that make or change datasets. */
 export const DATASET_CHANGE = { method: 'post', tag: 'datasets', access: 'editor' } as const;
 
 export const MESSAGE: Schema = {
@@ -50,7 +49,6 @@ export const MESSAGE: Schema = {
 
 export const MESSAGE_OR_NULL: Schema = { ...MESSAGE, type: ['string', 'null'] };
 
-/** The header of a change that is for one version only. */
 export const IF_MATCH: Schema = {
   type: 'string',
   description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
@@ -101,7 +99,6 @@ export function changeFacts(
   };
 }
 
-/** An import and what its query and headers say, for its digest. */
 export function importOperation(
   route: string,
   request: Pick<RouteRequest, 'header' | 'query' | 'caller'>,
@@ -303,7 +300,6 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
   };
 }
 
-/** The response to a change: the summary of the newest version, new or not. */
 export function datasetChanged(
   dataset: DatasetSummary,
   { isNew, change, version }: ChangedDataset,

@@ -55,7 +55,6 @@ import {
   serializeSummary,
 } from './change.ts';
 
-/** What the routes that read datasets share. */
 export const DATASET_READ = {
   method: 'get',
   tag: 'datasets',
@@ -164,7 +163,6 @@ export const VERSION: Readonly<Record<'version', Schema>> = {
   },
 };
 
-/** Parameters of paths that name datasets, and those of queries that name their versions. */
 const NAMES: readonly (readonly [dataset: string, version: string])[] = [
   ['id', 'version'],
   ['other_id', 'other_version'],

@@ -25,7 +25,6 @@ const PAGE = `<!doctype html>
 // Disable the validator, which would send the document to another host.
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
 
-/** The OpenAPI document of the other routes, and a page to read and try it. */
 export function documentationRoutes(
   routes: readonly Route[],
   version: string,

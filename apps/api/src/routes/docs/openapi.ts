@@ -46,7 +46,6 @@ const COMMON_ERRORS = [
 
 const JSON_BODY_ERRORS = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
 
-/** Error codes that follow from what a route has. */
 const IMPLIED_ERRORS: Readonly<Record<string, (route: Route) => boolean>> = {
   dataset_not_found: ({ path }) => path.startsWith('/datasets/{id}'),
   version_not_found: ({ path, query = {} }) => path.startsWith('/datasets/{id}') && 'version' in query,
@@ -198,7 +197,6 @@ function exampleOf(examples: Readonly<Record<string, unknown>>, { operationId }:
   return Object.hasOwn(examples, operationId) ? { example: examples[operationId] } : {};
 }
 
-/** Whether a caller must, may or need not identify itself. */
 function securityOf(access: Route['access']): readonly object[] {
   const either = [{ key: [] }, { session: [] }];
   if (access === 'public') return [];

@@ -21,7 +21,6 @@ export interface ApiMember<Value> {
   toBody(value: Value): JsonBody;
 }
 
-/** A record of the API, which can be a member of another one. */
 export interface ApiRecord<T> extends ApiMember<T> {
   readonly members: Readonly<Record<string, Schema>>;
   toBody(value: T): Record<string, JsonBody>;
@@ -47,7 +46,6 @@ export function record<T extends object>(members: Members<T>): ApiRecord<T> {
   };
 }
 
-/** The name in the code of what the API calls `order_index`: `orderIndex`. */
 export const codeName = (wire: string): string =>
   wire.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -77,7 +75,6 @@ export const TIME: Schema = { type: 'string', format: 'date-time' };
 export const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 export const UUID: Schema = { type: 'string', format: 'uuid' };
 export const SHA256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-/** A hash that a request names. */
 export const STATED_HASH: Schema = { ...SHA256, 'x-rule': 'must be 64 hexadecimal digits in lower case' };
 export const ITEM_ID: Schema = { type: ['string', 'integer', 'null'] };
 
@@ -145,7 +142,6 @@ export function fieldSchema(field: Field): Schema {
   };
 }
 
-/** The value of a field in a body; stored JSON text is sent as it is. */
 export function fieldBody(field: Field, value: Parameters<typeof wireValue>[0]): JsonBody {
   if (isJsonField(field)) return value === null ? null : new JsonText(value as string);
   return wireValue(value) as JsonBody;
@@ -241,7 +237,6 @@ const FOUND_RUNS: Schema = {
   items: shape({ dataset_id: UUID, run_id: { ...UUID, type: ['string', 'null'] } }),
 };
 
-/** A dataset that an upload found to be there, and the run that was added to it. */
 export const FOUND_DATASET: Schema = shape(
   {
     ...SUMMARY.members,
@@ -274,7 +269,6 @@ export const CHANGED_DATASET: Schema = shape(
   ['run_id', ...NOTE_NAMES],
 );
 
-/** Where an item is in its dataset, and what it is. */
 export const PLACED_ITEM = record<PlacedItem>({
   section: TEXT,
   order_index: COUNT,
@@ -426,7 +420,6 @@ export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The same of a list that can be read from any place. */
 export const PLACED_PAGE_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   offset: {
@@ -452,7 +445,6 @@ export const HANDLE: Schema = {
   description: 'short name that is unique without regard to case, and may be used wherever an id is',
 };
 
-/** A description or notes; null for none. */
 export const OPTIONAL_TEXT: Schema = {
   type: ['string', 'null'],
   maxLength: 65_536,

@@ -21,7 +21,6 @@ export const HUB_READ = {
   errors: ['not_found'],
 } as const;
 
-/** The query of a list of at most `max` entries a page. */
 export const listQuery = (entries: string, max: string): Readonly<Record<'limit' | 'cursor', Schema>> => ({
   limit: { type: 'string', description: `${entries} of a page, ${max} at most` },
   cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
@@ -165,7 +164,6 @@ async function repositoryNotFound(
 const revisionNotFound = (revision: string): RequestError =>
   hubNotFound('RevisionNotFound', `Invalid rev id: ${revision.slice(0, 100)}`);
 
-/** The error for a path that is not a file of a commit. */
 export const entryNotFound = (commit: string): RequestError =>
   hubNotFound('EntryNotFound', 'Entry not found.', { 'X-Repo-Commit': commit });
 
@@ -175,7 +173,6 @@ const TASKS = 'eval.yaml';
 export const TOP_FILES: readonly string[] = [CARD, TASKS];
 export const FOLDERS: readonly string[] = ['data', 'items'];
 
-/** Whether a path has the form of a file in a folder. */
 export const isFilePath = (path: string): boolean =>
   path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
 
@@ -220,7 +217,6 @@ export async function makeTopFile(
   return { bytes, path, byteLength: bytes.byteLength, tag: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** The layout of the files of a repository. @throws as `HubFiles.layout` */
 export const layoutOf = (
   { files }: RouteDeps,
   { dataset: { id: datasetId, version } }: Repository,

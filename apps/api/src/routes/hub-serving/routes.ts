@@ -445,7 +445,6 @@ export function fileRoute(deps: RouteDeps): Route {
   };
 }
 
-/** @throws RequestError `not_found` for a path that is not a file */
 async function openFile(
   deps: RouteDeps,
   repository: Repository,

@@ -121,7 +121,6 @@ export function hubImportRoute(deps: RouteDeps): Route {
   };
 }
 
-/** Makes a job of an import. @throws RequestError `invalid_request` for a token that cannot be encrypted */
 async function enqueueImport(
   deps: RouteDeps,
   importRequest: ImportJobRequest,

@@ -57,7 +57,6 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The same of an import, which may take all subsets. */
 export const IMPORTED: Readonly<Record<string, Schema>> = {
   ...SOURCE,
   subsets: {
@@ -147,7 +146,6 @@ export function serializePreview(preview: Preview): JsonBody {
   };
 }
 
-/** The first rows of a preview as JSON, with the suggested mapping and the items that a mapping makes. */
 export function serializeRows({ samples, truncatedCells, suggestion, items }: PreviewRows): {
   readonly [key: string]: JsonBody;
 } {
@@ -194,7 +192,6 @@ export function serializeDryRun({
   };
 }
 
-/** Files that are passed over, as members of a response; none if there are none. */
 export function serializeSkippedFiles(skipped: SkippedFiles | undefined): Record<string, JsonBody> {
   return skipped === undefined ? {} : (skippedFilesJson(skipped) as Record<string, JsonBody>);
 }

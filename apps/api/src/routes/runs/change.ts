@@ -157,7 +157,6 @@ function finishRunRoute({ store: { runs }, logger, metrics }: RouteDeps): Route 
   };
 }
 
-/** Names of the scorers of a run that are judges. */
 const judgeNames = ({ config }: Run): readonly string[] =>
   scorersOf(parseStoredRunConfig(readStoredJson(config))).flatMap(({ name, judge }) =>
     judge === null ? [] : [name],

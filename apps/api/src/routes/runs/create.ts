@@ -152,7 +152,6 @@ async function findVersion(
   return { datasetId: found.id, version };
 }
 
-/** Creates a run, which the workers take, and the response to its request. */
 export async function startRun(
   { store, logger }: Pick<RouteDeps, 'store' | 'logger'>,
   { config, planned }: { readonly config: RunConfig; readonly planned: PlannedRun },
@@ -228,7 +227,6 @@ export function checkTexts({ name, note, labels }: JsonObject, secrets: readonly
   );
 }
 
-/** @throws RequestError `invalid_request` unless there are no paths */
 function refuse(what: string, paths: readonly string[], advice = ''): void {
   const errors = paths.map((path) => ({
     message: `${path} looks like a key, token or password${advice}.`,

@@ -106,7 +106,6 @@ export function pendingRoutes(deps: RouteDeps): readonly Route[] {
   ];
 }
 
-/** @throws RequestError `forbidden` */
 function mayShowAnswers(answers: unknown, caller: Caller): boolean {
   if (answers !== true) return false;
   if (!caller.can('editor')) throw forbidden(caller, 'editor');
@@ -234,7 +233,6 @@ function scoresRoute(deps: RouteDeps): Route {
   });
 }
 
-/** A route that accepts lines: reads them as fast as they are stored, and returns the outcome. */
 function linesRoute(
   { config, logger, pushes, longLines, secrets }: RouteDeps,
   route: Pick<Route, 'path' | 'operationId' | 'summary' | 'errors'> & {

@@ -131,7 +131,6 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   ];
 }
 
-/** @throws RequestError `invalid_request` */
 function readBody(body: RouteRequest['body']): {
   readonly verdict: Verdict | null;
   readonly note: string | null;

@@ -141,10 +141,8 @@ function resultTableRoutes({ store }: RouteDeps): readonly Route[] {
   }));
 }
 
-/** The rate covers the last half minute. */
 const WINDOW_MS = 30_000;
 
-/** Measures the progress of runs from what is read of them, again and again. */
 function createProgressMeter(nowMs: () => number) {
   const samples = new Map<string, { readonly atMs: number; readonly written: number }[]>();
   return (run: Run) => {

@@ -18,7 +18,6 @@ export const RUN_CHANGE = {
 
 export const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 
-/** The result that a path `/runs/{id}/results/{section}/{order_index}/{repetition}` names. */
 export function resultNameOf(params: RouteRequest['params']): ResultName {
   return {
     section: params['section'] ?? '',
@@ -136,12 +135,10 @@ function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
   return { n: (n as number | undefined) ?? 100, seed: (seed as number | undefined) ?? 0 };
 }
 
-/** Those that are conditions on the results themselves. */
 const OF_RESULTS = Object.keys(RESULTS_FILTERS).filter((name) => !(name in ITEM_VALUES));
 
 type Chosen = Omit<ResultsConditions, 'scorerNumber'> & { readonly scorer?: string | undefined };
 
-/** The results that a query with {@link RESULTS_FILTERS} chooses. */
 export function resultsConditions(query: RouteRequest['query']): Chosen {
   const stated = Object.fromEntries(OF_RESULTS.map((name) => [name, query[name]])) as Chosen;
   return { ...stated, values: itemValues(query), sample: sampleOf(query) };

@@ -84,7 +84,6 @@ export const GROUP_SCORES: Readonly<Record<string, Schema>> = {
 };
 const GROUPS: Schema = { type: 'object', additionalProperties: shape(GROUP_SCORES) };
 
-/** The scores of a run: of the whole, and for one run also by section, type and tag. */
 export const RUN_SCORES: Schema = shape(
   { ...GROUP_SCORES, by_section: GROUPS, by_type: GROUPS, by_tag: GROUPS },
   [...Object.keys(BY_K), 'by_section', 'by_type', 'by_tag'],
@@ -136,7 +135,6 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The members of a comparison besides its scores and its page. */
 export const COMPARED = record<RunComparison>({
   by_section: {
     type: 'object',

@@ -69,7 +69,6 @@ export const UPLOAD_ERRORS = [
   ...['upload_too_large', 'unsupported_media_type'],
 ];
 
-/** `POST /datasets/upload`: form → staging files → checked package, items or tables → stored dataset. */
 export function uploadRoute(deps: RouteDeps): Route {
   return {
     ...DATASET_CHANGE,
@@ -118,7 +117,6 @@ export interface UploadOperation {
   targetOf(form: UploadForm): ImportTarget | Promise<ImportTarget>;
 }
 
-/** Imports an upload: body → staging files → checked package, items or tables → dataset, version or job. */
 export async function importUpload(
   deps: RouteDeps,
   request: RouteRequest,
@@ -160,7 +158,6 @@ export async function importUpload(
   });
 }
 
-/** Size of the chunks in which the database stores an archive. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Makes a job of an upload. Its files go into the database, one after another, where a worker on any machine finds them. */
@@ -189,7 +186,6 @@ async function enqueueUpload(
   return await enqueueJob(deps, { ...job, archive: fileChunks(sources, CHUNK_BYTES) }, claim, signal);
 }
 
-/** What a worker has to know of an upload, and the bytes to store for it. */
 function jobContent(upload: OpenUpload): {
   readonly content: UploadJobRequest['content'];
   readonly sources: readonly ByteSource[];
@@ -242,7 +238,6 @@ export const UPLOAD_PREVIEW: Schema = shape(
   ['items', ...Object.keys(SKIPPED_FILES)],
 );
 
-/** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
 export function uploadPreviewRoute(deps: RouteDeps): Route {
   const { config, staging, limits, uploads, converter } = deps;
   const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
@@ -337,7 +332,6 @@ export const UPLOAD_FORM: Schema = {
 
 export type UploadForm = ReturnType<typeof readUploadForm>;
 
-/** Reads the fields of an upload form. @throws RequestError `invalid_request` */
 export function readUploadForm({ fields }: Pick<Upload, 'fields'>) {
   const mapping = readObject(fields, 'mapping');
   const digest = canonicalJson(Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1))));

@@ -162,7 +162,6 @@ export function cardText(facts: CardFacts): string {
   ].join('\n');
 }
 
-/** The first files that a card names. */
 const MAX_NAMED_FILES = 20;
 /** A larger schema is not read for its card. */
 const MAX_READ_SCHEMA = 4 * 1024 * 1024;
@@ -175,7 +174,6 @@ function readSchema(schema: string): {
   return JSON.parse(schema.length > MAX_READ_SCHEMA ? '{}' : schema);
 }
 
-/** Where the items of a version came from, in words. */
 function sourceOf({ source, schema }: DatasetSummary): string {
   const { config, files } = readSchema(schema);
   const named = (files ?? []).slice(0, MAX_NAMED_FILES).map(({ name, sha256 }) => {

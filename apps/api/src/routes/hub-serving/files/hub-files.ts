@@ -62,7 +62,6 @@ export function createHubFiles(
     return await untilAborted(made, signal);
   }
 
-  /** The layout of a version: names of its files, and sizes of lines. */
   async function layout({ datasetId, version }: VersionKey, signal: AbortSignal): Promise<LayoutKey> {
     const key = { datasetId, version, format };
     if ((await hubFiles.findColumns(key, signal)) !== undefined) return key;
@@ -86,7 +85,6 @@ export function createHubFiles(
     });
   }
 
-  /** Makes the tables that are missing, a few at a time. */
   async function make(
     key: LayoutKey,
     files: readonly (HubFile & { readonly isKept: boolean })[],
@@ -183,7 +181,6 @@ export function createHubFiles(
   };
 }
 
-/** What a promise gives; null if that takes long. */
 async function soon<T>(promise: Promise<T>): Promise<T | null> {
   const late = new AbortController();
   const timeout = delay(SOON_MS, null, { signal: late.signal });

@@ -101,7 +101,6 @@ export async function makeTables(
   if (made.length > 0) await hubFiles.keep(key, made, signal);
 }
 
-/** The groups of a table. */
 function groupsOf({ table, ranges }: { readonly table: Table; readonly ranges: readonly SectionRange[] }) {
   const { firstItem, groupItems, groupBytes } = table.file;
   let from = firstItem;
@@ -115,7 +114,6 @@ function groupsOf({ table, ranges }: { readonly table: Table; readonly ranges: r
 /** The next group is read while one is encoded. */
 const GROUPS_AT_ONCE = 2;
 
-/** What depends on all items of a version. */
 export type TableFacts = Awaited<ReturnType<typeof readColumns>>;
 
 /**

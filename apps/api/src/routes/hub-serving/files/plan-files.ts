@@ -93,7 +93,6 @@ function toFile(path: string, { id }: StoredSection, firstItem: number, groups: 
   };
 }
 
-/** Cuts a list before each entry with which the piece so far is full. */
 export function cutBefore<T>(
   entries: readonly T[],
   isFull: (piece: readonly T[], next: T) => boolean,

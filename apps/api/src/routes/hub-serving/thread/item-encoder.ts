@@ -62,7 +62,6 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
     return await pool.run({ packed, counts, contents, table }, DEADLINE_MS, never);
   }
   return {
-    /** Encodes groups, each with the name of its section, as row groups of tables. */
     async encode(
       groups: readonly { readonly ranges: readonly SectionRange[]; readonly section: string }[],
       columns: readonly HubColumn[],
@@ -74,7 +73,6 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
       const table = { sections: groups.map(({ section }) => section), columns };
       return (await run(ranges, counts, table, signal)).rowGroups ?? [];
     },
-    /** The profile of the items of each range. @throws as `encode` */
     async profile(ranges: readonly SectionRange[], signal: AbortSignal): Promise<readonly Profile[]> {
       const inOrder = ranges.map((range, section) => ({ ...range, section }));
       const counts = ranges.map(({ count }) => count);
