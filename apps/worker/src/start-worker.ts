@@ -44,10 +44,7 @@ export interface WorkerDeps {
 
 const QUEUE_UNREAD = { ok: false, detail: 'The worker has not read the queue lately. The log says why.' };
 
-/**
- * Starts a worker: it takes tasks from the queue and watches for cancellations. While the database cannot be reached, or is
- * not migrated yet, the worker waits for it and is not ready.
- */
+/** While the database cannot be reached, or is not migrated yet, the worker waits for it and is not ready. */
 export async function startWorker(deps: WorkerDeps) {
   const { config, logger, metrics, store, databaseUrl } = deps;
   await using starting = new AsyncDisposableStack();
@@ -174,12 +171,7 @@ function withHistory(metrics: Metrics) {
   return { history, metrics: { ...metrics, recordProviderRequest } };
 }
 
-/**
- * Reports every few seconds what this worker does, to the processes that show it. A report that cannot be sent is not an
- * error: the next one says the same, and more.
- *
- * @returns what stops it
- */
+/** Reports every few seconds what this worker does. A report that is lost is no error: the next one says the same, and more. */
 function startReports(
   store: Pick<Store, 'reportWorker'>,
   read: () => Pick<WorkerReport, 'version' | 'concurrency' | 'running' | 'provider'>,

@@ -100,11 +100,7 @@ export const choiceLetter = (index: number): string =>
 /** The member in which a file for another tool keeps the item that it was made from. */
 export const OWN_ITEM = 'svc_item';
 
-/**
- * The item that a row was made from, if it keeps one: what was written for a tool comes back as it was.
- *
- * @param row of the tool, or its metadata
- */
+/** What was written for a tool comes back as it was. @param row of the tool, or its metadata */
 export function ownItem(row: JsonValue, place: Place): JsonObject | null {
   const text = textOf(memberOf(row, OWN_ITEM));
   if (text === null) return null;

@@ -93,11 +93,7 @@ export interface Line {
   readonly location: SourceLocation;
 }
 
-/**
- * Reads a file of JSON Lines, each line an object.
- *
- * @throws JsonlError and PackageError with file and line; the signal's reason
- */
+/** Each line must be an object. @throws JsonlError and PackageError with file and line */
 export async function* readLines(
   file: ToolFile,
   { maxLineBytes, maxDepth }: PackageLimits,

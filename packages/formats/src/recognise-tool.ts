@@ -152,11 +152,7 @@ function outline(text: string): JsonObject | null {
   }
 }
 
-/**
- * The keys of an object, and the indexes of their values, as far as they are asked for.
- *
- * @throws SyntaxError, JsonlError for what is no object
- */
+/** The keys of an object, and the indexes of their values, as far as they are asked for. @throws for what is no object */
 function* membersAt(
   text: string,
   start: number,

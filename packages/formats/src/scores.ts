@@ -13,8 +13,6 @@ export class ScoreList {
   }
 
   /**
-   * Adds what a scorer says.
-   *
    * @param passed the verdict of the tool; without one, 1 has passed, 0 has failed, and a score between has neither
    * @param isFromZero whether the scale of the scorer begins with 0
    */

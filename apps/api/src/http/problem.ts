@@ -141,10 +141,7 @@ export function classify(error: unknown): ErrorView {
   return classifyHttpError(error);
 }
 
-/**
- * Reads the error that a failed job stored, `{code, message, errors, errors_total}` as JSON text, and makes the problem object that a
- * request would have got.
- */
+/** The problem that a request would have got, of the error that a failed job stored as JSON text. */
 export function serializeProblem(
   text: string,
   at: { readonly instance: string; readonly requestId: string },

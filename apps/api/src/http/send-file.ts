@@ -146,9 +146,7 @@ export const SAFE: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/**
- * The type of bytes that users have uploaded, with the headers {@link SAFE}: those of a safe media type are shown as such, any other is a download.
- */
+/** The type of bytes that users have uploaded, to send with {@link SAFE}: any but a safe media type is a download. */
 export function mediaHeaders(mediaType: string | null, fileName: string): Readonly<Record<string, string>> {
   const essence = mediaType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const shown = Object.hasOwn(SHOWN, essence) ? SHOWN[essence] : undefined;

@@ -8,12 +8,8 @@ import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/service/store
 export type StagingFolder = Awaited<ReturnType<typeof openStagingFolder>>;
 
 /**
- * Opens the staging folder of one process under `folder`, and creates it if it is missing. Each process has its own
- * subfolder, named after its process id, so that several can share a data folder; `clean` removes the subfolders of
- * processes that have ended.
- *
- * @param sharePercent how much of the disk space, free or taken by this process, its files may take together
- * @param freeBytes returns the free disk space; infinity if unknown
+ * Each process has its own subfolder of the staging folder, named after its process id, so that several can share a data folder.
+ * Its files together may take `sharePercent` of the disk space that is free or taken by this process.
  */
 export async function openStagingFolder(
   folder: string,

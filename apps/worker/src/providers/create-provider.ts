@@ -25,10 +25,7 @@ export interface ProviderDeps {
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
 }
 
-/**
- * The providers of a run: one for the outputs, and its judge models, by the names of their scorers. They share its rate
- * limit.
- */
+/** The judge models have the names of their scorers. All providers of a run share its rate limit. */
 export function createProviders(config: RunConfig, deps: ProviderDeps) {
   const shared: Shared = {
     ...deps,
@@ -72,12 +69,7 @@ function createProvider(
   }
 }
 
-/**
- * The key in the environment variable that a run names, if it may be sent to the run's provider: each key is bound to
- * its origins.
- *
- * @returns the key; null if the run names none; an error, which ends the run, if it must not be sent
- */
+/** Each key is bound to its origins: an error, which ends the run, says that it must not be sent to the run's provider. */
 export function providerKey(
   name: string | null,
   baseUrl: string,

@@ -177,9 +177,7 @@ const USER_INFO = /:\/\/[^\s/?#@"']{1,512}@/g;
 
 /**
  * What a provider says about an error, as results show it: without control characters, then without anything that is or
- * looks like a secret, then cut to 500 code points.
- *
- * @returns null if nothing is left
+ * looks like a secret, then cut to 500 code points. Null if nothing is left.
  */
 export function shownMessage(text: string, hidden: KnownSecrets): string | null {
   const readable = text

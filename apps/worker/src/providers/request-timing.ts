@@ -3,14 +3,7 @@ import { parseRetryAfter } from '@svc/hub-client/egress';
 
 export type RequestPacer = ReturnType<typeof createRequestPacer>;
 
-/**
- * Makes a pacer of the requests of one run, whose turns are evenly spaced: none is made up for, so that there is no burst
- * after a pause.
- *
- * @param perMinute null for no limit
- * @param nowMs a monotonic clock
- * @param wait rejects when the signal is aborted
- */
+/** The turns of the requests of one run are evenly spaced: none is made up for, so that there is no burst after a pause. */
 export function createRequestPacer(
   perMinute: number | null,
   nowMs: () => number = () => performance.now(),
@@ -19,12 +12,7 @@ export function createRequestPacer(
   const intervalMs = perMinute === null ? 0 : 60_000 / perMinute;
   let nextMs = Number.NEGATIVE_INFINITY;
   return {
-    /**
-     * Waits for the turn of one request.
-     *
-     * @returns how long it waited, in milliseconds
-     * @throws the signal's reason when it is aborted
-     */
+    /** Returns how long it waited, in milliseconds. */
     async turn(signal: AbortSignal): Promise<number> {
       signal.throwIfAborted();
       const startMs = nowMs();
@@ -49,12 +37,8 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 
 /**
  * The delay before the next attempt: what the response asks for (`retry-after-ms` or `Retry-After`), else exponential
- * backoff with jitter between half and all of it, so that clients do not retry at the same time.
- *
- * @param attempt number of the failed attempt, from 1
- * @param random from 0 to 1
- * @param waitedMs delays before the earlier attempts
- * @returns milliseconds; null if the request would wait for more than five minutes in all
+ * backoff with jitter between half and all of it, so that clients do not retry at the same time. Null if the request would
+ * wait for more than five minutes in all.
  */
 export function retryDelayMs(
   attempt: number,

@@ -6,12 +6,7 @@ import { ForbiddenDestination, type ProviderDispatcher } from './provider-dispat
 /** Longer responses are not read to their end. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
-/**
- * Sends a request once and receives the whole response.
- *
- * @returns the response, or why there is none
- * @throws only the signal's reason when it is aborted
- */
+/** Receives the whole response, or says why there is none. @throws only the signal's reason when it is aborted */
 export async function sendRequest(
   request: {
     readonly url: URL;

@@ -125,8 +125,6 @@ class WorkerPool {
 const HEARTBEAT_MS = LEASE_MS / 4;
 
 /**
- * Works on the queue: claims tasks, keeps their leases and settles them.
- *
  * Resolves after the first attempt to claim tasks. Where that fails, since the database is unavailable or not migrated yet,
  * the worker tries again until it succeeds or stops.
  */

@@ -98,13 +98,6 @@ async function workOnJob(
   }
 }
 
-/**
- * What an error means for its job: this worker must let go of it, it was cancelled, it may go right another time, or
- * it failed.
- *
- * @param stopped aborts when the worker stops
- * @param cancelled aborts when the job is cancelled
- */
 function classifyFailure(
   error: unknown,
   stopped: AbortSignal,
@@ -189,11 +182,7 @@ async function importIntoJob(
 
 const INTERVAL_MS = 500;
 
-/**
- * Stores the progress of a job, at most twice per second: one write at a time, which skips outdated updates.
- *
- * @param onError receives the errors of writes; a job continues without stored progress
- */
+/** Stores progress at most twice per second: one write at a time, which skips outdated updates. A failed write ends nothing. */
 export function reportProgress(
   jobs: Pick<JobStore, 'report'>,
   claim: TaskClaim,

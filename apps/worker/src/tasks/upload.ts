@@ -105,12 +105,7 @@ interface ArchiveFacts {
 /** Chunks in memory: reading mostly goes forward. */
 const HELD_CHUNKS = 4;
 
-/**
- * Gives random access to an archive that the database stores in chunks, so that a worker needs no disk for it. Memory holds
- * a few chunks.
- *
- * @throws StoreError `job_finished` where the archive is gone, `unavailable`
- */
+/** Random access to an archive that the database stores in chunks, so that a worker needs no disk and little memory for it. */
 export function archiveSource(
   jobs: Pick<JobStore, 'readArchiveChunk'>,
   { jobId, archiveBytes, chunkBytes }: ArchiveFacts,

@@ -15,11 +15,7 @@ const CHECKERS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
 
 const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-graded-closedqa']);
 
-/**
- * Answer, checker and criteria of an item, for assertions; it counts assertions without an equivalent.
- *
- * @param vars with which the tool renders the values of assertions
- */
+/** Answer, checker and criteria of an item; counts assertions without an equivalent. @param vars that render their values */
 export function checkOf(assertions: readonly JsonValue[], vars: JsonObject, place: Place): JsonObject {
   const check: JsonObject = {};
   const criteria: string[] = [];

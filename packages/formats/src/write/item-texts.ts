@@ -83,11 +83,7 @@ export function countUnwritten(item: JsonObject, written: readonly string[], pla
   }
 }
 
-/**
- * Puts images after what the user says last, or in a message of the user if the last message is another's, as runs do.
- *
- * @param partOf the image as a part of content
- */
+/** Puts images after what the user says last, or in a message of the user if the last message is another's, as runs do. */
 export function withImages(
   messages: readonly JsonObject[],
   images: readonly string[],

@@ -82,12 +82,7 @@ export interface ChangeFacts {
   readonly ifMatch: string | undefined;
 }
 
-/**
- * Reads what a request says of a change.
- *
- * @param message of its body, which comes before those of the query and of the header
- * @throws RequestError `invalid_request`
- */
+/** @param message of the body, which comes before those of the query and of the header */
 export function changeFacts(
   { header, query, caller }: Pick<RouteRequest, 'header' | 'query' | 'caller'>,
   message: string | null | undefined,
@@ -157,11 +152,7 @@ export interface WantedTarget extends ChangeFacts {
   readonly signal: AbortSignal;
 }
 
-/**
- * What a request that makes a dataset makes: with `if_exists=version`, the next version of the dataset with its handle.
- *
- * @throws RequestError `invalid_request` for `version` without a handle; StoreError `handle_taken`, `dataset_exists`
- */
+/** With `if_exists=version`, the target is the next version of the dataset with its handle. */
 export async function importTarget(
   datasets: Pick<Store['datasets'], 'resolve'>,
   { handle, ifExists, source, ifMatch, message, author, signal }: WantedTarget,

@@ -168,10 +168,7 @@ const NAMES: readonly (readonly [dataset: string, version: string])[] = [
   ['other_id', 'other_version'],
 ];
 
-/**
- * Lets callers name the datasets of a path by id or handle, and their versions by number or hash. Its handler gets ids, and
- * the numbers of versions.
- */
+/** Lets callers name datasets by id or handle, and versions by number or hash. Handlers get ids and numbers. */
 export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets'], 'resolve'>): Route {
   if (!route.path.startsWith('/datasets/{id}')) return route;
   const names = NAMES.filter(([dataset]) => route.path.includes(`{${dataset}}`));

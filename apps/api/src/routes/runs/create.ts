@@ -196,12 +196,7 @@ export function runAccepted(run: Run): StoredResponse {
   return { status: 202, headers: { Location: `/runs/${run.id}` }, body: toJsonText(serializeRun(run)) };
 }
 
-/**
- * The configuration as it is stored, shown and exported.
- *
- * @param path JSON Pointer of the configuration in the request body
- * @throws RequestError `invalid_request` with each place that holds what looks like a secret
- */
+/** @param path JSON Pointer of the configuration in the request body */
 export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): void {
   // A checked configuration is the JSON document itself.
   const found = findRunConfigSecrets(config as unknown as JsonObject, secrets).map(

@@ -126,8 +126,6 @@ function runMembers<T>(
 }
 
 /**
- * A result of a run as JSON.
- *
  * @param run whose items are shown too, with links to their files; null without items
  * @param blindFor name of the caller, of whose labels alone a blind sample tells
  */

@@ -35,10 +35,8 @@ const TURN_BYTES = 4 * 1024 * 1024;
 const TURN_FILES = 256;
 
 /**
- * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which
- * waits. Every method throws StoreError of reading, and the reason of its signal, at which the work goes on for others.
- *
- * @param stopSignal ends what is being made
+ * Each file is made once: in the background after its version was stored, or by the first request, which waits. Every method
+ * throws StoreError of reading, and the reason of its signal, at which the work goes on for others.
  */
 export function createHubFiles(
   deps: {

@@ -126,11 +126,7 @@ export async function readSections(
   return sections;
 }
 
-/**
- * The items of ranges in groups that fit in memory.
- *
- * @param isBySection whether a group also ends with its section
- */
+/** The items of ranges in groups that fit in memory. @param isBySection whether a group also ends with its section */
 export async function* groupItems(
   hubFiles: Pick<Store['hubFiles'], 'lineSizes'>,
   ranges: readonly SectionRange[],
