@@ -140,10 +140,7 @@ function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Reado
  * What clients of the hub ask: repositories of datasets, read only. Each path begins with `svc/`; a second route, which is
  * not documented, has the path without it.
  */
-function hubServingRoutes(deps: RouteDeps): {
-  readonly documented: readonly Route[];
-  readonly others: readonly Route[];
-} {
+function hubServingRoutes(deps: RouteDeps) {
   const ofRepository = [...infoRoutes(deps), ...treeRoutes(deps), ...historyRoutes(deps), fileRoute(deps)];
   const documented = [listRoute(deps), callerRoute(), ...ofRepository];
   // A revision itself is no file, as the same error says.
@@ -151,6 +148,5 @@ function hubServingRoutes(deps: RouteDeps): {
   const unprefixed = [...ofRepository, revision].map((route) => {
     return { ...route, path: route.path.replace('/svc/{repo}', '/{repo}') };
   });
-  const others = [revision, ...unprefixed];
-  return { documented, others };
+  return { documented, others: [revision, ...unprefixed] };
 }

@@ -184,11 +184,7 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /** The repetitions of items in the order of a package, each with the numbers of the results that make it up. */
-  async *#ordered(): AsyncGenerator<{
-    readonly item: number;
-    readonly repetition: number;
-    readonly parts: readonly number[];
-  }> {
+  async *#ordered() {
     const order = await this.#order();
     const nextTurn = createYielder();
     for (let at = 0; at < order.length; ) {

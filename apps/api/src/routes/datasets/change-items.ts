@@ -153,10 +153,7 @@ const describe = (edits: readonly Edit[], edited: readonly EditedItem[]): string
   JSON.stringify([edits, edited.map(({ item, path }) => [path, item.sha256])]);
 
 /** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what to do with it */
-function readEdits(list: readonly JsonObject[]): {
-  readonly edits: readonly Edit[];
-  readonly edited: readonly EditedItem[];
-} {
+function readEdits(list: readonly JsonObject[]) {
   const edited: EditedItem[] = [];
   const edits = list.map((edit, index): Edit => {
     const path = `/edits/${index}`;

@@ -13,6 +13,7 @@ import {
   json,
   ok,
   type Route,
+  type RouteRequest,
   type RouteResponse,
   type Schema,
   stream,
@@ -42,20 +43,9 @@ import {
   page,
   STATED_HASH,
 } from '../docs/schemas.ts';
-import {
-  ITEM_TOO_LARGE,
-  ITEM_VALUES,
-  itemValues,
-  pageMeta,
-  pageResponse,
-  type Query,
-  toPage,
-  wanted,
-} from '../page.ts';
+import { ITEM_TOO_LARGE, ITEM_VALUES, itemValues, pageMeta, pageResponse, toPage, wanted } from '../page.ts';
 import { tableRoute } from '../table.ts';
 import { DATASET_READ, VERSION } from './routes.ts';
-
-type AssetForm = 'embed' | 'link';
 
 const ASSETS: Schema = {
   enum: ['embed', 'link'],
@@ -97,14 +87,12 @@ function listRoute({ store }: RouteDeps): Route {
     },
     responses: ok('a page', page(ITEM)),
     handle: async (request) => {
-      const { params, query, signal } = request;
-      const datasetId = params['id'] ?? '';
-      const version = query['version'] as number | undefined;
-      const form = query['assets'] as AssetForm;
+      const { params, query } = request;
+      const form = query['assets'] as 'embed' | 'link';
       const from = positionOf(query['from'] as string | undefined);
       const others = { form, from, values: itemValues(query) };
-      const found = await datasets.listItems(datasetId, wanted(request, others));
-      return await itemPage(assets, found, { datasetId, version, form, query, signal });
+      const found = await datasets.listItems(params['id'] ?? '', wanted(request, others));
+      return await itemPage(assets, found, request);
     },
   };
 }
@@ -229,26 +217,19 @@ const ASSET_MISSING = {
   message: 'A file of the item is missing in the object storage.',
 } as const;
 
-export interface ItemPageOptions {
-  readonly datasetId: string;
-  /** That links name; undefined for none. */
-  readonly version: number | undefined;
-  readonly form: 'embed' | 'link';
-  readonly query: Query;
-  readonly signal: AbortSignal;
-}
-
 /**
  * A page of items. Files are read and sent in pieces, so that memory holds none of them whole. An item with a file that is
  * gone gets links and an error, and the others are whole.
  */
-export async function itemPage(
+async function itemPage(
   assets: Store['assets'],
   found: ItemsPage,
-  { datasetId, version, form, query, signal }: ItemPageOptions,
+  { params, query, signal }: RouteRequest,
 ): Promise<RouteResponse> {
+  const datasetId = params['id'] ?? '';
+  const version = query['version'] as number | undefined;
   const isEmbedded = (item: ListedItem): boolean =>
-    form === 'embed' && !item.isTruncated && item.linkedFiles.length > 0;
+    query['assets'] === 'embed' && !item.isTruncated && item.linkedFiles.length > 0;
   const textOf = (item: StoredItem): JsonText =>
     new JsonText(
       item.linkedFiles.length === 0 ? joinStoredItem(item) : linkedItemText(item, datasetId, version),

@@ -131,11 +131,7 @@ export function labelRoutes({ store: { runs } }: RouteDeps): readonly Route[] {
   ];
 }
 
-function readBody(body: RouteRequest['body']): {
-  readonly verdict: Verdict | null;
-  readonly note: string | null;
-  readonly types: string[];
-} {
+function readBody(body: RouteRequest['body']) {
   const { verdict, note, types } = body as unknown as {
     readonly verdict: Verdict | null;
     readonly note?: string | null;

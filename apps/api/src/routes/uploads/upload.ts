@@ -164,18 +164,11 @@ const CHUNK_BYTES = 1024 * 1024;
 async function enqueueUpload(
   deps: RouteDeps,
   upload: OpenUpload,
-  {
-    name,
-    description,
-    mapping,
-    mappingAsSent,
-    isPlainBody,
-    origins,
-    target,
-  }: UploadForm & Pick<UploadJobRequest, 'origins' | 'isPlainBody' | 'target'>,
+  form: UploadForm & Pick<UploadJobRequest, 'origins' | 'isPlainBody' | 'target'>,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
+  const { name, description, mapping, mappingAsSent, isPlainBody, origins, target } = form;
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const request = encodeRequest({
