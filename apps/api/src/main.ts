@@ -6,7 +6,6 @@ import {
   createMetrics,
   createTokenCipher,
   hubSettings,
-  isProcessAlive,
   requiredDatabaseUrl,
   runProcess,
   storeSettings,
@@ -38,8 +37,6 @@ await runProcess('svc-api', process, async (config, logger) => {
     version,
     consoleFolder: existsSync(deployed) ? deployed : built,
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
-    pid: process.pid,
-    isAlive: (pid) => isProcessAlive(process.kill, pid),
   });
   return {
     stop: async (signal) => {

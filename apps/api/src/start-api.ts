@@ -5,6 +5,7 @@ import {
   type Access,
   createApp,
   DRAINING,
+  isProcessAlive,
   openKeys,
   PROBES,
   packageLimits,
@@ -28,8 +29,6 @@ import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 export interface ApiDeps
   extends Pick<RouteDeps, 'config' | 'logger' | 'metrics' | 'store' | 'hub' | 'version' | 'tokenCipher'> {
   readonly consoleFolder: string;
-  readonly pid: number;
-  readonly isAlive: (pid: number) => boolean;
 }
 
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
@@ -40,8 +39,12 @@ const MAX_LONG_LINES = 2;
 
 export async function startApi(deps: ApiDeps) {
   const { config, logger, metrics, store } = deps;
-  const folder = join(config.dataDir, 'spool');
-  const staging = await openStagingFolder(folder, deps.pid, deps.isAlive, config.maxStagingPercent);
+  const staging = await openStagingFolder(
+    join(config.dataDir, 'spool'),
+    process.pid,
+    (pid) => isProcessAlive(process.kill, pid),
+    config.maxStagingPercent,
+  );
   const left = await staging.clean();
   if (left.files > 0) logger.log('spool.clean', left);
 

@@ -102,8 +102,6 @@ export async function startTestApi(
     version: '0.0.0-test',
     consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
-    pid: process.pid,
-    isAlive: () => false,
   });
   let stopped = false;
   const stop = async (signal: AbortSignal): Promise<void> => {

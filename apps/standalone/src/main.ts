@@ -9,7 +9,6 @@ import {
   createMetrics,
   createTokenCipher,
   hubSettings,
-  isProcessAlive,
   runProcess,
   storeSettings,
 } from '@svc/service';
@@ -55,12 +54,10 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   }
 
   const metrics = createMetrics({ version });
-  const store = createStore({
-    url,
-    ...storeSettings(config, logger),
-    disk: postgres === undefined ? null : { folder: config.dataDir, sharePercent: config.maxStagingPercent },
-  });
-  starting.defer(() => store.close());
+  const disk = { folder: config.dataDir, sharePercent: config.maxStagingPercent };
+  const store = starting.use(
+    createStore({ url, ...storeSettings(config, logger), disk: postgres === undefined ? null : disk }),
+  );
   const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));
   const tokenCipher = createTokenCipher(config.jobKey);
   const worker = await startWorker({
@@ -87,8 +84,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     version,
     consoleFolder: existsSync(deployed) ? deployed : built,
     tokenCipher,
-    pid: process.pid,
-    isAlive: (pid) => isProcessAlive(process.kill, pid),
   });
   if (account !== null) {
     if (obstacle === null) leaveRoot(account, [join(config.dataDir, 'spool')]);

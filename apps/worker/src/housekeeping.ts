@@ -4,7 +4,6 @@ import { pause } from './queue/wait.ts';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
 const COLLECT_INTERVAL_MS = 60 * 1000;
-const INDEX_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
@@ -15,14 +14,7 @@ const RETRY_MS = 10_000;
  * @returns what stops it
  */
 export function startHousekeeping(
-  {
-    idempotency,
-    assets,
-    datasets,
-    runs,
-    hubFiles,
-    audit,
-  }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles' | 'audit'>,
+  store: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles' | 'audit'>,
   { hubFileLimits, auditDays }: { readonly hubFileLimits: HubFileLimits; readonly auditDays: number },
   logger: Logger,
 ): () => Promise<void> {
@@ -44,14 +36,14 @@ export function startHousekeeping(
   }
 
   const running = [
-    repeat('keys', () => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
-    repeat('audit', () => audit.purge(auditDays), PURGE_INTERVAL_MS),
-    repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
-    repeat('hub files', () => hubFiles.collect(hubFileLimits), COLLECT_INTERVAL_MS),
-    repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
-    repeat('trials', () => runs.deleteTrials(), COLLECT_INTERVAL_MS),
-    repeat('results', () => runs.collect(stopping.signal), COLLECT_INTERVAL_MS),
-    repeat('hashes', () => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
+    repeat('keys', () => store.idempotency.purgeExpired(), PURGE_INTERVAL_MS),
+    repeat('audit', () => store.audit.purge(auditDays), PURGE_INTERVAL_MS),
+    repeat('assets', () => store.assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('hub files', () => store.hubFiles.collect(hubFileLimits), COLLECT_INTERVAL_MS),
+    repeat('items', () => store.datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('trials', () => store.runs.deleteTrials(), COLLECT_INTERVAL_MS),
+    repeat('results', () => store.runs.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('hashes', () => store.datasets.indexHashes(stopping.signal), COLLECT_INTERVAL_MS),
   ];
   return async () => {
     stopping.abort();
