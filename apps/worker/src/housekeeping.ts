@@ -7,11 +7,8 @@ const COLLECT_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys and rows of the audit that have expired, every hour, and every minute assets and items that belong to no dataset,
- * results that belong to no run, tried runs that were left behind and tables for clients of the hub that are beyond their
- * limits, and prepares look-ups by hash in new datasets. Any number of processes may do so concurrently.
- *
- * @returns what stops it
+ * Deletes what has expired or belongs to nothing, and prepares look-ups by hash in new datasets. Any number of processes may
+ * do so concurrently. Returns what stops it.
  */
 export function startHousekeeping(
   store: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles' | 'audit'>,

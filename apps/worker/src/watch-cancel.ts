@@ -16,8 +16,8 @@ export type CancelWatch = ReturnType<typeof createCancelWatch>;
 const FIRST_INTERVAL_MS = 2_000;
 
 /**
- * Watches everything that this process works on: queries what was cancelled once per interval. The same query returns the
- * interval, so a change takes effect at the next check. Nothing is queried while nothing is watched.
+ * Asks for all that this process works on by one query, which also returns the interval: a change of it takes effect at the
+ * next check. Nothing is queried while nothing is watched.
  */
 export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions) {
   const watched = new Map<string, AbortController>();

@@ -18,12 +18,9 @@ export interface Upload extends AsyncDisposable {
 }
 
 /**
- * Receives a multipart form with files (RFC 7578), its parts in any order: large files go to the staging folder while
- * they arrive, as fast as the disk takes them, and are deleted on any error. Their bytes are bounded together.
+ * Large files go to the staging folder while they arrive, and are deleted on any error. All bytes are bounded together.
  *
- * @param names the fields that the form may have; `file` are the files
- * @throws RequestError `unsupported_media_type`, `invalid_request` (parts missing, duplicate, unknown or too large),
- * `upload_too_large` (counted while it streams), `unavailable` (the disk has no room for it)
+ * @throws RequestError `unsupported_media_type`, `invalid_request`, `upload_too_large`, `unavailable` (the disk has no room)
  */
 export async function receiveUpload(
   request: Request,
@@ -133,11 +130,7 @@ interface FormFile {
   readonly content: AsyncIterable<Buffer>;
 }
 
-/**
- * Reads the parts of a multipart form (RFC 7578) as they arrive: a limited number of files, one after
- * another and as fast as they are read, and of fields. When the loop over the parts ends early, the rest of the form is not read: the
- * response discards it.
- */
+/** The parts of a form as they arrive. When the loop over them ends early, the response discards the rest of the form. */
 function formParts(request: Request, limits: FormLimits, signal: AbortSignal): AsyncIterable<FormPart> {
   signal.throwIfAborted();
   const form = openForm(request, limits);

@@ -20,13 +20,8 @@ export const IDEMPOTENCY_KEY: Schema = {
 
 /**
  * Runs a creating request once per `Idempotency-Key`: a repeat gets the first response, and waits for it while the first
- * request is still running. A request that fails releases its key. Without the header, just runs the request.
- *
- * @param describe computes the SHA-256 of the request, if there is a key
- * @param work gets the claim, which it must complete in the transaction that creates something, with the response that it
- * returns
- * @throws RequestError `invalid_request` for an invalid header; StoreError `idempotency_key_reused` when the key was used
- * with another request; any error of `work`
+ * request is still running. A request that fails releases its key. `describe` computes the SHA-256 of the request; `work`
+ * must complete the claim in the transaction that creates something, with the response that it returns.
  */
 export async function withIdempotency(
   request: Pick<RouteRequest, 'header' | 'caller' | 'signal'>,

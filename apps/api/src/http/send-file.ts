@@ -21,10 +21,8 @@ export interface ByteRange {
 const ONE_RANGE = /^bytes=[ \t]{0,8}(\d{0,99})-(\d{0,99})[ \t]{0,8}$/i;
 
 /**
- * The one range that a GET request asks for (RFC 9110 section 14); null for the whole representation: without `Range`,
- * with several ranges or an invalid one, and where `If-Range` names another version.
- *
- * @throws RequestError `range_not_satisfiable` for a range without any byte
+ * The one range that a GET request asks for (RFC 9110 section 14); null for the whole: without `Range`, with several ranges
+ * or an invalid one, and where `If-Range` names another version.
  */
 function requestedRange(
   request: Pick<Request, 'get' | 'method'>,

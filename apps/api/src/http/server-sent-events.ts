@@ -33,11 +33,9 @@ const MAX_READ = 50;
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Creates responses that follow a state until its end, as server-sent events (HTML standard, section 9.2): an event
- * `progress` for every change, and `end` with the last state; without `end` where it is deleted. The states of all streams
- * are read together, and each is serialized once.
- *
- * @returns a function that makes the response for a first state, until its end or until `signal` aborts
+ * Responses that follow a state until its end, as server-sent events (HTML standard, section 9.2): `progress` for every
+ * change, and `end` with the last state; without `end` where it is deleted. The states of all streams are read together,
+ * and each is serialized once.
  */
 export function createWatch<T extends Watched>(
   options: WatchOptions<T>,

@@ -71,10 +71,7 @@ export async function openStagingFolder(
   };
 }
 
-/**
- * Deletes a file. The system frees its memory and space with its last handle, which takes a tenth of a second for a
- * gigabyte: no request waits for that.
- */
+/** The system frees space with the last handle, a tenth of a second for a gigabyte: no request waits for that. */
 async function deleteFile(path: string): Promise<void> {
   const handle = await open(path).catch(() => undefined);
   await rm(path, { force: true });

@@ -53,10 +53,7 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
   ];
 }
 
-/**
- * The page with a new nonce. It runs its own scripts alone, and nothing in it can reach another host, but for images over
- * HTTPS where the user of the browser has chosen to see them.
- */
+/** The page runs its own scripts alone, and reaches no other host, but for images where the user has chosen to see them. */
 export function consolePage({ page }: ConsoleFiles, cookies: string | undefined): RouteResponse {
   const showsImages = SHOWS_IMAGES.test(cookies ?? '');
   const nonce = randomBytes(16).toString('base64url');

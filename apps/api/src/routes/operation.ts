@@ -218,10 +218,7 @@ export function settingsRoutes({ config, store, logger }: RouteDeps): readonly R
 const PATH =
   "^/(?:(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*)?$";
 
-/**
- * `POST /telemetry/onboarding`: logs a step of the tour for a browser user who consents, unless the operator refuses all.
- * Nothing is stored or sent anywhere; unknown keys are errors.
- */
+/** Logs a step of the tour for a browser user who consents, unless the operator refuses all. Nothing is stored or sent. */
 export function telemetryRoute({ config, logger }: RouteDeps): Route {
   return {
     method: 'post',

@@ -33,11 +33,7 @@ export interface ServerPlan {
 
 const fileOf = (layout: Layout): string => join(layout.data, 'postmaster.pid');
 
-/**
- * Reads `postmaster.pid`; null when it does not exist or is damaged, as after a power failure.
- *
- * @see https://github.com/postgres/postgres/blob/REL_18_STABLE/src/include/utils/pidfile.h
- */
+/** Null when there is none, or a damaged one. @see https://github.com/postgres/postgres/blob/REL_18_STABLE/src/include/utils/pidfile.h */
 export async function readPostmasterFile(layout: Layout) {
   const lines = (await readFile(fileOf(layout), 'utf8').catch(() => '')).split('\n');
   const [first = '', , , port = '', socketFolder = '', , , status = ''] = lines;
@@ -222,11 +218,7 @@ function interrupt(pid: number): void {
   }
 }
 
-/**
- * Takes ownership of the server: prepares the database as the superuser, then holds the owner's lock as the ordinary role.
- *
- * @returns null when another process claims it, and perhaps stops it by now
- */
+/** Prepares the database as the superuser, then holds the owner's lock as the ordinary role; null if another process does. */
 export async function takeServer(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | null> {
   return await claim(plan, endpoint).catch((error: unknown) => {
     if (isStoppingOrStarting(error)) return null;
@@ -261,10 +253,7 @@ async function claim(plan: ServerPlan, endpoint: Endpoint): Promise<pg.Client | 
 
 const ORDINARY = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
 
-/**
- * Creates or corrects the service's role, an ordinary one, and the database that it owns. Writes nothing if both are
- * as required.
- */
+/** The service's role is an ordinary one, and owns the database. Writes nothing if both are as required. */
 async function prepareDatabase(superuser: pg.Client, password: string): Promise<void> {
   const { rows } = await superuser.query<{ ordinary: boolean | null; owner: string | null }>(
     `SELECT

@@ -14,10 +14,7 @@ export async function choosePostgresAccount(data: string): Promise<Account | nul
   return (await ownerOf(data)) ?? (await accountOf('postgres')) ?? (await createPostgresAccount());
 }
 
-/**
- * Finds the first folder on the way to one of these paths that an account cannot enter; null when it can reach all of
- * them. Paths that do not exist count as reachable.
- */
+/** Null when the account can reach all of the paths. Paths that do not exist count as reachable. */
 export async function firstBarredFolder(account: Account, paths: readonly string[]): Promise<string | null> {
   for (const path of paths) {
     const ancestors: string[] = [];
@@ -58,10 +55,7 @@ async function createPostgresAccount(): Promise<Account> {
   return account;
 }
 
-/**
- * Finds the first folder, on the path to the code or to the data, that an account cannot enter. A root process can
- * continue as that account only without one.
- */
+/** Only without such a folder, on the path to the code or to the data, can a root process continue as the account. */
 export async function obstacleTo(account: Account, dataDir: string): Promise<string | null> {
   // what is loaded later, also by threads
   const code = [import.meta.filename, createRequire(import.meta.url).resolve('@svc/service/package.json')];

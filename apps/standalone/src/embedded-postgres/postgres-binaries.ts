@@ -54,10 +54,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * Makes sure that an account can reach the programs. If the clone is in a folder that only root can enter (a home, a
- * `mktemp -d`), each version is copied once to a folder that every user can enter and only root can write.
- *
- * @throws EmbeddedPostgresError when they cannot be copied
+ * If the clone is in a folder that only root can enter (a home, a `mktemp -d`), each version of the programs is copied once
+ * to a folder that every user can enter and only root can write.
  */
 export async function reachableBinaries(
   binaries: PostgresBinaries,

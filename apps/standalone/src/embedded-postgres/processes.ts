@@ -52,12 +52,8 @@ export function runToEnd(program: string, args: readonly string[], cwd = '/'): P
 /** Stops what was started through it when this process dies, in any way and at any moment. */
 export interface Guard {
   /**
-   * Starts a program under the account of the guard, in a separate process group. When this process dies, the group
-   * gets the signal. One program at a time: the one started last is guarded.
-   *
-   * @param cwd folder that the program works in
-   * @param stdio standard output and standard error
-   * @param signal sent to the group: INT is PostgreSQL's fast shutdown
+   * Starts a program in a separate process group, which gets the signal when this process dies (INT is PostgreSQL's fast
+   * shutdown). One program at a time: the one started last is guarded. `stdio` is standard output and standard error.
    */
   spawn(
     program: string,
@@ -92,10 +88,8 @@ fi`;
 const LAUNCH = 'chmod 700 . && echo "$0 $$" >&3 && exec nice -n 10 "$@" 3>&-';
 
 /**
- * Starts a guard. Windows has no shell for it: there, the next start stops a server that was left behind.
- *
- * @param dataDir the data folder, shown in the list of processes
- * @param removed a folder that it removes when this process dies, after the guarded program has ended
+ * Windows has no shell for it: there, the next start stops a server that was left behind. `dataDir` shows in the list of
+ * processes; the guard deletes `removed` when this process dies, after the guarded program has ended.
  */
 export function startGuard(account: Account | null, dataDir: string, removed = ''): Guard {
   if (process.platform === 'win32') return withoutGuard(account);

@@ -80,10 +80,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/**
- * How the command line of the server names its folders. A folder that the account cannot reach from the root is the
- * server's working directory when it starts, for which Linux has a name.
- */
+/** A folder that the account cannot reach from the root is the server's working directory, for which Linux has a name. */
 async function folderNames(layout: Layout, account: Account | null): Promise<ServerPlan['nameOf']> {
   const barred = account && (await firstBarredFolder(account, [layout.data]));
   if (barred === null) return (folder) => folder;

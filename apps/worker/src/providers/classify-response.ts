@@ -7,10 +7,7 @@ import {
 } from '@svc/service/evaluation';
 import type { ResponseHeaders } from './request-timing.ts';
 
-/**
- * What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. An error in
- * the body counts whatever the status is.
- */
+/** An error in the body counts whatever the status is. */
 export function classifyResponse(
   { statusCode, headers, body }: ReceivedResponse,
   {
@@ -76,10 +73,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   'text/xml',
 ]);
 
-/**
- * Describes a response by status, type and length. It never quotes text: the author of a run chooses the server, and
- * must not read what only the worker can reach.
- */
+/** Never quotes text: the author of a run chooses the server, and must not read what only the worker can reach. */
 function describeResponse(statusCode: number, headers: ResponseHeaders, byteLength: number): string {
   const header = headers['content-type'];
   const type = (Array.isArray(header) ? header[0] : header)?.split(';', 1)[0]?.trim().toLowerCase();

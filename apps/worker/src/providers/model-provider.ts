@@ -47,15 +47,11 @@ export interface ModelProviderOptions extends ModelConfig {
 }
 
 /**
- * A provider that asks a model, without streaming: `POST <base URL>/chat/completions`, or `POST <base URL>/v1/messages`
- * of the Anthropic API.
- *
- * It retries 408, 409, 425, 429, 5xx, also where only the body states them, broken connections and timeouts, with growing
- * delays or as the response asks, of five minutes in all. An error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
- * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
- * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
- * message and no log line contains the key; what the provider says about an error is not in the message, see
- * `shownMessage`. A completion is what the model said.
+ * Asks a model, without streaming. Retries 408, 409, 425, 429, 5xx, also where only the body states them, broken connections
+ * and timeouts, with growing delays or as the response asks, of five minutes in all. An error of one item fails that item. An
+ * invalid or missing key, an unknown model or host, a forbidden destination, a redirect (never followed: it would forward
+ * the key) or an account without credit ends the run. No message and no log line contains the key; what the provider says
+ * about an error is not in the message, see `shownMessage`.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {
   const { apiKey, checks, logger, metrics, maxRetries, pacer, turns, wireFormat } = options;

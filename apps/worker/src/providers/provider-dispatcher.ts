@@ -20,14 +20,9 @@ export class ForbiddenDestination extends Error {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Makes what sends requests to providers over connections that stay open between them, through the proxies of the environment
- * where these are set. Close it when the worker stops.
- *
+ * Sends requests over connections that stay open between them, through the proxies of the environment where these are set.
  * It checks the address of each connection, so that a name cannot pass the check with one address and connect to another
- * (DNS rebinding). A proxy resolves names itself: in front of one, the host of the request is checked. Requests to a
- * forbidden destination fail with {@link ForbiddenDestination}.
- *
- * @throws Error for a proxy that is no address
+ * (DNS rebinding). A proxy resolves names itself: in front of one, the host of the request is checked.
  */
 export function createProviderDispatcher(options: ProviderDispatcherOptions) {
   const allowed = options.allowedHosts === null ? null : new Set(options.allowedHosts);

@@ -159,10 +159,7 @@ export async function startQueue(queue: TaskQueue, logger: Logger, options: read
     },
     isWorking: () => health.isWorking && !stopping.signal.aborted,
     sizes: () => pools.map(({ size }) => size),
-    /**
-     * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then
-     * released too.
-     */
+    /** Releases resumable tasks immediately, and the others when `signal` aborts. */
     async stop(signal: AbortSignal): Promise<void> {
       stopping.abort();
       await Promise.all(serving);

@@ -45,11 +45,7 @@ export interface JobImport {
   readonly target: ImportTarget;
 }
 
-/**
- * A task that imports a dataset: take the job → watch for its cancellation → import → the job ends in the transaction
- * that stores the dataset. What goes wrong with what was imported ends the job; what may go right another time is
- * tried again, from the beginning, since nothing of it was stored.
- */
+/** What goes wrong with what was imported ends the job; what may go right another time is tried again, from the beginning. */
 export function createJobTask(
   deps: JobTaskDeps,
   prepare: (taken: TakenJob) => JobImport | Promise<JobImport>,

@@ -36,10 +36,7 @@ export interface RunTaskDeps extends ProviderDeps, Pick<RunDatasetDeps, 'secrets
 /** The failure of a run that neither its items nor its provider caused. */
 const INTERNAL: RunFailure = { code: 'internal', message: 'Internal error in every attempt.' };
 
-/**
- * The task `run`: take the run → watch for its cancellation → run the items without a result → end it. Each log line
- * carries the run's id and the id of the request that created it.
- */
+/** Each log line carries the run's id and the id of the request that created it. */
 export function createRunTask(deps: RunTaskDeps): TaskHandler {
   const { store, logger, metrics } = deps;
   return {

@@ -91,12 +91,7 @@ const NEWEST: ReadonlySet<string> = new Set(['main', 'HEAD', 'refs/heads/main'])
 const TAG = /^(?:refs\/tags\/)?v([1-9]\d{0,8})$/;
 const COMMIT = /^[0-9a-f]{8,64}$/;
 
-/**
- * Finds the repository `{repo}` that a path names, by handle or id, at its `{revision}`: `main`, which is the default,
- * `v<version>` or a commit.
- *
- * @throws RequestError `not_found` with the code that clients of the hub know
- */
+/** `{revision}` may be `main`, `v<version>` or a commit. @throws RequestError `not_found` with the code that clients know */
 async function findRepository(
   { store }: RouteDeps,
   { params: { repo: name = '', revision = 'main' }, signal }: Pick<RouteRequest, 'params' | 'signal'>,
@@ -121,10 +116,7 @@ async function findRepository(
   }
 }
 
-/**
- * Finds a repository and reads it. What is deleted in between is looked for once more: a handle may be another dataset's by
- * then, and `main` a newer version.
- */
+/** What is deleted in between is looked for once more: a handle may be another dataset's by then, and `main` a newer version. */
 export async function readRepository<Result>(
   deps: RouteDeps,
   request: Pick<RouteRequest, 'params' | 'signal'>,

@@ -293,10 +293,7 @@ function tooLarge(maxBytes: number): RequestError {
 const SHORT_LINE_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
 
-/**
- * Reads a body of lines as fast as it is taken: while no chunk is taken, the client waits. A request whose line gets long
- * waits for a permit before it reads on, so that few long lines are in memory.
- */
+/** A request whose line gets long waits for a permit before it reads on, so that few long lines are in memory. */
 function readLineChunks(
   request: Request,
   longLines: Semaphore,

@@ -256,10 +256,7 @@ const KINDS = ['choices', 'criteria', 'text'] as const;
 const MAX_MIXED_ITEMS = 10_000;
 const MAX_SLICES = 1_000;
 
-/**
- * The tasks of sections. Items of a mixed section are looked at one by one; one that is larger than others, or has too many
- * changes of kind, has no tasks.
- */
+/** Looks at each item of a mixed section; one that is larger than others, or changes its kind too often, has no tasks. */
 export async function planTasks(
   hubFiles: Pick<Store['hubFiles'], 'lineSizes' | 'ranges' | 'readItems'>,
   sections: readonly (StoredSection & { readonly split: string; readonly kinds: number })[],

@@ -37,10 +37,7 @@ interface Table {
   readonly parts: Uint8Array[];
 }
 
-/**
- * Makes tables and keeps them: small ones together, of large ones one group at a time. The bytes depend on the items and
- * the columns alone. Tables that another version has already are not made again.
- */
+/** Keeps small tables together, of large ones one group at a time. Their bytes depend on the items and the columns alone. */
 export async function makeTables(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },
   key: LayoutKey,
@@ -116,9 +113,7 @@ const GROUPS_AT_ONCE = 2;
 
 export type TableFacts = Awaited<ReturnType<typeof readColumns>>;
 
-/**
- * The columns of the tables of sections, and their tasks. Types depend on all items: reads those that no profile is kept of, and keeps it.
- */
+/** Types depend on all items: reads those that no profile is kept of, and keeps it. */
 export async function readColumns(
   { hubFiles, encoder }: { readonly hubFiles: Store['hubFiles']; readonly encoder: ItemEncoder },
   sections: readonly StoredSection[],

@@ -34,10 +34,7 @@ export interface ItemGroup {
   readonly bytes: number;
 }
 
-/**
- * The files of sections: which items each has. It depends on the sizes of items alone, so that names are known before
- * anything is made.
- */
+/** Depends on the sizes of items alone, so that names are known before anything is made. */
 export async function planFiles(
   hubFiles: Pick<Store['hubFiles'], 'ranges' | 'lineSizes'>,
   sections: readonly StoredSection[],
