@@ -115,7 +115,6 @@ export async function convertTool(
   const entry = files[0]?.name ?? '';
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));
-  /** By the number of the run. */
   const stages = new Map<number, SampleStage>();
   await using _temporary = {
     async [Symbol.asyncDispose](): Promise<void> {

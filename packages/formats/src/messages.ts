@@ -5,7 +5,6 @@ import { elementsOf, memberOf, membersOf, parsePythonJson, textOf } from './read
 
 const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'assistant']);
 
-/** Members of messages that have a place, or that only the tool needs. */
 const KNOWN: ReadonlySet<string> = new Set(['role', 'content', 'id', 'source']);
 
 /**

@@ -162,7 +162,6 @@ export function filled(object: JsonObject): JsonObject {
 export const pick = (object: JsonObject, ...names: readonly string[]): JsonObject =>
   filled(Object.fromEntries(names.map((name) => [name, object[name] ?? null])));
 
-/** The name of the first file without its extension and control characters, which datasets may have. */
 export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
   return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
 }

@@ -59,7 +59,6 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
   return isPromptfooTests(name, head, line) ? 'promptfoo' : null;
 }
 
-/** Whether an archive is a log of Inspect: its first entry is one that Inspect writes first, and it has a header. */
 async function isInspectArchive(file: ToolFile, head: Uint8Array): Promise<boolean> {
   const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
   if (head.byteLength <= 50 || !/^(?:_journal\/|header\.json|samples\/.)/.test(name)) return false;

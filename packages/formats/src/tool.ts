@@ -62,7 +62,6 @@ export interface ToolSample {
   readonly hasKeyOnly?: boolean;
   /** Whether the item must exist: a result of an unknown item has no place. */
   readonly isKnown?: boolean;
-  /** The row that the tool read the item from. */
   readonly sourceRow: JsonValue | undefined;
   readonly result: ToolResult | null;
   /** Which run of the file the sample belongs to; 0 if it has one. */

@@ -126,7 +126,6 @@ interface FormFile {
   readonly name: string;
   /** Without any folder; empty when the client gave none. */
   readonly fileName: string;
-  /** In pieces; the form continues when they have been read. */
   readonly content: AsyncIterable<Buffer>;
 }
 
@@ -185,7 +184,6 @@ function formParts(request: Request, limits: FormLimits, signal: AbortSignal): A
   return parts;
 }
 
-/** Around a file of several. */
 const MAX_FILE_HEAD_BYTES = 512;
 
 /** The form around the files has its own limit; a body beyond both is too large. */

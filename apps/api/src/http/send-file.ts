@@ -63,7 +63,6 @@ interface RangedFile {
   readonly etag: string;
   /** Headers of every response, also of 304. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers of responses with bytes. */
   readonly bodyHeaders: Readonly<Record<string, string>>;
   read(range: ByteRange): AsyncIterable<Uint8Array>;
 }
@@ -87,7 +86,6 @@ export function rangedResponse(
   return { ...response, status: 206, headers: { ...response.headers, ...contentRange } };
 }
 
-/** The response with a file that is made while it is sent, which closes its source at the end. */
 export function downloadResponse(
   { mediaType, fileName, etag, bytes }: FileExport,
   source: AsyncDisposable,

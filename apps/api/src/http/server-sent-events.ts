@@ -18,7 +18,6 @@ export interface WatchOptions<T> {
 interface Topic {
   text: string;
   hasEnded: boolean;
-  /** Why it cannot be watched any more. */
   failure: unknown;
   readonly waiting: Set<() => void>;
   watchers: number;

@@ -22,7 +22,6 @@ import { runRoutes } from './runs/routes.ts';
 import { sessionRoutes } from './session.ts';
 import { uploadPreviewRoute, uploadRoute } from './uploads/upload.ts';
 
-/** Every endpoint of the API. The first route that matches a path wins. */
 export function apiRoutes(deps: RouteDeps): readonly Route[] {
   const routes = [
     uploadRoute(deps),

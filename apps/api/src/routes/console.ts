@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { escapeHtml, ok, RequestError, type Route, type RouteResponse, stream } from '@svc/service';
 
-/** What the page has where the nonce of its styles belongs. */
 const NONCE = '__CSP_NONCE__';
 /** What the page has where it says whether it may show images of other hosts. */
 const IMAGES = '__IMAGES__';

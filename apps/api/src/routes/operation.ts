@@ -33,7 +33,6 @@ const counts = (names: readonly string[]): Schema =>
 const TASKS = counts(['runs', 'jobs']);
 
 const MINUTE_MS = 60_000;
-/** How long figures that need a count of rows are cached. */
 const MEASURED_MS = 15_000;
 
 /** The limits of the configuration that people meet, under the names of their variables. */
@@ -174,7 +173,6 @@ const TELEMETRY: Schema = {
 
 export const SETTINGS: Schema = shape({ ...RECORD.members, telemetry: TELEMETRY });
 
-/** Settings that an operator can change at run time; they apply to all processes on the database. */
 export function settingsRoutes({ config, store, logger }: RouteDeps): readonly Route[] {
   const common = {
     path: '/settings',

@@ -85,7 +85,6 @@ export function pageResponse<T>(
 
 type ItemValues = ItemsRequest['values'];
 
-/** Query parameters that choose items, or results of items, by values of the items. */
 export const ITEM_VALUES: Readonly<Record<string, Schema>> = {
   expected: { type: 'string', description: 'items with this `answer`; numbers as in JSON' },
   meta: {

@@ -3,9 +3,7 @@ import { type FileExport, MEDIA_TYPES, type TableColumn, type TableFormat } from
 import { downloadResponse } from '../http/send-file.ts';
 
 interface Columns<Row> {
-  /** In their default order. */
   readonly columns: readonly TableColumn<Row>[];
-  /** On request only. */
   readonly others?: readonly TableColumn<Row>[];
 }
 

@@ -17,7 +17,6 @@ export interface Endpoint {
 /** Part of the name of the socket; no port of this number is opened. */
 export const SOCKET_PORT = 5432;
 
-/** Longest path of a socket, in bytes: `sun_path` without its last byte. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 
 /**
@@ -35,7 +34,6 @@ export async function openSocketFolder(layout: Layout, account: Account | null) 
   if (account !== null) await chown(path, account.uid, account.gid);
   return {
     path,
-    /** Whether the folder is temporary and is removed with the server. */
     isTemporary: true,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };

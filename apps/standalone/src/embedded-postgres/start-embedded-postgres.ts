@@ -116,7 +116,6 @@ async function superuserPasswordOf(layout: Layout): Promise<string> {
   return found;
 }
 
-/** A running server that belongs to this process alone. */
 function withOwner(plan: ServerPlan, started: StartedServer, free: () => Promise<void>) {
   const { child, ended, owner, endpoint } = started;
   (owner as unknown as { unref(): void }).unref();

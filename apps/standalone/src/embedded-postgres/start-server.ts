@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
-import type pg from 'pg';
-import { type Endpoint, freePort, SOCKET_PORT } from './connection.ts';
+import { freePort, SOCKET_PORT } from './connection.ts';
 import { EmbeddedPostgresError, explain, type Layout } from './layout.ts';
 import { readPostmasterFile, type ServerPlan, takeServer } from './ownership.ts';
 import { type Account, pause, runToEnd } from './processes.ts';
@@ -37,15 +36,10 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
 };
 
-export interface StartedServer {
-  readonly child: ChildProcess;
-  readonly ended: Promise<void>;
-  readonly owner: pg.Client;
-  readonly endpoint: Endpoint;
-}
+export type StartedServer = Exclude<Awaited<ReturnType<typeof startServer>>, 'taken'>;
 
 /** Starts the server. `taken`: another process was faster, or its server is about to end. */
-export async function startServer(plan: ServerPlan): Promise<StartedServer | 'taken'> {
+export async function startServer(plan: ServerPlan) {
   const { layout, signal } = plan;
   const port = process.platform === 'win32' ? await freePort() : SOCKET_PORT;
   const endpoint = { port, socketFolder: process.platform === 'win32' ? null : plan.socketFolder.path };
@@ -143,7 +137,6 @@ async function endOf(ended: Promise<void>, timeoutMs: number, signal?: AbortSign
   done.abort();
 }
 
-/** Opens the log of the server to append to it, and empties it first when it is large. */
 async function openLog(layout: Layout, account: Account | null): Promise<FileHandle> {
   const size = (await stat(layout.log).catch(() => null))?.size ?? 0;
   const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants;

@@ -81,9 +81,7 @@ function describeResponse(statusCode: number, headers: ResponseHeaders, byteLeng
   return `status ${statusCode}, ${name}, ${byteLength} bytes`;
 }
 
-/** What an answer has cost, with or without a completion. */
 export interface PaidAnswer {
-  /** Null for what cannot be read. */
   readonly tokens: TokenCounts;
   /** As the provider reported it; null if it did not. */
   readonly usage: Completion['usage'];
@@ -96,7 +94,6 @@ export interface ReceivedResponse {
 }
 
 export interface FailedAttempt {
-  /** Null without a response. */
   readonly statusCode: number | null;
   readonly error: RunError;
   /** For the log, instead of the code of the error. */
@@ -110,5 +107,4 @@ interface CompletedAttempt {
   readonly completion: Omit<Completion, 'attempts'>;
 }
 
-/** The result of one attempt, and what its answer has cost; null without one. */
 export type Attempt = (CompletedAttempt | FailedAttempt) & { readonly paid: PaidAnswer | null };

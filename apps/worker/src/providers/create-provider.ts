@@ -15,7 +15,6 @@ import type { ProviderDispatcher } from './provider-dispatcher.ts';
 import { createRequestPacer } from './request-timing.ts';
 
 export interface ProviderDeps {
-  /** From `createProviderDispatcher`, one per process. */
   readonly dispatcher: ProviderDispatcher;
   readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;

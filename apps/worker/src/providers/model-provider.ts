@@ -42,7 +42,6 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly metrics: Pick<Metrics, 'recordProviderRequest' | 'recordProviderTokens'>;
   /** Waits; rejects when the signal is aborted. Default: a timer. */
   readonly wait?: ((delayMs: number, signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** From 0 to 1. Default: Math.random. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -132,7 +131,6 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
   };
 }
 
-/** What the tokens of an answer are that cannot be read. */
 const UNKNOWN: PaidAnswer = { tokens: { input: null, output: null }, usage: null };
 
 function withFacts(error: RunError, facts: Pick<RunError, 'attempts' | 'usage' | 'answers'>): RunError {

@@ -5,7 +5,6 @@ import { isForbiddenAddress } from '@svc/hub-client/egress';
 export interface ProviderDispatcherOptions {
   /** `host` or `host:port` as in URLs; null allows every host. */
   readonly allowedHosts: readonly string[] | null;
-  /** Resolves names. Default: the system's lookup. */
   readonly lookup?: LookupFunction;
 }
 

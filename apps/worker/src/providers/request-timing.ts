@@ -12,7 +12,6 @@ export function createRequestPacer(
   const intervalMs = perMinute === null ? 0 : 60_000 / perMinute;
   let nextMs = Number.NEGATIVE_INFINITY;
   return {
-    /** Returns how long it waited, in milliseconds. */
     async turn(signal: AbortSignal): Promise<number> {
       signal.throwIfAborted();
       const startMs = nowMs();
@@ -32,7 +31,6 @@ const MAX_DELAY_MS = 30_000;
 /** The delays of one request together. A request that would wait longer fails, so that it does not hold its place. */
 const MAX_WAIT_MS = 300_000;
 
-/** Headers by lower-case name, as in Node. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**

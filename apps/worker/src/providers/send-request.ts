@@ -3,7 +3,6 @@ import { type RequestBody, RunError, type RunErrorCode } from '@svc/service/eval
 import type { FailedAttempt, ReceivedResponse } from './classify-response.ts';
 import { ForbiddenDestination, type ProviderDispatcher } from './provider-dispatcher.ts';
 
-/** Longer responses are not read to their end. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /** Receives the whole response, or says why there is none. @throws only the signal's reason when it is aborted */
@@ -98,7 +97,6 @@ export function connectionError(cause: unknown): Omit<FailedAttempt, 'statusCode
   return transient('provider_unavailable', 'Cannot connect to the provider, or the connection broke.');
 }
 
-/** The code and message of a request that took too long at any stage. */
 const TIMED_OUT = ['provider_timeout', 'Timed out waiting for the provider.'] as const;
 
 function errorCode(error: unknown): string {

@@ -103,7 +103,6 @@ export interface Task {
   readonly kind: TaskKind;
   /** From 1; attempts that ended with a shutdown or without a database do not count. */
   readonly attempt: number;
-  /** Opens the run or job in the store. */
   readonly claim: TaskClaim;
   /** Aborted when this worker must release the task; what `work` then throws does not count. */
   readonly signal: AbortSignal;
@@ -143,7 +142,6 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Whether the queue can be reached, as its last query showed. */
 export function createQueueHealth(logger: Logger) {
   let isWorking = true;
   let reachableSinceMs: number | undefined;

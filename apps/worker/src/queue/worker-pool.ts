@@ -54,7 +54,6 @@ class WorkerPool {
     return this.#held.size;
   }
 
-  /** Claims tasks as permits get free, until the worker stops. */
   async serve(): Promise<void> {
     while (!this.#deps.stopping.aborted) {
       await this.claim();
@@ -91,7 +90,6 @@ class WorkerPool {
     }
   }
 
-  /** Interrupts every task; it is released without counting an attempt. */
   release(): void {
     for (const { controller } of this.#held) controller.abort(new ReleaseError('stopping'));
   }

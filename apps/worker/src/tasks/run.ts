@@ -33,7 +33,6 @@ export interface RunTaskDeps extends ProviderDeps, Pick<RunDatasetDeps, 'secrets
   readonly cancelWatch: CancelWatch;
 }
 
-/** The failure of a run that neither its items nor its provider caused. */
 const INTERNAL: RunFailure = { code: 'internal', message: 'Internal error in every attempt.' };
 
 /** Each log line carries the run's id and the id of the request that created it. */
@@ -60,7 +59,6 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
   };
 }
 
-/** Whether the client may see the message of an error. */
 function isExplained(error: unknown): error is RunError | StoreError {
   return error instanceof RunError || isStoreError(error, 'worker_lost');
 }

@@ -18,7 +18,6 @@ import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 
 export interface UploadTaskDeps extends JobTaskDeps {
   readonly config: Config;
-  /** Reads the results of runs in packages. */
   readonly reader: ThreadReader;
 }
 
@@ -47,7 +46,6 @@ function jobSource(
   return packageSource({ bytes: archive.byteLength, sha256 }, open, { ...wanted, fileName }, options);
 }
 
-/** The files of a job, which follow each other in its archive. */
 function filesOf(
   files: Extract<UploadJobRequest['content'], { readonly kind: 'files' }>['files'],
   archive: ByteSource,

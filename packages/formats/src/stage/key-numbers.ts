@@ -55,7 +55,6 @@ function slotOf(slots: Uint32Array, high: number, low: number): number {
   }
 }
 
-/** Counts how often keys occur, in about 32 bytes for each. */
 export class Occurrences {
   readonly #keys = new KeyNumbers();
   readonly #counts: number[] = [];

@@ -183,7 +183,6 @@ export class SampleStage implements AsyncDisposable {
     return count;
   }
 
-  /** The repetitions of items in the order of a package, each with the numbers of the results that make it up. */
   async *#ordered() {
     const order = await this.#order();
     const nextTurn = createYielder();
@@ -381,7 +380,6 @@ function checkRepetition(repetition: number, location: ToolSample['location']): 
   );
 }
 
-/** Does something for each number below `count`, and lets the event loop turn between them. */
 async function inTurns(count: number, work: (index: number) => void): Promise<void> {
   const nextTurn = createYielder();
   for (let start = 0; start < count; start += TURN_RESULTS) {

@@ -16,7 +16,6 @@ interface Candidate {
   count: number;
   sum: number;
   problem: string | null;
-  /** Where the first score with a problem is. */
   problemAt: SourceLocation;
 }
 

@@ -94,7 +94,6 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
   return { name: task, samples: samples() };
 }
 
-/** The paths of samples in the order of the dataset. @param order the places of ids */
 function samplePaths(archive: Archive, order: ReadonlyMap<string, number>): readonly string[] {
   const found = [...archive.files.keys()].flatMap((path, index) => {
     const [, id, epoch] = SAMPLE_PATH.exec(path) ?? [];
@@ -265,7 +264,6 @@ function meanOf(scores: readonly JsonValue[], scorer: string): number | undefine
   return found === undefined ? undefined : (numberOf(found['value']) ?? Number.NaN);
 }
 
-/** A time in any zone as UTC; null for anything else. */
 function timeOf(value: JsonValue | undefined): string | null {
   const text = textOf(value);
   if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return null;
@@ -281,7 +279,6 @@ const OF_EVAL: ReadonlySet<string> = new Set([
   ...['model_generate_config', 'dataset'],
 ]);
 
-/** Reads the members of a log's header that say something of its run. */
 class HeaderReader {
   readonly header: JsonObject = {};
   /** The places of the ids of samples that the archive has. */

@@ -49,7 +49,6 @@ const SAMPLES_FILE = /^samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl$/;
 export const isLmEvalLine = (line: JsonObject): boolean =>
   ['doc_id', 'doc', 'arguments', 'resps', 'filtered_resps'].every((name) => Object.hasOwn(line, name));
 
-/** Logged samples of lm-evaluation-harness, one file for each task, with the results of the same run. */
 export function readLmEval(files: readonly ToolFile[], context: ReadContext): ToolContent {
   const tasks = files.filter(({ name }) => !/\.json$/i.test(name));
   const results = files.filter((file) => !tasks.includes(file));
@@ -192,7 +191,6 @@ function choicesOf(
   return { context: `${first.context.slice(0, start)}_${shared}`, choices };
 }
 
-/** The length of the beginning that all texts share, up to the end of a word. */
 function commonStart(texts: readonly string[]): number {
   const [first = ''] = texts;
   let length = first.length;

@@ -38,7 +38,6 @@ const STATUS = 'status';
 const OUTPUT_ITEM = 'eval.run.output_item';
 const UUID = /^-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A run of the dump, as far as its output items have been read. */
 interface FoundRun {
   readonly number: number;
   readonly id: string;
@@ -235,7 +234,6 @@ function checkOf(row: JsonObject, graders: readonly Grader[], place: Place): Jso
   return check ?? {};
 }
 
-/** A template with the values of an item; undefined if it has something else. */
 function rendered(template: string, row: JsonObject): string | undefined {
   let isWhole = true;
   const text = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, inner: string) => {

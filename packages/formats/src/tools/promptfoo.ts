@@ -103,7 +103,6 @@ async function* results(
   );
 }
 
-/** A provider, and the template that it was asked with. */
 type Pair = ReturnType<typeof pairOf>;
 
 function pairOf({ provider = null, prompt = null, promptId = null }: JsonObject) {

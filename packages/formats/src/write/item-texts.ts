@@ -96,7 +96,6 @@ export function withImages(
   });
 }
 
-/** The model of a run, or the name of its provider. */
 export function modelOf(run: SourceRun | null): string {
   const { model = null, provider = null } = run?.config ?? {};
   return (
@@ -104,7 +103,6 @@ export function modelOf(run: SourceRun | null): string {
   );
 }
 
-/** The name of the main scorer of a run; null if it has no names. */
 export function mainScorerOf(run: SourceRun | null): string | null {
   const { scorers = null, main_scorer: stated = null } = run?.config ?? {};
   return textOf(memberOf(elementsOf(scorers)[0], 'name')) ?? textOf(stated);

@@ -39,12 +39,10 @@ export interface ToolSource {
 }
 
 export interface WriteContext {
-  /** Counts what has no place in the format. */
   readonly lost: LostCounter;
   readonly model: string;
 }
 
-/** A file for a tool, as pieces of its text. */
 export interface WrittenFile {
   readonly name: string;
   readonly text: AsyncIterable<string> | Iterable<string>;

@@ -19,22 +19,11 @@ import {
   type WrittenFile,
 } from './tool-source.ts';
 
-/** The release of the schema of both records. */
 const SCHEMA_VERSION = '0.3.0';
 const MAX_NAME = 100;
 
 /** What a scorer says of a run, added up: of all results, and of the results of each item. */
-interface Sums {
-  count: number;
-  sum: number;
-  passed: number;
-  failed: number;
-  items: number;
-  /** Sums over items of squared sums, of sums times counts, and of squared counts. */
-  squares: number;
-  products: number;
-  counts: number;
-}
+type Sums = ReturnType<typeof noSums>;
 
 type Identity = ReturnType<typeof identify>;
 
@@ -87,7 +76,6 @@ function identify({ name, versionHash, run }: ToolSource, { model }: WriteContex
   };
 }
 
-/** A name that is one part of a path on every system. */
 const portable = (text: string, otherwise: string): string =>
   /\w(?:[\w.-]*\w)?/.exec(text.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_NAME))?.[0] ?? otherwise;
 
@@ -134,9 +122,10 @@ async function* sampleLines(
   return undefined;
 }
 
-const noSums = (): Sums => ({
-  ...{ count: 0, sum: 0, passed: 0, failed: 0 },
-  ...{ items: 0, squares: 0, products: 0, counts: 0 },
+const noSums = () => ({
+  ...{ count: 0, sum: 0, passed: 0, failed: 0, items: 0 },
+  // Sums over items of squared sums, of sums times counts, and of squared counts.
+  ...{ squares: 0, products: 0, counts: 0 },
 });
 
 function itemFacts({ item, itemHash, section, orderIndex }: SourceItem) {

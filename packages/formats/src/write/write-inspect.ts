@@ -28,10 +28,8 @@ export function inspectSamples(source: ToolSource, context: WriteContext): Async
   return itemLines(source, context, (item, place) => toSample(item, ids.next(item.item), place));
 }
 
-/** Members of a sample that its summary has too. */
 const IN_SUMMARY = ['id', 'epoch', 'input', 'target', 'metadata', 'scores'];
 
-/** The files of a log, `.eval`, of a run. */
 export async function* inspectLog(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const head = { version: 2, eval: evalOf(source), plan: {} };
   yield { name: '_journal/start.json', text: [canonicalJson(head)] };

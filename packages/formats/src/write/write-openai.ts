@@ -12,7 +12,6 @@ import {
   type WrittenFile,
 } from './tool-source.ts';
 
-/** Requests that one file of a batch may have. */
 const MAX_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
 
@@ -71,7 +70,6 @@ function toRequest(source: SourceItem, number: number, { lost, model }: WriteCon
   };
 }
 
-/** The results of a run as responses of a batch. */
 export async function* batchResponses(
   source: ToolSource,
   { lost, model }: WriteContext,

@@ -43,7 +43,6 @@ function toTest({ item, itemHash }: SourceItem, place: Place): JsonObject {
   };
 }
 
-/** A run as results of version 3. */
 export async function* promptfooResults(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const { run, name, versionHash } = source;
   const model = modelOf(run);

@@ -5,7 +5,6 @@ import { json, ok, RequestError, type Route, text } from '@svc/service';
 import { type ConsoleFiles, consolePage } from '../console.ts';
 import { openApiDocument } from './openapi.ts';
 
-/** The files of the documentation page with their media types. The page loads nothing from other hosts. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',

@@ -15,7 +15,6 @@ type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
   : '';
 
-/** A member that is not written as it is. */
 export interface ApiMember<Value> {
   readonly schema: Schema;
   toBody(value: Value): JsonBody;

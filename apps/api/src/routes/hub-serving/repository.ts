@@ -79,7 +79,6 @@ function codeOf({ row }: ErrorView, path: string): HubErrorCode | undefined {
   return row.status === 404 && FOREIGN.test(path) ? 'RepoNotFound' : undefined;
 }
 
-/** One version of a dataset, as a repository at a commit. */
 export type Repository = Awaited<ReturnType<typeof findRepository>>;
 
 export const commitOf = (versionHash: string): string => versionHash.slice(0, 40);
@@ -161,7 +160,6 @@ export const entryNotFound = (commit: string): RequestError =>
 
 export const CARD = 'README.md';
 const TASKS = 'eval.yaml';
-/** The files beside the folders. */
 export const TOP_FILES: readonly string[] = [CARD, TASKS];
 export const FOLDERS: readonly string[] = ['data', 'items'];
 

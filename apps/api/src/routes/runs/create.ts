@@ -141,7 +141,6 @@ async function checkBaseline({ runs }: Pick<Store, 'runs'>, bar: JsonObject | nu
 
 type RunVersion = Pick<TryRunRequest, 'datasetId' | 'version'>;
 
-/** Finds the version that the body of a request names: its plan is of the items that the run will have. */
 async function findVersion(
   { datasets }: Pick<Store, 'datasets'>,
   { dataset_id: dataset, version: named = null }: JsonObject,
@@ -284,7 +283,6 @@ export async function triedResponse(
   return json({ data: tried.map(serializeTried) });
 }
 
-/** `POST /runs/try`: the same as `POST /runs?try=`, as a separate operation, see `dryRunRoutes`. */
 export function tryRunRoute(createRun: Route): Route {
   const { headers: _, ...route } = createRun;
   return {

@@ -152,7 +152,6 @@ function pendingResponse(
 
 type PendingItem = PendingResult['item'];
 
-/** A line of a result that a run lacks; without `item` where that is too large. */
 function pendingLine(
   { item, repetition, claimedUntil }: PendingResult,
   { datasetId, datasetVersion }: PendingResults['run'],

@@ -178,13 +178,11 @@ function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSummary | 
   };
 }
 
-/** The scores by each named scorer; empty until they are known. */
 function scorersOf({ summaryScorers }: Run, summary: RunSummary | null): JsonBody {
   if (summary !== null) return { ...summary.scorers } as unknown as JsonBody;
   return summaryScorers === null ? {} : new JsonText(summaryScorers);
 }
 
-/** What the tokens of a run cost; null without a price. */
 function costOf({ price, judgePrice, usage, judgeCost }: Run): { amount: number; currency: string } | null {
   return runCost(readPrices(price, judgePrice), { ...usage, judgeCost });
 }

@@ -109,7 +109,6 @@ export function uploadRoute(deps: RouteDeps): Route {
 }
 
 export interface UploadOperation {
-  /** Fields that its form may have. */
   readonly names: readonly string[];
   /** What the request is to do, besides its form and files, for its digest. */
   readonly operation: string;
@@ -337,7 +336,6 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>) {
     convert: readFlag(fields.get('convert')),
     handle: readHandle(fields.get('handle')),
     message: fields.get('message') ?? null,
-    /** All fields in one text, for the digest of the request. */
     digest,
   };
 }

@@ -17,7 +17,6 @@ export interface CardFacts {
   readonly repository: string;
   readonly dataset: DatasetSummary;
   readonly sections: readonly StoredSection[];
-  /** Null before they are known. */
   readonly columns: readonly HubColumn[] | null;
   readonly files: readonly SectionFiles[];
   /** Runs of the version whose scores are published, the newest first. */
@@ -63,7 +62,6 @@ export function cardData(facts: CardFacts): { readonly [key: string]: YamlValue 
   };
 }
 
-/** Licence and languages that the card of an imported repository states. */
 function statedTerms({ schema = '' }: Pick<DatasetSummary, 'schema'>): { readonly [key: string]: YamlValue } {
   if (!schema.includes('"info"')) return {};
   const { info } = readSchema(schema);
@@ -244,7 +242,6 @@ export interface EvalTask {
   readonly items: string;
 }
 
-/** How Inspect solves and scores items of a kind. */
 const TASKS = {
   choices: { id: 'multiple_choice', solver: 'multiple_choice', scorer: 'choice' },
   criteria: { id: 'model_graded_qa', solver: 'generate', scorer: 'model_graded_qa' },

@@ -49,7 +49,6 @@ export function createHubFiles(
   const { store, encoder, logger } = deps;
   const { hubFiles } = store;
   const format = filesFormat();
-  /** What this process makes: whoever needs it waits for the same. */
   const making = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, VersionKey>();
   let isWorking = false;
@@ -163,7 +162,6 @@ export function createHubFiles(
   return {
     layout,
     facts,
-    /** The same; null if it is not known soon. */
     factsSoon: (key: LayoutKey, signal: AbortSignal) => soon(facts(key, signal)),
     /** Those of these files that exist, with their sizes. @param isKept whether their bytes are to be there too */
     async find(key: LayoutKey, paths: readonly string[], signal: AbortSignal, isKept = false) {
@@ -198,7 +196,6 @@ const isBefore = (one: VersionKey, other: VersionKey): boolean =>
 const lineBytesOf = (sections: readonly SectionFiles[]): number =>
   sumOf(sections.map(({ lineBytes }) => lineBytes));
 
-/** Whether a file is a table, else lines of items. */
 const isTable = (path: string): boolean => path.startsWith('data/');
 
 const turnsOf = <File extends Pick<HubFile, 'groupBytes'>>(files: readonly File[]): readonly File[][] =>

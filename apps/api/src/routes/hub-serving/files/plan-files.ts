@@ -30,7 +30,6 @@ export type VersionKey = Pick<LayoutKey, 'datasetId' | 'version'>;
 export interface ItemGroup {
   readonly ranges: readonly SectionRange[];
   readonly items: number;
-  /** Of their lines. */
   readonly bytes: number;
 }
 

@@ -19,7 +19,6 @@ export type EncodedItems =
   | { readonly rowGroups: readonly EncodedRowGroup[]; readonly profiles: null }
   | { readonly rowGroups: null; readonly profiles: readonly Profile[] };
 
-/** Encodes groups. The result depends on the task alone. */
 async function encodeItems({ packed, counts, contents, table }: EncodeTask): Promise<EncodedItems> {
   if (table === null) return { rowGroups: null, profiles: profileItems(packed, counts) };
   const items = unpackItems(packed);

@@ -27,7 +27,6 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Makes what reads groups of items and encodes them. Its threads start with the first group. */
 export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readContents'>) {
   const tasks: ThreadTasks<EncodeTask, never> = {
     file: THREAD_FILE,
