@@ -27,8 +27,7 @@ import {
 import { readInspect } from './tools/inspect.ts';
 import { readLmEval } from './tools/lm-eval.ts';
 import { readOpenAiBatch } from './tools/openai-batch.ts';
-import { readOpenAiEvals } from './tools/openai-evals.ts';
-import { readOpenAiEvalsApi } from './tools/openai-evals-api.ts';
+import { readOpenAiEvals, readOpenAiEvalsApi } from './tools/openai-evals.ts';
 import { readPromptfoo } from './tools/promptfoo.ts';
 
 type Reader = (files: readonly ToolFile[], context: ReadContext) => ToolContent | Promise<ToolContent>;
