@@ -73,13 +73,7 @@ export async function checkUpload(
 export const isCheck = (body: unknown): boolean =>
   Array.isArray((body as Partial<CheckedUpload> | null)?.errors);
 
-/**
- * Sends a form with files.
- *
- * @param path with its query
- * @param isExpected whether the body of a successful response is one of this service
- * @throws as `uploadFile`
- */
+/** @param isExpected whether the body of a successful response is one of this service */
 export async function sendFiles(
   path: string,
   source: UploadFile | readonly UploadFile[],

@@ -23,10 +23,6 @@ const STANDARD_KEYS = ['timestamp', 'level', 'service', 'event'] as const;
  *
  * The line is JSON. It escapes the characters that some readers take for line ends (U+0085, U+2028, U+2029). The format
  * never throws.
- *
- * @param format makes other text than JSON of a line
- * @param redact removes the secrets of the process; the format also removes those of the context
- * @param contextFields fields of the context that come first; they are standard keys
  */
 export function lineFormat(
   redact: Redactor,

@@ -151,7 +151,7 @@ async function findVersion(
   return { datasetId: found.id, version };
 }
 
-export async function startRun(
+async function startRun(
   { store, logger }: Pick<RouteDeps, 'store' | 'logger'>,
   { config, planned }: { readonly config: RunConfig; readonly planned: PlannedRun },
   facts: RunVersion & Pick<NewRun, 'selection' | 'name' | 'isExternal' | 'bar' | 'barHash' | 'sourceRunId'>,
@@ -191,12 +191,12 @@ const members = (config: Schema): Readonly<Record<string, Schema>> => ({
   bar: { ...BAR_SCHEMA, type: ['object', 'null'] },
 });
 
-export function runAccepted(run: Run): StoredResponse {
+function runAccepted(run: Run): StoredResponse {
   return { status: 202, headers: { Location: `/runs/${run.id}` }, body: toJsonText(serializeRun(run)) };
 }
 
 /** @param path JSON Pointer of the configuration in the request body */
-export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): void {
+function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): void {
   // A checked configuration is the JSON document itself.
   const found = findRunConfigSecrets(config as unknown as JsonObject, secrets).map(
     (pointer) => `${path}${pointer}`,
@@ -235,7 +235,7 @@ const SET_KEYS = 'set keys as environment variables of the workers (`api_key_env
 
 const MAX_ITEMS = 20;
 
-export const TRY_ITEMS: Schema = {
+const TRY_ITEMS: Schema = {
   type: 'integer',
   minimum: 1,
   maximum: MAX_ITEMS,
@@ -268,7 +268,7 @@ const TRIED: Schema = shape({
   },
 });
 
-export async function triedResponse(
+async function triedResponse(
   request: Omit<TryRunRequest, 'requestId' | 'createdBy'>,
   { store, checks, logger }: TryRunDeps & { readonly logger: Pick<Logger, 'log'> },
 ): Promise<RouteResponse> {

@@ -322,7 +322,7 @@ export const UPLOAD_FORM: Schema = {
   required: ['file'],
 };
 
-export type UploadForm = ReturnType<typeof readUploadForm>;
+type UploadForm = ReturnType<typeof readUploadForm>;
 
 export function readUploadForm({ fields }: Pick<Upload, 'fields'>) {
   const mapping = readObject(fields, 'mapping');

@@ -205,7 +205,7 @@ export type YamlValue =
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\p{Cs}/gu;
 
 /** Writes a value as YAML in block style. Texts are between double quotes, so that none is taken for another type. */
-export function toYaml(value: YamlValue): string {
+function toYaml(value: YamlValue): string {
   return linesOf(value).join('\n');
 }
 
