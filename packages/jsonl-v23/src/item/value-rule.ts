@@ -73,6 +73,7 @@ export interface Violation {
 
 /** The first violations of a rule in a value, in the order of the rule and of arrays. */
 export function findViolations(root: JsonValue, rootRule: ValueRule, max: number): Violation[] {
+  if (isValid(root, rootRule)) return [];
   const found: Violation[] = [];
   const path: (string | number)[] = [];
   const report = (problem: string): void => {
@@ -101,6 +102,21 @@ export function findViolations(root: JsonValue, rootRule: ValueRule, max: number
   };
   check(root, rootRule);
   return found;
+}
+
+/** Whether there is no violation: nearly always, so that nothing is made on the way. */
+function isValid(value: JsonValue, rule: ValueRule): boolean {
+  if ((rule.kinds & kindOf(value)) === 0) return false;
+  const { items, members, required } = rule;
+  if (Array.isArray(value)) return items === null || value.every((item) => isValid(item, items));
+  if (members.size + required.length === 0) return true;
+  const object = value as JsonObject;
+  for (const name of required) if (object[name] === undefined) return false;
+  for (const name in object) {
+    const of = members.get(name);
+    if (of !== undefined && !isValid(object[name] as JsonValue, of)) return false;
+  }
+  return true;
 }
 
 /** JSON Schema section 6.1.1: an integer is a number without a fraction, however it is written. */
