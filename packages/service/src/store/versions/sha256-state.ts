@@ -102,7 +102,14 @@ function compress(words: Uint32Array, block: Uint8Array): void {
     const s1 = rotated(y, 17) ^ rotated(y, 19) ^ (y >>> 10);
     w[t] = ((w[t - 16] as number) + s0 + (w[t - 7] as number) + s1) | 0;
   }
-  let [a, b, c, d, e, f, g, h] = words as unknown as Words;
+  let a = (words[0] as number) | 0;
+  let b = (words[1] as number) | 0;
+  let c = (words[2] as number) | 0;
+  let d = (words[3] as number) | 0;
+  let e = (words[4] as number) | 0;
+  let f = (words[5] as number) | 0;
+  let g = (words[6] as number) | 0;
+  let h = (words[7] as number) | 0;
   for (let t = 0; t < 64; t++) {
     const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (ROUND[t] as number) + (w[t] as number)) | 0;
@@ -117,11 +124,15 @@ function compress(words: Uint32Array, block: Uint8Array): void {
     b = a;
     a = (t1 + t2) | 0;
   }
-  for (const [index, word] of [a, b, c, d, e, f, g, h].entries())
-    words[index] = (words[index] as number) + word;
+  words[0] = (words[0] as number) + a;
+  words[1] = (words[1] as number) + b;
+  words[2] = (words[2] as number) + c;
+  words[3] = (words[3] as number) + d;
+  words[4] = (words[4] as number) + e;
+  words[5] = (words[5] as number) + f;
+  words[6] = (words[6] as number) + g;
+  words[7] = (words[7] as number) + h;
 }
-
-type Words = [number, number, number, number, number, number, number, number];
 
 const rotated = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
