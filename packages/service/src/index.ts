@@ -6,14 +6,7 @@ export { clearSessionCookie, type Keys, openKeys, setSessionCookie } from './htt
 export { createApp, PROBES } from './http/create-app.ts';
 export * from './http/health-routes.ts';
 export { watchUploadRate } from './http/minimum-rate.ts';
-export {
-  classifyHttpError,
-  type ErrorView,
-  escapeHtml,
-  isOutage,
-  type ProblemBody,
-  problem,
-} from './http/problem.ts';
+export * from './http/problem.ts';
 export { bodyChunks, checkMediaType } from './http/request/read-body.ts';
 export * from './http/request/request-error.ts';
 export * from './http/response/response.ts';

@@ -1,16 +1,3 @@
-export {
-  createYielder,
-  forEachConcurrently,
-  interruptible,
-  mapOrdered,
-  untilAborted,
-} from './async-loops.ts';
-export { Semaphore } from './semaphore.ts';
-export {
-  createThreadPool,
-  serveTasks,
-  type TaskReply,
-  type ThreadPool,
-  type ThreadPoolOptions,
-  type ThreadTasks,
-} from './threads.ts';
+export * from './async-loops.ts';
+export * from './semaphore.ts';
+export * from './threads.ts';

@@ -19,7 +19,6 @@ export { type TableFile, UploadError } from './sources/uploaded-file.ts';
 export * from './stage-content.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export * from './tables/tables.ts';
-export { RESULT_COLUMNS } from './tables/tables.ts';
 export type { ItemText } from './threads/read-edits.ts';
 export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
 export { createToolConverter, type ToolConverter } from './threads/tool-converter.ts';
