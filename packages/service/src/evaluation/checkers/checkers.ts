@@ -1,11 +1,9 @@
 import { type CheckerDeclaration, type CheckerDocs, optionSchema } from './checker.ts';
 import { CHOICE } from './choice.ts';
-import { EXACT_MATCH } from './exact-match.ts';
-import { INCLUDES } from './includes.ts';
-import { JSON_EQUAL } from './json-equal.ts';
 import { NUMERIC } from './numeric.ts';
 import { REGEX } from './regex.ts';
 import { TOOL_CALLS } from './tool-calls.ts';
+import { EXACT_MATCH, INCLUDES, JSON_EQUAL } from './whole-output.ts';
 
 /** The checker that asks a model: see `judgeQuestion`. */
 export const JUDGE: CheckerDocs = {
