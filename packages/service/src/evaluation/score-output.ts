@@ -18,9 +18,8 @@ import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-
 import { RunError } from './run-error.ts';
 import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
-import { runCheck } from './scoring/check-task.ts';
 import { packValue } from './scoring/packed-value.ts';
-import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
+import { type CheckPlan, planCheck, runCheck } from './scoring/plan-check.ts';
 import { costOf } from './statistics/run-cost.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 

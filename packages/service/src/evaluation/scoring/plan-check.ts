@@ -17,9 +17,8 @@ import { TOOL_CALLS } from '../checkers/tool-calls.ts';
 import { excerpt } from '../item/canonical-text.ts';
 import type { WireFormat } from '../provider.ts';
 import { type ReasoningMode, saidIn, scoredOutput } from '../reading/scored-output.ts';
-import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
-import { packValue } from './packed-value.ts';
+import { type PackedValue, packValue, unpackValue } from './packed-value.ts';
 
 interface RunJudge {
   readonly defaultPrompts: JsonValue;
@@ -146,4 +145,41 @@ function defaultChecker(item: Item, model: Pick<RunJudge, 'defaultPrompts'> | nu
 function hasReference(item: Item): boolean {
   const answer = referenceAnswer(item);
   return Array.isArray(answer) ? answer.length > 0 : answer !== undefined;
+}
+
+export interface CheckTask {
+  readonly kind: 'check';
+  readonly type: string;
+  /** Approximate number of characters of all values together. */
+  readonly chars: number;
+  readonly output: PackedValue;
+  /** Whether the output ends in its reasoning, so that nothing is scored: it fails. Default: false. */
+  readonly isOnlyReasoning?: boolean;
+  readonly answer: PackedValue;
+  readonly choices: PackedValue;
+  readonly options: PackedValue;
+}
+
+/**
+ * Does the task on the current thread.
+ *
+ * @throws RunError `checker_invalid`, `checker_limit`
+ */
+export function runCheck(task: CheckTask): CheckOutcome {
+  const checker = CHECKERS.get(task.type);
+  if (checker === undefined) throw new Error(`Unknown checker ${task.type}.`);
+  const answer = unpackValue(task.answer);
+  const choices = unpackValue(task.choices);
+  const options = unpackValue(task.options);
+  // The parts of a checked item have its types.
+  const item = {
+    ...(answer === undefined ? {} : { answer }),
+    ...(choices === undefined ? {} : { inputs: { choices } }),
+  } as Item;
+  const outcome = checker.check({
+    output: unpackValue(task.output) ?? null,
+    item,
+    options: isJsonObject(options) ? options : {},
+  });
+  return task.isOnlyReasoning && outcome.status === 'ok' ? passedOrNot(false, UNREADABLE.reasoning) : outcome;
 }

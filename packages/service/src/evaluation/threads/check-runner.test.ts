@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCancelled } from '../run-error.ts';
-import type { CheckTask } from '../scoring/check-task.ts';
 import { packValue } from '../scoring/packed-value.ts';
+import type { CheckTask } from '../scoring/plan-check.ts';
 import { type CheckRunner, type CheckRunnerOptions, createCheckRunner } from './check-runner.ts';
 
 let folder: string;

@@ -13,9 +13,8 @@ import { type Conversation, conversationOf } from '../item/wire-conversation.ts'
 import type { OutputSource, WireFormat } from '../provider.ts';
 import type { ReasoningMode } from '../reading/scored-output.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
-import { runCheck } from '../scoring/check-task.ts';
 import { type PackedValue, packOutput, unpackValue } from '../scoring/packed-value.ts';
-import { type CheckPlan, planCheck } from '../scoring/plan-check.ts';
+import { type CheckPlan, planCheck, runCheck } from '../scoring/plan-check.ts';
 import { planScoring } from './plan-task.ts';
 
 const TASKS = {
