@@ -27,3 +27,4 @@ export * from './statistics/group-scores.ts';
 export * from './statistics/intervals.ts';
 export * from './statistics/run-cost.ts';
 export * from './threads/check-runner.ts';
+export type { ScoringFacts } from './threads/plan-task.ts';

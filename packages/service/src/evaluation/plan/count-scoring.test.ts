@@ -1,7 +1,8 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { createCheckRunner } from '../threads/check-runner.ts';
-import { countScoring, type ScoringFacts } from './count-scoring.ts';
+import type { ScoringFacts } from '../threads/plan-task.ts';
+import { countScoring } from './count-scoring.ts';
 
 const { signal } = new AbortController();
 const FACTS: ScoringFacts = { checker: null, judge: null, prompts: { system: null, template: null } };

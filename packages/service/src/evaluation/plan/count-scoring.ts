@@ -1,25 +1,19 @@
 import type { ItemParts } from '@svc/jsonl-v23';
-import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject } from '@svc/jsonl-v23/json';
 import { mapOrdered } from '../../concurrency/index.ts';
 import type { UnscorableReason } from '../checkers/checker.ts';
 import { ConfigProblems } from '../config/config-problems.ts';
 import { readCanonicalText } from '../item/canonical-text.ts';
 import type { RunChecker } from '../item/large-item.ts';
-import type { RunPrompts } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import { packValue } from '../scoring/packed-value.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
+import type { ScoringFacts } from '../threads/plan-task.ts';
 
 /** How long patterns of items may be tried in total. */
 const TRIES_MS = 5_000;
 /** Batches that are read and decided at the same time. */
 const BATCHES = 2;
-
-export interface ScoringFacts {
-  readonly checker: RunChecker | null;
-  readonly judge: { readonly defaultPrompts: JsonValue } | null;
-  readonly prompts: RunPrompts | null;
-}
 
 export type PlanCounts = Awaited<ReturnType<typeof countScoring>>;
 

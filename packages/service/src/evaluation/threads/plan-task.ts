@@ -11,15 +11,19 @@ import { RunError } from '../run-error.ts';
 import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
 import { chooseCheck } from '../scoring/plan-check.ts';
 
-export interface PlanTask {
+export interface ScoringFacts {
+  readonly checker: RunChecker | null;
+  /** Null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: JsonValue } | null;
+  /** What items are asked with; null if outputs come without asking. */
+  readonly prompts: RunPrompts | null;
+}
+
+export interface PlanTask extends Pick<ScoringFacts, 'checker' | 'prompts'> {
   readonly kind: 'plan';
   /** What decides, for each item: `payload` holds no more than that, and no texts of prompts. */
   readonly items: readonly ItemParts[];
-  readonly checker: RunChecker | null;
-  /** Null if the run has no judge. */
   readonly judge: { readonly defaultPrompts: PackedValue } | null;
-  /** What items are asked with; null if outputs come without asking. */
-  readonly prompts: RunPrompts | null;
   /** Time for decisions that serve many items: the rest then counts as usable. */
   readonly triesMs: number;
 }
@@ -58,10 +62,7 @@ export function planScoring({ items, triesMs, ...facts }: PlanTask) {
 /** @param note takes an item whose checker is `choice` */
 function scoringOf(
   parts: ItemParts,
-  {
-    judge,
-    prompts,
-  }: { readonly judge: { readonly defaultPrompts: JsonValue } | null; readonly prompts: RunPrompts | null },
+  { judge, prompts }: Pick<ScoringFacts, 'judge' | 'prompts'>,
   once: DecideOnce,
   note: (item: Item) => void,
 ): 'scored' | 'judged' | UnscorableReason {
