@@ -43,13 +43,9 @@ export function checkModel(
   for (const key of namesOf(model['query'])) {
     if (SECRET_QUERY.test(key)) problems.add(SECRET, [...at, 'query', key]);
   }
-  const params = model['params'];
-  if (!isJsonObject(params)) {
-    checkTexts(params, maxTextChars, problems, [...at, 'params']);
-    return;
-  }
+  const { params } = model;
   const isAnthropic = model['type'] === 'anthropic';
-  for (const param of Object.keys(params)) {
+  for (const param of namesOf(params)) {
     if (problems.isFull) return;
     if (RESERVED_PARAMS.has(param) || (isAnthropic && param === 'system')) {
       problems.add('must not be set: the service sets it', [...at, 'params', param]);
@@ -58,7 +54,7 @@ export function checkModel(
   checkTexts(params, maxTextChars, problems, [...at, 'params']);
 }
 
-const SECRET = 'must not be sent: set keys as environment variables of the workers (`api_key_env`)';
+export const SECRET = 'must not be sent: set keys as environment variables of the workers (`api_key_env`)';
 
 const namesOf = (value: JsonValue | undefined): string[] => (isJsonObject(value) ? Object.keys(value) : []);
 

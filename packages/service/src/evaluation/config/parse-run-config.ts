@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { checkModel, checkPrompts } from './check-model.ts';
+import { checkModel, checkPrompts, SECRET } from './check-model.ts';
 import { checkSchema } from './check-schema.ts';
 import { ConfigProblems, MAX_NAME_CHARS, membersOf, type Steps } from './config-problems.ts';
 import { type JudgeConfig, judgesOf, type Price, type RunConfig, scorersOf } from './run-config.ts';
@@ -29,10 +29,7 @@ function findSecrets(value: JsonValue, problems: ConfigProblems, steps: (string 
     steps.push(name);
     const isNamed = typeof name === 'string' && isSecret(name, member);
     if (isNamed && !isOfSchema(steps, member) && !ALLOWED_HEADERS.test(steps.join('/'))) {
-      problems.add(
-        'must not be sent: set keys as environment variables of the workers (`api_key_env`)',
-        steps,
-      );
+      problems.add(SECRET, steps);
     } else findSecrets(member, problems, steps);
     steps.pop();
   }
