@@ -27,11 +27,7 @@ export const BAR_SCHEMA = {
 /** A sealed bar, with its defaults and without absent members. */
 export type Bar = FromSchema<typeof BAR_SCHEMA>;
 
-export interface BarVerdict {
-  readonly outcome: 'met' | 'not_met' | 'undecided';
-  readonly estimate: number | null;
-  readonly ci: Interval | null;
-  readonly confidence: number;
+export interface BarVerdict extends ReturnType<typeof barVerdict> {
   readonly sealed_at: string;
   readonly outputs_before: number;
 }
@@ -131,10 +127,7 @@ const DIGITS = 12;
 export const stableNumber = (value: number): number => Number(value.toPrecision(DIGITS));
 
 /** The verdict on a bar. */
-export function barVerdict(
-  bar: Bar,
-  found: GroupScores | ComparedScores | null,
-): Pick<BarVerdict, 'outcome' | 'estimate' | 'ci' | 'confidence'> {
+export function barVerdict(bar: Bar, found: GroupScores | ComparedScores | null) {
   const { confidence, at_least: atLeast, max_drop: maxDrop = 0, metric } = bar;
   const limit = atLeast === undefined ? maxDrop : -atLeast;
   let [estimate, ci, isFew]: [number | null, Interval | null, boolean] = [null, null, true];
@@ -146,11 +139,10 @@ export function barVerdict(
     [estimate, ci] = metric === 'mean' ? [found.mean, found.ci95] : [found.pass_rate, found.pass_rate_ci95];
   }
   const verdict = verdictOf(isFew ? null : ci, limit);
-  const outcome = verdict === 'not_worse' ? 'met' : verdict === 'worse' ? 'not_met' : 'undecided';
   return {
-    outcome,
+    outcome: verdict === 'not_worse' ? 'met' : verdict === 'worse' ? 'not_met' : 'undecided',
     estimate: estimate === null ? null : stableNumber(estimate),
     ci: ci === null ? null : [stableNumber(ci[0]), stableNumber(ci[1])],
     confidence,
-  };
+  } as const;
 }

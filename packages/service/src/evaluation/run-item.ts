@@ -21,11 +21,6 @@ export interface RunItemDeps extends ScoreOutputDeps {
   readonly clock: RunClock;
 }
 
-export interface RunItemOptions {
-  readonly prompts: RunPrompts;
-  readonly scorers: Scorers;
-}
-
 /**
  * Does one repetition of one item: messages, completion, score. An error of the item becomes its result, `failed`. A
  * thread reads a large item. An item that brings its outputs is only scored.
@@ -36,7 +31,7 @@ export async function runItem(
   deps: RunItemDeps,
   item: RunItem,
   repetition: number,
-  { prompts, scorers }: RunItemOptions,
+  { prompts, scorers }: { readonly prompts: RunPrompts; readonly scorers: Scorers },
   signal: AbortSignal,
 ): Promise<RunResult> {
   const nothing = nothingOf(item, repetition);
@@ -90,14 +85,10 @@ async function complete(
   asked: PreparedItem['asked'],
   repetition: number,
   signal: AbortSignal,
-): Promise<{
-  readonly completion: Completion | { readonly earlier: EarlierAnswer };
-  /** SHA-256 of what was asked; null if no model is asked. */
-  readonly requestHash: Uint8Array | null;
-}> {
+) {
   if ('error' in asked) throw asked.error;
   if ('output' in asked) {
-    const completion = { output: asked.output, usage: null, finishReason: null, attempts: null };
+    const completion: Completion = { output: asked.output, usage: null, finishReason: null, attempts: null };
     return { completion, requestHash: null };
   }
   const requestHash = (await provider.hashRequest?.(asked.request, repetition)) ?? null;

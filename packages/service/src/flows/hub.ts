@@ -20,12 +20,11 @@ import type { Label } from '../telemetry/events.ts';
 import { type ImportSource, skippedRows } from './import-dataset.ts';
 import type { HubSource, ImportRequest } from './requests.ts';
 
-interface PreviewHead
-  extends Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
+export interface Preview
+  extends PreviewRows,
+    Pick<SplitReader, 'features' | 'numRows' | 'info' | 'subset' | 'split' | 'splits'> {
   readonly resolvedRevision: string;
 }
-
-export interface Preview extends PreviewHead, PreviewRows {}
 
 /** Size of the warning about NaN and infinity, as JSON text. */
 const WARNING_BYTES = 128;

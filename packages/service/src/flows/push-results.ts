@@ -44,16 +44,7 @@ interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-export interface PushOutcome {
-  /** Lines that were stored, and how many of them replaced another one. */
-  readonly accepted: number;
-  readonly replaced: number;
-  /** Secrets that were replaced in what was stored. */
-  readonly redacted: number;
-  /** The first {@link MAX_REJECTED} lines that were not stored, and their count. */
-  readonly rejected: readonly { readonly line: number; readonly message: string }[];
-  readonly rejectedTotal: number;
-}
+export type PushOutcome = Awaited<ReturnType<typeof pushResults>>;
 
 /**
  * Stores results that a client sends: bytes → batches of lines → results → items → scores → store. A batch is stored before
@@ -62,11 +53,7 @@ export interface PushOutcome {
  *
  * @throws StoreError `run_finished`, `run_not_found`, `too_many_scorers`; what the source throws; the signal's reason
  */
-export async function pushResults(
-  source: AsyncIterable<Uint8Array>,
-  deps: PushDeps,
-  options: PushOptions,
-): Promise<PushOutcome> {
+export async function pushResults(source: AsyncIterable<Uint8Array>, deps: PushDeps, options: PushOptions) {
   const { session, reader } = deps;
   const config = parseStoredRunConfig(readStoredJson(session.run.config));
   const judges = new Set(
@@ -99,7 +86,7 @@ export async function pushScores(
   source: AsyncIterable<Uint8Array>,
   { session, reader, checks }: { readonly session: ScoreSession } & Pick<PushDeps, 'reader' | 'checks'>,
   options: PushOptions,
-): Promise<PushOutcome> {
+) {
   const computed = configuredScorers(session.run.config);
   const save = async (placed: readonly PlacedResult[]): Promise<Saved> => {
     for (const { pushed } of placed) {
@@ -157,9 +144,10 @@ async function pushLines(
     readonly save: (placed: readonly PlacedResult[]) => Promise<Saved>;
   },
   { maxLineBytes, maxDepth, signal, areScores }: PushOptions & { readonly areScores: boolean },
-): Promise<PushOutcome> {
+) {
   const options = { maxDepth, repetitions: session.run.repetitions, areScores };
-  const rejected: { line: number; message: string }[] = [];
+  /** The first {@link MAX_REJECTED} of the lines that are not stored. */
+  const rejected: { readonly line: number; readonly message: string }[] = [];
   let [accepted, replaced, redacted, rejectedTotal] = [0, 0, 0, 0];
   const reject = ({ line, problem }: Rejected): void => {
     rejectedTotal += 1;

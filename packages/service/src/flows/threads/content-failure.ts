@@ -1,5 +1,6 @@
 import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
+import type { TaskReply } from '../../concurrency/index.ts';
 
 /** An error of content on its way between threads: structured cloning loses classes, so it is sent as its members. */
 export type ContentFailure = { readonly message: string; readonly location: SourceLocation } & (
@@ -8,11 +9,7 @@ export type ContentFailure = { readonly message: string; readonly location: Sour
 );
 
 /** The reply to a task that threw this: a failure of its content, or the error of the code itself. */
-export function failedReply(
-  error: unknown,
-):
-  | { readonly kind: 'failed'; readonly failure: ContentFailure }
-  | { readonly kind: 'fault'; readonly error: unknown } {
+export function failedReply(error: unknown): TaskReply<never, ContentFailure> {
   if (error instanceof PackageError) {
     const { code, message, location, entry } = error;
     return { kind: 'failed', failure: { kind: 'package', code, message, location, entry } };
