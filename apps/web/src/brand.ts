@@ -19,7 +19,6 @@ export const BRAND = {
   ],
 } as const;
 
-/** The name of this console, as its operator calls it. */
 export const consoleName = (): string =>
   document.querySelector<HTMLMetaElement>('meta[name="svc-name"]')?.content || BRAND.name;
 

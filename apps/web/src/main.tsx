@@ -64,7 +64,6 @@ const readableColors: CSSVariablesResolver = ({ colors }) => ({
   },
 });
 
-/** After the first page is there. */
 const PRELOAD_AFTER_MS = 2_000;
 
 /** Reads are repeated after a lost connection or an overloaded service, not after another response. */

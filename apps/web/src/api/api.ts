@@ -82,7 +82,6 @@ function toProblem(body: unknown, response: Response): Problem {
   };
 }
 
-/** The client of the API, which is where the page comes from. */
 export const api = createApiClient();
 
 type Method = 'get' | 'post' | 'patch' | 'put' | 'delete';
@@ -126,7 +125,6 @@ export const get = <Path extends PathOf<'get'>>(
   signal?: AbortSignal,
 ): Promise<Received<Path, 'get'>> => send('get', path, params, undefined, signal);
 
-/** The same as a query that is kept under a key. */
 export const apiQuery = <Path extends PathOf<'get'>>(
   queryKey: readonly unknown[],
   path: Path,

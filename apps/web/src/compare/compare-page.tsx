@@ -29,7 +29,6 @@ const MAX_RUNS = 6;
 /** What may be the id of a run: without the texts that a path takes for another one. */
 const ID = /^[\w-]+$/;
 
-/** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
 export default function ComparePage() {
   const { runs: chosen } = compareRoute.useSearch();
   const navigate = compareRoute.useNavigate();
@@ -121,7 +120,6 @@ const RunsOfDataset = onDemand(
   () => <PageSkeleton rows={2} />,
 );
 
-/** How runs differ from the first one: what that says in a sentence, scores, slices, and the items in which two of them differ. */
 function Comparison(props: {
   readonly runs: readonly Run[];
   /** What chooses the runs: it follows the sentence. */

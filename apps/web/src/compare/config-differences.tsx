@@ -18,7 +18,6 @@ export function configDifferences(runs: readonly Run[]) {
 
 type ConfigDifference = ReturnType<typeof configDifferences>[number];
 
-/** What the configurations of runs differ in: a row for each member that is not the same in all. */
 export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
   const different = configDifferences(runs);
   return (

@@ -18,7 +18,6 @@ const MAX_REPETITIONS = 100;
 /** What differs is marked in so many repetitions: finding it takes more than linear time. */
 const MAX_MARKED = 10;
 
-/** The outputs of runs for an item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane(props: {
   readonly runs: readonly Run[];
   /** The run that the first one is compared with: its differences are marked in the output of the first. */
@@ -84,7 +83,6 @@ export function DifferencePane(props: {
 const scoreOf = (result: Result, scorer: string | undefined): number | null | undefined =>
   scorer === undefined ? result.score : result.scores?.[scorer]?.score;
 
-/** The score of an item as comparisons have it; undefined without one. */
 function meanOf(results: readonly Result[], scorer: string | undefined): number | undefined {
   const scores = results.flatMap((result) => scoreOf(result, scorer) ?? []);
   return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;

@@ -27,7 +27,6 @@ import { costPerThousand, tokensPerThousand } from './best-of.ts';
 import type { CompareSearch } from './compare-search.ts';
 import type { Compared } from './summary-sentence.ts';
 
-/** How runs differ from the first one in each slice of their pairs, on one scale. */
 export function ForestPlot(props: {
   readonly first: Run;
   readonly rows: readonly ComparedRun[];
@@ -172,7 +171,6 @@ type Row = ComparedRun | { readonly run: Run; readonly scores: null };
 const number = (label: string, text: (scores: Compared) => ReactNode): Column<Row> =>
   numbers(label, ({ scores }) => scores !== null && text(scores));
 
-/** How each of the other runs differs from the first one: a row each, with the interval drawn. */
 export function DifferencesTable(props: {
   readonly first: Run;
   readonly rows: readonly ComparedRun[];
@@ -182,7 +180,6 @@ export function DifferencesTable(props: {
 }) {
   const { first, rows, shown, onShow } = props;
   const datasetOf = useDatasetNames([first, ...rows.map(({ run }) => run)]);
-  // all intervals on one scale, which the widest one fills
   const scale = scaleOf(rows.map(({ scores }) => scores));
   const columns: Column<Row>[] = [
     texts('Run', ({ run }) => (

@@ -20,7 +20,6 @@ import type { Difference } from './summary-sentence.ts';
 const PAGE = 25;
 const SHOWN = 400;
 
-/** The items in which two runs differ: a grid of question, expected answer and both outputs; one row opens. */
 export function ItemsThatDiffer(props: {
   readonly runs: readonly Run[];
   readonly first: Run;
@@ -141,7 +140,6 @@ export function ItemsThatDiffer(props: {
   );
 }
 
-/** What the grid shows of a pair: beginnings of texts. */
 type PairTexts = Awaited<ReturnType<typeof readTexts>>;
 
 const NO_TEXTS: PairTexts = { question: '…', expected: '', outputs: ['', ''] };

@@ -24,7 +24,6 @@ const LABELS: Readonly<Record<Measure, string>> = {
 /** Pixels of the table next to the chart. */
 const MAX_HEIGHT = 260;
 
-/** The quality of all runs of a dataset against what they took, and the best for that among runs of the same items. */
 export default function RunsOfDataset(props: {
   /** The runs that are compared; the first one names the dataset. */
   readonly runs: readonly Run[];

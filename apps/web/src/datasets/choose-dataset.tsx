@@ -12,7 +12,6 @@ const SHOWN = 50;
 
 type Choice = Pick<Dataset, 'id' | 'name' | 'item_count'>;
 
-/** Chooses one of any number of datasets: the service searches for what is typed. */
 export function DatasetSelect(
   props: Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'size' | 'w' | 'maw'> & {
     readonly value: string | null;

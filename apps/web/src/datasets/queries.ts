@@ -28,7 +28,6 @@ export const datasetQuery = (id: string | null, version?: string | undefined) =>
     enabled: id !== null,
   });
 
-/** What is in a version of a dataset, within limits in its first items. */
 export function overviewQuery(of: VersionOf | undefined, isLimited = true) {
   const { id = '', version = 0 } = of ?? {};
   return queryOptions({

@@ -13,7 +13,6 @@ import { ScoreTimeline } from './score-timeline.tsx';
 
 const SHOWN = 50;
 
-/** All runs are of one dataset. */
 const RUN_COLUMNS = DEFAULT_RUN_COLUMNS.map((key) => (key === 'dataset' ? 'version' : key));
 
 export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {

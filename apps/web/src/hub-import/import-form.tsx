@@ -31,7 +31,6 @@ export function ImportForm(props: {
   );
 }
 
-/** Which part of the dataset is imported: subset, split and slice, with their rows. */
 function Slice({ source, preview }: { readonly source: HubSource; readonly preview: HubPreview }) {
   const change = useChangeImport();
   const subsets = [...new Set(preview.splits.map(({ subset }) => subset))];
@@ -130,7 +129,6 @@ export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQu
 
 type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
-/** Checks every row without storing anything, or imports them as a job. */
 function ImportActions(props: {
   readonly source: HubSource & { readonly path: string };
   readonly mapping: Mapping | null;

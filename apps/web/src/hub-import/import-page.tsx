@@ -9,7 +9,6 @@ import { formatCount } from '../ui/text/formats.ts';
 import { allSubsets, hubSourceOf, importRoute, SUBSETS, useChangeImport } from './hub-source.ts';
 import { ImportForm, useHubPreview } from './import-form.tsx';
 
-/** Imports a dataset of the hub: what is in it, which columns become which parts of items, and the import itself. */
 export default function ImportPage() {
   const search = importRoute.useSearch();
   const navigate = importRoute.useNavigate();
@@ -105,10 +104,8 @@ function useFoundDatasets(typed: string): string[] {
   return q === '' ? [] : (found.data?.data.map(({ id }) => id) ?? []);
 }
 
-/** A part of a dataset that has to be named before there is a preview, with the names to choose from. */
 type Missing = NonNullable<ReturnType<typeof missingOf>>;
 
-/** A select of what a dataset asks for: one of its subsets, or one of the splits of a subset. */
 function MissingChoice({ part, available, subset }: Missing & { readonly subset: string | undefined }) {
   const change = useChangeImport();
   const label = part === 'subset' ? 'Subset' : 'Split';

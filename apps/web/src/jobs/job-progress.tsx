@@ -11,7 +11,6 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
 import { Stored } from '../upload/send-form.tsx';
 
-/** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
   const queries = useQueryClient();
   const { job, error, rate } = useJob(id);
@@ -75,7 +74,6 @@ function leftText({ progress: { rows_done, rows_total } }: Job, rate: number): s
 
 type Job = ResponseOf<'/jobs/{id}', 'get'>;
 
-/** A job as it is now, followed until its end. */
 function useJob(id: string) {
   const queries = useQueryClient();
   const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);

@@ -105,7 +105,6 @@ const COLUMNS: readonly Column<Job>[] = [
   ),
 ];
 
-/** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */
 function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job }) {
   const id = dataset_id ?? (status === 'succeeded' ? null : request?.dataset_id) ?? null;
   const { data } = useQuery(datasetQuery(id));

@@ -5,7 +5,6 @@ export type Mapping = Exclude<
   { prompt_column: string } | { prompt_template: string }
 >;
 
-/** A mapping that is being made: any of its keys may still be absent. */
 export type MappingDraft = Partial<Mapping>;
 
 type FieldKind = 'column' | 'columns' | 'named-columns' | 'text' | 'texts' | 'choice' | 'column-types';
@@ -15,7 +14,6 @@ export interface MappingField {
   readonly label: string;
   readonly hint: string;
   readonly kind: FieldKind;
-  /** The values of a `choice`. */
   readonly values: readonly string[];
   readonly isRare: boolean;
 }

@@ -26,7 +26,6 @@ import { MappingField } from './mapping-field.tsx';
 import { MAPPING_FIELDS, type MappingField as MappingKey } from './mapping-fields.ts';
 import type { PreviewedTable, useMappingDraft } from './suggest-mapping.ts';
 
-/** What a preview warns of, the first rows of a table, and below them the mapping of its columns next to the items that it makes. */
 export function MappingPanes(props: {
   readonly preview: PreviewedTable;
   readonly mapping: ReturnType<typeof useMappingDraft>;
@@ -107,7 +106,6 @@ function Warnings({ info }: { readonly info: PreviewedTable['info'] }) {
   );
 }
 
-/** The first rows as the items that an import would store, one at a time. */
 export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) {
   const [at, setAt] = useState(0);
   const index = Math.min(at, rows.length - 1);
@@ -200,7 +198,6 @@ function Cell({ value, column }: { readonly value: JsonValue | undefined; readon
   );
 }
 
-/** The address of an image whose bytes are in the cell. */
 function imageOf(value: JsonValue): string | undefined {
   if (!isJsonObject(value)) return undefined;
   const [type = '', data] = [textIn(value, 'mime_type'), textIn(value, 'data')];

@@ -62,7 +62,6 @@ const ANSWERS: readonly string[] = [
   'expected',
 ];
 
-/** A free column with the name of an answer, and with values. */
 function answerOf({ features, samples }: PreviewedTable, mapping: MappingDraft): string | undefined {
   const free = keptColumns(features, mapping).filter((name) =>
     samples.some((row) => (getMember(row as JsonObject, name) ?? null) !== null),
@@ -196,7 +195,6 @@ export function useMappingDraft(preview: PreviewedTable) {
     setDraft: change,
     /** Why the suggestion has a key, by key. */
     reasons: suggested.reasons,
-    /** Columns that no field uses. */
     others,
     keepsOthers,
     setKeepsOthers,

@@ -122,7 +122,6 @@ const placeOf = ({ section, order_index }: Difference): string => keyOf(section,
 const otherPlaceOf = ({ other_section, other_order_index }: Difference): string =>
   keyOf(other_section, other_order_index);
 
-/** Question, expected answer and first output of the items of a run at some places. */
 async function readTexts(run: Run, places: readonly string[]) {
   const wanted = new Map([...new Set(places)].map((place, at) => [place, at]));
   const texts = new Map<string, readonly CutText[]>();
@@ -148,7 +147,6 @@ const SLICES = [
   ['tag', 'tag'],
 ] as const;
 
-/** The differences in slices, of kinds that have several. */
 async function readSlices(id: string, other: ComparedRun, how: How): Promise<readonly ReportChart[]> {
   const read = await Promise.all(
     SLICES.map(async ([name, slice]): Promise<ReportChart> => {

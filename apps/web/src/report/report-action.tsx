@@ -10,7 +10,6 @@ import { formatCount } from '../ui/text/formats.ts';
 const ofRun = loadedAgain(() => import('./run-report.ts'));
 const ofRuns = loadedAgain(() => import('./comparison-report.ts'));
 
-/** Saves the report of a run, or of how others differ from it, as one HTML file that the browser makes. */
 export function ReportAction({
   runs,
   how = {},

@@ -21,7 +21,6 @@ export interface ReportChart {
 /** A text of a report, with how long it was before it was cut. */
 export type CutText = ReturnType<typeof cutText>;
 
-/** A result, or a pair of results, with its texts in the order of the columns of the report. */
 export interface ReportCase {
   readonly kind: 'error' | 'wrong' | 'right' | 'unscored' | 'worse' | 'better' | 'other';
   readonly id: string;
@@ -31,7 +30,6 @@ export interface ReportCase {
 
 interface ReportList {
   readonly title: string;
-  /** Names of the texts of each case, then of its numbers. */
   readonly columns: readonly string[];
   readonly cases: readonly ReportCase[];
   /** How many cases there are, unread ones included. */

@@ -23,7 +23,6 @@ interface FailureActionsProps {
   readonly item: JsonObject;
 }
 
-/** What people do with an item that a model got wrong: correct what is expected of it, or keep it in another dataset. */
 export function FailureActions(props: FailureActionsProps) {
   const canEdit = useCan('editor');
   const [dialog, setDialog] = useState<'correct' | 'copy' | null>(null);
@@ -103,9 +102,7 @@ function CorrectAnswer(props: FailureActionsProps & { readonly onClose: () => vo
   );
 }
 
-/** Copies whole items, their files as links, to the end of a dataset or to a new one. */
 export function CopyItems(props: {
-  /** Reads them when they are copied. */
   readonly items: () => Promise<readonly JsonObject[]>;
   readonly onClose: () => void;
 }) {

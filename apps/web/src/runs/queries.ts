@@ -24,7 +24,6 @@ export type WatchedRun = Run & {
 /** Events have only counts: scores by group and latencies of an active run are read at this interval. */
 const REFRESH_MS = 3_000;
 
-/** A run as it is now, followed until its end. */
 export function useRun(id: string): UseQueryResult<WatchedRun> {
   const queries = useQueryClient();
   const found = useQuery({
@@ -159,7 +158,6 @@ export const labelsQuery = ({ id }: Pick<Run, 'id'>) =>
 
 export type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
 
-/** The results of a run with their items, which are read page by page. */
 export async function* readResults(id: string, filters: ResultsQuery = {}): AsyncGenerator<Result> {
   let cursor: string | undefined;
   do {

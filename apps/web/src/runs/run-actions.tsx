@@ -18,7 +18,6 @@ import { JudgeFields } from './create/scoring.tsx';
 import { nameOf, type Run, scorersOf } from './queries.ts';
 import { SaveView } from './results/save-view.tsx';
 
-/** What can be done with a run; what the session's role may not do is not offered. */
 export function RunActions({ run }: { readonly run: Run }) {
   const canEdit = useCan('editor');
   const [dialog, setDialog] = useState<'rename' | 'continue' | 'rescore' | 'add' | 'delete' | null>(null);

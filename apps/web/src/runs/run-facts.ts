@@ -50,7 +50,6 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
   ]);
 }
 
-/** What a run had to reach, and what else a reader of the verdict must know. */
 function barText({ bar, verdict }: Run): string {
   const metric = [bar?.metric === 'pass_rate' ? 'pass rate' : 'mean', bar?.scorer]
     .filter(Boolean)
@@ -63,7 +62,6 @@ function barText({ bar, verdict }: Run): string {
   return `${metric} ${limit}${before === 0 ? '' : `, ${formatCount(before)} outputs may be older than the bar`}`;
 }
 
-/** What others verify a run by. */
 export function proofOf(run: Run): JsonObject {
   const { run_hash, scoring, bar, bar_hash, verdict } = run;
   return { run_hash, scoring, bar, bar_hash, verdict } as unknown as JsonObject;

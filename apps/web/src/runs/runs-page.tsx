@@ -26,7 +26,6 @@ const PAGE = 100;
 const REFRESH_MS = 2_000;
 const IDLE_REFRESH_MS = 15_000;
 
-/** The runs: a table with search, filters, order and columns, from which some can be compared. */
 export default function RunsPage() {
   const search = route.useSearch();
   const { dataset, status, q } = search;

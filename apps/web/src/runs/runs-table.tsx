@@ -46,7 +46,6 @@ export function RunsTable(props: {
   );
 }
 
-/** A number, and how it is shown; undefined where the run has none. */
 const number = (
   [key, label, size]: readonly [key: string, label: string, size: number],
   of: (run: Run) => number | undefined,

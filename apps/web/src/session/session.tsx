@@ -13,7 +13,6 @@ const SessionContext = createContext<Session | null>(null);
 
 const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 
-/** Shows its children to people with a session, and a sign-in page to everyone else. */
 export function SessionBoundary({ children }: { readonly children: ReactNode }) {
   const session = useQuery({ queryKey: sessionKey, queryFn: () => get('/session', {}) });
   const isSignedOut = isRefusal(session.error, 401);
@@ -52,7 +51,6 @@ export function useCan(role: 'viewer' | 'editor' | 'admin'): boolean {
   return RANK[useSession().role] >= RANK[role];
 }
 
-/** The query of the current session. */
 export const sessionKey: readonly string[] = ['session'];
 
 function SignInPage() {

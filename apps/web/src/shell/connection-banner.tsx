@@ -28,6 +28,5 @@ export function ConnectionBanner() {
   );
 }
 
-/** Whether the service does not respond, as far as the last request tells. */
 export const useIsLost = (): boolean =>
   useSyncExternalStore(onlineManager.subscribe, () => !onlineManager.isOnline());

@@ -23,7 +23,6 @@ interface Choice {
   readonly label: string;
 }
 
-/** Finds a page, a dataset or a run by a part of its name, or by its id, and an item by its id or hash, and goes there. */
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const canEdit = useCan('editor');

@@ -18,7 +18,6 @@ const NEWEST = { limit: 50 } as const;
 const SHOWN = 8;
 const REFRESHED = { refetchInterval: 15_000 } as const;
 
-/** What changed since the last visit of this browser, and the ways in. */
 export default function StartPage() {
   const [since] = useState(() => readVisit(Date.now()));
   const runs = useQuery({ ...runsQuery(NEWEST), ...REFRESHED });

@@ -76,7 +76,6 @@ const WORKERS: readonly Column<Status['workers'][number]>[] = [
   numbers('Imports', ({ running, concurrency }) => partText(running.jobs, concurrency.jobs)),
 ];
 
-/** Requests to models, and failed ones, in each minute of the last six hours. */
 function ProviderCalls({ status }: { readonly status: Status }) {
   const minutes = minutesOf(status.provider_requests, Date.now());
   const total = minutes.reduce((sum, { requests }) => sum + requests, 0);
@@ -98,7 +97,6 @@ function ProviderCalls({ status }: { readonly status: Status }) {
   );
 }
 
-/** The limits of the configuration, under the names of their variables. */
 export function Limits({ limits }: { readonly limits: Status['limits'] }) {
   return (
     <Part title="Limits">

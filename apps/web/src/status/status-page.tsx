@@ -20,7 +20,6 @@ interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
-/** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
 export default function StatusPage() {
   const queries = useQueryClient();
   const status = useQuery(statusQuery);
@@ -114,7 +113,6 @@ const COLUMNS: readonly Column<Provider>[] = [
   texts('Models of earlier runs', ({ models }) => models.slice(0, 20).join(', ') || '–'),
 ];
 
-/** What the metrics of a process say: rates since the last look, and totals since its start. */
 function StatusNumbers(props: {
   readonly samples: readonly Sample[];
   readonly now: Totals;
@@ -220,7 +218,6 @@ export function parseMetrics(text: string) {
   });
 }
 
-/** The sum of the samples of a metric whose labels pass. */
 function sumOf(
   samples: readonly Sample[],
   name: string,

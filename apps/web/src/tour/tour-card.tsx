@@ -145,7 +145,6 @@ interface TourStep {
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** Upload the example, look at an item, run it, see the score. */
 const TOUR_STEPS: readonly TourStep[] = [
   {
     title: 'Get a dataset',

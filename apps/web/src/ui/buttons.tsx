@@ -17,7 +17,6 @@ interface Labelled {
   readonly icon?: IconName | undefined;
 }
 
-/** A button of a page, a list or a form that does more than one thing. */
 export const SmallButton = ({
   label,
   icon,
@@ -39,7 +38,6 @@ export const SmallButton = ({
   </Button>
 );
 
-/** A button in a cell of a table that looks like a link. */
 export const TextButton = ({
   label,
   ...rest
@@ -64,7 +62,6 @@ export const IconButton = ({
   </ActionIcon>
 );
 
-/** A button of a page that opens a menu; its children are the entries. */
 export function MenuButton(props: {
   readonly label: string;
   readonly icon: IconName;
@@ -108,7 +105,6 @@ type Native<Props> = Props &
     readonly ref?: React.Ref<HTMLAnchorElement>;
   };
 
-/** A link to a page of the console that looks like a button. */
 export const LinkButton = createLink(({ label, icon, ...rest }: Native<ButtonProps> & Labelled) => (
   <Button component="a" size="xs" leftSection={icon && <Icon name={icon} size={16} />} {...rest}>
     {label}
@@ -117,7 +113,6 @@ export const LinkButton = createLink(({ label, icon, ...rest }: Native<ButtonPro
 
 export const LinkAnchor = createLink((props: Native<AnchorProps>) => <Anchor {...props} />);
 
-/** A link to a run, or to one of its results, in a line of a table. */
 export const RunLink = ({
   id,
   label,

@@ -113,7 +113,6 @@ type StatedFilter = readonly [name: string, text: string];
 export const metaPills = (search: object): readonly StatedFilter[] =>
   metaFilters(search).map(([name, value]) => [name, `${pointerName(name.slice('meta.'.length))} = ${value}`]);
 
-/** Filters in words, each with a button that takes it away. */
 export function FilterPills(props: {
   readonly stated: readonly StatedFilter[];
   readonly onRemove: (name: string) => void;

@@ -6,7 +6,6 @@ export function objectIn(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The text that an object has under a name. */
 export function textIn(object: JsonObject, name: string): string | undefined {
   const value = getMember(object, name);
   return typeof value === 'string' ? value : undefined;
@@ -45,7 +44,6 @@ export function leavesOf(
   });
 }
 
-/** The object with a value at a pointer through objects. */
 export function withValueAt(object: JsonObject, pointer: string, value: JsonValue): JsonObject {
   const [step = '', ...rest] = stepsOf(pointer);
   if (rest.length === 0) return { ...object, [step]: value };

@@ -47,7 +47,6 @@ export function changeShowsImages(areShown: boolean): void {
 
 const MAX_HOSTS = 3;
 
-/** Offers to show images at other hosts; nothing if there are none, or they are shown. */
 export function ShowImages({ addresses }: { readonly addresses: readonly string[] }) {
   if (addresses.length === 0 || showsImages()) return null;
   const hosts = [...new Set(addresses.map((address) => new URL(address).host))];

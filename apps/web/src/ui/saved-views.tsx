@@ -29,7 +29,6 @@ const NONE: readonly View[] = [];
 export const viewOf = (address: RawSearch): RawSearch =>
   statedBy(address, (name) => !OF_A_VISIT.has(name) && !OF_THE_THING.has(name));
 
-/** The address of a view of what another address is about. */
 export const addressOf = (view: RawSearch, now: RawSearch): RawSearch => ({
   ...statedBy(now, (name) => OF_THE_THING.has(name)),
   ...view,
@@ -38,7 +37,6 @@ export const addressOf = (view: RawSearch, now: RawSearch): RawSearch => ({
 const statedBy = (address: RawSearch, isKept: (name: string) => boolean): RawSearch =>
   Object.fromEntries(Object.entries(address).filter(([name, value]) => value !== undefined && isKept(name)));
 
-/** Filters, columns and order of a list under names, which this browser keeps. */
 export function SavedViews(props: {
   /** The list: each has views of its own. */
   readonly of: 'datasets' | 'runs' | 'results' | 'items';

@@ -24,7 +24,6 @@ export function number(stated: unknown): number | undefined {
   return value === undefined || !Number.isFinite(Number(value)) ? undefined : Number(value);
 }
 
-/** A whole number within bounds. */
 export const wholeNumber =
   (least: number, most: number): Reader<number> =>
   (stated) => {

@@ -73,7 +73,6 @@ export function useWindows<Row>(list: {
     error: visible.find(({ error }) => error !== null)?.error ?? null,
     at: (index: number) =>
       queries.getQueryData<Window<Row>>([...key, Math.floor(index / size)])?.data[index % size],
-    /** All rows in memory, with their places in the list. */
     rows: () =>
       queries
         .getQueriesData<Window<Row>>({ queryKey: key })
@@ -97,7 +96,6 @@ export function useChosenRow({
 }: {
   /** Key of a row; undefined until it is read. */
   readonly keyAt: (index: number) => string | undefined;
-  /** The row with a key, if it is read. */
   readonly indexOf: (key: string) => number | undefined;
   readonly chosen: string | undefined;
   readonly onChoose: (key: string) => void;

@@ -8,7 +8,6 @@ const PAUSE_MS = 30 * 60_000;
 const PLACES_KEY = 'svc.places';
 const MAX_PLACES = 8;
 
-/** A page of one thing, which has a title. */
 export interface Place {
   /** Without the base of the console. */
   readonly path: string;
@@ -40,7 +39,6 @@ export function readVisit(nowMs: number): number | null {
   return sinceMs;
 }
 
-/** The pages that were looked at last, the newest first. */
 export const readPlaces = (): readonly Place[] => read<readonly Place[]>(PLACES_KEY, []).slice(0, MAX_PLACES);
 
 export function keepPlace(place: Place): void {

@@ -21,7 +21,6 @@ const FORMATS = [
   ['Parquet', 'items.parquet'],
 ] as const;
 
-/** What can be done with a dataset as a whole; what the session's role may not do is not offered. */
 export function DatasetActions(props: {
   readonly dataset: Dataset;
   /** Whether this version can be changed; another one is named in all that is done with it. */

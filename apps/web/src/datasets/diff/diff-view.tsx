@@ -58,7 +58,6 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   );
 }
 
-/** What a dataset or version has other than another: counts by kind, and each difference with its texts. */
 export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: VersionOf }) {
   const { only } = datasetRoute.useSearch();
   const change = useChangeDataset();
@@ -221,7 +220,6 @@ function PlacedCard({ difference, of }: { readonly difference: Placed; readonly 
   );
 }
 
-/** Where a difference is, which tells it from others of its kind. */
 function placeText(difference: Difference): string {
   if (difference.change === 'changed') {
     const { section, order_index, other_order_index } = difference;

@@ -13,10 +13,7 @@ interface CellEdits {
 
 export const DEFAULT_ITEM_COLUMNS: readonly string[] = ['id', PROMPT, 'answer', 'tags', 'type'];
 
-/**
- * What the list of items can show: also each of some pointers into the metadata, with a histogram of its values, by their
- * counts. Without edits, cells are texts.
- */
+/** What the list of items can show, with a histogram for values of metadata. Without edits, cells are texts. */
 export function itemColumns(
   pointers: readonly string[],
   counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
@@ -98,12 +95,10 @@ export function itemColumns(
   });
 }
 
-/** The filters of columns that have another name. */
 const FILTERS: Readonly<Record<string, string>> = { answer: 'expected', tags: 'tag' };
 
 const MAX_BARS = 20;
 
-/** How often the values of a column are: a bar for each, which lists its items, or a histogram of many numbers. */
 function ValueBars(props: {
   readonly label: string;
   readonly counts: ReadonlyMap<string, number>;

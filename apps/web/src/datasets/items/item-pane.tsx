@@ -17,10 +17,8 @@ import { ItemEditor, useCurrentItem } from './edit/item-editor.tsx';
 import { ItemViewer } from './item-viewer.tsx';
 import { type Dataset, type ListedItem, positionIn, readItem } from './item-windows.ts';
 
-/** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane(props: {
   readonly dataset: Dataset;
-  /** What the address names. */
   readonly item: string;
   readonly place: string;
   readonly isNewest: boolean;
@@ -116,7 +114,6 @@ function Changeable(props: {
 const MAX_LOOKED = 100;
 const AT_A_TIME = 6;
 
-/** Says what became of an item that the shown version does not have: what it is now, or since when it is gone. */
 function GoneItem({ dataset, hash }: { readonly dataset: Dataset; readonly hash: string }) {
   const before = useBefore(dataset, hash);
   const now = useCurrentItem(dataset, before.data?.listed);

@@ -5,7 +5,6 @@ import { formatCountOf, plainText, textOrJson } from '../../ui/text/formats.ts';
 
 export type ToolCall = ReturnType<typeof callOf>;
 
-/** A part of a message: a text, an image or another file, or anything else as it is. */
 export type MessagePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly url: string; readonly type: string }
@@ -99,7 +98,6 @@ function partOf(part: JsonValue): MessagePart {
   }
 }
 
-/** A file whose bytes are in the message. */
 const fileOf = (data: string | undefined, type: string | undefined): MessagePart | undefined =>
   data === undefined || type === undefined
     ? undefined

@@ -15,7 +15,6 @@ import { Members, Messages, Tools } from './messages.tsx';
 /** What the viewer shows by name. The exact JSON has everything. */
 const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets', 'tags'];
 
-/** One item: what the model is given, what is expected, its files, and its exact JSON. */
 export function ItemViewer(props: {
   readonly item: JsonObject;
   /** Absent for an item that is not stored. */
@@ -113,7 +112,6 @@ function ItemParts({ item, datasetId }: Parameters<typeof Question>[0]) {
   );
 }
 
-/** What a model is asked: prompt or conversation, choices, and files. */
 export function Question(props: { readonly item: JsonObject; readonly datasetId: string | undefined }) {
   const { item, datasetId } = props;
   const system = inputOf(item, 'system_prompt');

@@ -64,7 +64,6 @@ function valuesOf(item: JsonObject) {
     ...meta.map(([pointer, value]) => [`meta.${pointer}`, value] as const),
   ];
   return {
-    /** What the cells of other columns show, by their keys. */
     values: Object.fromEntries<string>(
       values.flatMap(([key, value]) => (key === PROMPT ? [] : [[key, plainText(value)] as const])),
     ),
@@ -77,7 +76,6 @@ function valuesOf(item: JsonObject) {
   };
 }
 
-/** The key of the column of what an item asks. */
 export const PROMPT = 'prompt';
 
 /** The item with texts in place of values, by the keys of their columns; a number stays one where its text is one. */
@@ -124,7 +122,6 @@ export function useItems(dataset: Dataset, search: DatasetSearch) {
       const item = windows.at(index);
       return item && placeOf(item);
     },
-    /** The row of the item with a hash, or at a position, where it is known. */
     indexOf: (item: string): number | undefined => {
       const isHash = isItemHash(item);
       if (isWhole && !isHash) return indexAt(listed, item);
@@ -133,7 +130,6 @@ export function useItems(dataset: Dataset, search: DatasetSearch) {
   };
 }
 
-/** The number of the item at a position in the sections together. */
 function indexAt(sections: Dataset['sections'], position: string): number | undefined {
   const [section = -1, item = -1] = position.split('-').map(Number);
   let before = 0;

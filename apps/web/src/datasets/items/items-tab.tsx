@@ -26,7 +26,6 @@ import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemPane } from './item-pane.tsx';
 import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from './item-windows.ts';
 
-/** The items of a dataset: filters, a table of any length whose cells can be edited, and the open item beside it. */
 export function ItemsTab({ dataset, isNewest }: Parameters<typeof DatasetActions>[0]) {
   const search = datasetRoute.useSearch();
   const { item, version: _, tab: __, ...filters } = search;

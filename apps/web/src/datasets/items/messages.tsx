@@ -8,7 +8,6 @@ import { Plain, RichText, Value } from '../../ui/text/rich-text.tsx';
 import { FileView } from './asset-list.tsx';
 import type { Message, MessagePart, ToolCall } from './item-reading.ts';
 
-/** A conversation: each message with the look of its role, calls of tools, and their results with the call. */
 export function Messages({ messages }: { readonly messages: readonly Message[] }) {
   const names = new Map(
     messages.flatMap(({ calls, parts }) =>

@@ -16,7 +16,6 @@ export interface ShownFile {
   readonly name: string;
 }
 
-/** The beginning of a text file that the service holds: tables as such, code as code. */
 export default function TextFile({ url, type, name }: ShownFile) {
   const found = useQuery({
     queryKey: ['text file', url],

@@ -23,7 +23,6 @@ const REFRESH_MS = 15_000;
 
 const SOURCE_LABELS = { hub: 'From the hub', pkg_zip: 'Packages', file: 'Files' } as const;
 
-/** The datasets: a table with search, filters, order and pages, or the ways to get the first one. */
 export default function DatasetsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

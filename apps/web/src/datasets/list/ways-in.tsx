@@ -58,7 +58,6 @@ export function WaysIn() {
   );
 }
 
-/** Uploads the example package, which is a file of the console, and opens it. */
 export function useExample(): UseMutationResult<unknown, Error, void> {
   const queries = useQueryClient();
   const navigate = useNavigate();

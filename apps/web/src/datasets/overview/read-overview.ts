@@ -105,7 +105,6 @@ class Counts {
 
 export type Overview = ReturnType<Counts['end']>;
 
-/** Whether a value is a number, or an index of them. */
 const isNumber = (text: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text);
 
 function lengthOf(item: JsonObject): number {

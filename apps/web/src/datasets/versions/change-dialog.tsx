@@ -22,11 +22,9 @@ export const onlyOn = ({ id, version_hash }: Dataset) => {
 export const editItems = (dataset: Dataset, edits: Edits, message: string): Promise<Changed> =>
   send('patch', '/datasets/{id}/items', onlyOn(dataset), { edits, message: message || null });
 
-/** A dialog that makes the next version of a dataset, with a message for its history. */
 export function ChangeDialog(
   props: Omit<Parameters<typeof FormDialog>[0], 'submit' | 'showError'> & {
     readonly dataset: Dataset;
-    /** What is proposed. */
     readonly message?: string;
     readonly make: (message: string) => Promise<Changed>;
     /** Position of the item that is open afterwards; by default the same item stays. */
@@ -69,7 +67,6 @@ function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Data
   const navigate = datasetRoute.useNavigate();
   const reload = async (): Promise<void> => {
     await refresh();
-    // the version that was the newest one
     await navigate({ resetScroll: false, replace: true, search: ({ version: _, ...rest }) => rest });
   };
   const { data } = useQuery({

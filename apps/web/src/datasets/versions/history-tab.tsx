@@ -195,7 +195,6 @@ const SOURCES: Readonly<Record<Version['source'], string>> = {
   replace: 'replaced as a whole',
 };
 
-/** The columns of the history. What the session may not do is absent. */
 function versionColumns(of: {
   readonly newest: Dataset;
   /** Newest first. */

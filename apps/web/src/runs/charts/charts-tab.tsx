@@ -13,7 +13,6 @@ import { WorseSlices } from './worse-slices.tsx';
 
 const REFRESH_MS = 5_000;
 
-/** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = runRoute.useNavigate();
   const { scorer, slice } = runRoute.useSearch();

@@ -24,7 +24,6 @@ export const COMMON_KEYS: readonly SliceKey[] = [
   { value: 'tag', label: 'tag', scores: 'by_tag' },
 ];
 
-/** The keys of the metadata of the items, and the common ones. */
 export function useSliceKeys(run: Run): readonly SliceKey[] {
   const keys =
     useQuery(overviewQuery({ id: run.dataset_id, version: run.dataset_version })).data?.slicingKeys ?? [];

@@ -103,7 +103,6 @@ const partsOf = ({ scores }: Run): readonly NamedSlice[] =>
     })),
   );
 
-/** The slices by each key, and the keys with too many values. */
 async function readSlices(
   id: string,
   keys: readonly SliceKey[],

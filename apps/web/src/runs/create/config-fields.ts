@@ -297,6 +297,5 @@ const PARTS: Readonly<Record<string, string>> = {
   allow_unscored: 'scoring',
 };
 
-/** The fields of a part of the form, of what `restOf` has. */
 export const partFields = (part: string, schema: FieldSchema = RUN_CONFIG): readonly Field[] =>
   fieldsOf(restOf(schema), '').filter(({ name }) => (PARTS[name.split('.')[1] ?? ''] ?? 'pace') === part);

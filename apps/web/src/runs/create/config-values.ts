@@ -19,7 +19,6 @@ export const MORE = '$more';
 export const objectOf = (value: unknown): Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
 
-/** The members that are not undefined. */
 export const stated = (members: Config): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 

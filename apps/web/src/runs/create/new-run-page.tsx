@@ -252,7 +252,6 @@ const NAME: readonly Field[] = [
   },
 ];
 
-/** What a folded part of the form holds, in words: nothing that is empty or as it is by default. */
 function heldBy(fields: readonly Field[], values: RunForm): string {
   return fields
     .flatMap(({ name, label, on, off }) => {

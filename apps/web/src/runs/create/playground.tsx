@@ -165,7 +165,6 @@ export function Playground(props: {
   );
 }
 
-/** An item of a trial, and what each variant made of it. */
 type TriedItem = NonNullable<ReturnType<typeof useTrial>['data']>[number];
 
 function TriedView({ tried: { name, item, variants } }: { readonly tried: TriedItem }) {

@@ -98,7 +98,6 @@ function labelOf({ name, origins }: Provider): string {
   return `${name.replace(/^SVC_PROVIDER_/, '')} (${first}${origins.length > 1 ? ' …' : ''})`;
 }
 
-/** What recent runs of the same protocol had as a member of their provider. */
 const valuesOf = (
   runs: readonly Run[],
   type: string,

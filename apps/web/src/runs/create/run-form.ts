@@ -34,13 +34,11 @@ export interface ScorerRow {
   readonly copied: Config;
 }
 
-/** A checker and a judge while they are chosen: the members that the API has, and whether the judge is used. */
 export interface TypedScoring {
   readonly checker: Config & { readonly type: string | null };
   readonly judge: Config & { readonly isUsed: boolean; readonly type: string };
 }
 
-/** A configuration while it is typed: the members that the API has. */
 export interface TypedConfig extends TypedScoring, Config {
   readonly provider: Config & Readonly<Record<'type' | 'base_url' | 'model' | 'api_key_env', string>>;
   /** Several scorers, the main one first; empty for the checker and the judge alone. */
@@ -112,7 +110,6 @@ export const EMPTY_FORM: RunForm = {
   ...{ models: [], templates: [], copied: {} },
 };
 
-/** A form with everything that a run was configured with, for another one. */
 export const formOf = ({
   dataset_id,
   dataset_version,
@@ -126,7 +123,6 @@ export const formOf = ({
   copied: config as Config,
 });
 
-/** What is wrong with the texts of a form, by the path of its field. */
 export function problemsOf(form: { readonly config: TypedScoring | TypedConfig }): FormErrors {
   const { judge, ...config } = form.config;
   const { provider } = config as Partial<TypedConfig>;

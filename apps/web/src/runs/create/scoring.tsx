@@ -63,7 +63,6 @@ function severalOf({ checker, judge }: TypedScoring): readonly ScorerRow[] {
   ];
 }
 
-/** Several scores of each output: a row each; the first is the main one. */
 export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm> }) {
   const { scorers } = form.values.config;
   const isSeveral = scorers.length > 0;

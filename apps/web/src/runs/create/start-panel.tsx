@@ -21,7 +21,6 @@ import { MAX_RUNS, type NewRunBody } from './run-form.ts';
 /** Runs of the dataset, the newest, that may say how long this one takes. */
 const KNOWN_RUNS = 100;
 
-/** What tries and starts the runs of a form, at every place of it in view, and the plan of the first one. */
 export function StartPanel(props: {
   /** The first run after typing has paused; null while it is incomplete. */
   readonly request: NewRunBody | null;

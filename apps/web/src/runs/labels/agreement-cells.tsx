@@ -15,7 +15,6 @@ import { resultKey } from '../results/listed-result.tsx';
 import { verdictText } from '../results/pane/label-bar.tsx';
 import type { AGREEMENT_CELLS, RunSearch } from '../runs-search.ts';
 
-/** How a scorer agrees with people, or one person with another, and results of a cell. */
 export type Agreed = ResponseOf<'/runs/{id}/agreement', 'get'>;
 
 type Cell = (typeof AGREEMENT_CELLS)[number];
@@ -26,7 +25,6 @@ const ROWS: readonly (readonly [verdict: Verdict, cells: readonly [right: Cell, 
   ['fail', ['false_pass', 'both_fail']],
 ];
 
-/** The four cells: how often each verdict of a person met each of the scorer or of another person. Each opens its results. */
 export function AgreementTable(props: {
   readonly run: Run;
   readonly found: Agreed;
@@ -102,7 +100,6 @@ export function AgreementTable(props: {
 /** How much of the colour the largest share has: texts on it stay readable. */
 const DEEPEST = 40;
 
-/** The background of a cell for a share from 0 to 1. */
 const shadeOf = (share: number): string =>
   `color-mix(in srgb, ${COLORS.bar} ${Math.round(DEEPEST * Math.min(1, Math.max(0, share)))}%, transparent)`;
 
@@ -110,7 +107,6 @@ type Row = Agreed['data'][number];
 
 const PAGE = 50;
 
-/** The results that two people labelled as a cell says. */
 export function CellResults(props: {
   readonly run: Run;
   readonly by: string | undefined;

@@ -16,7 +16,6 @@ import { labelsQuery, type Run, scorersOf } from '../queries.ts';
 import { MAX_SAMPLE, MAX_SEED, type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
 import { type Agreed, AgreementTable, CellResults } from './agreement-cells.tsx';
 
-/** What people say of the outputs of a run: how scorers agree with them, and which failures they name. */
 export default function LabelsTab({ run }: { readonly run: Run }) {
   const navigate = runRoute.useNavigate();
   const canLabel = useCan('editor');

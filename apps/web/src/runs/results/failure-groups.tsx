@@ -8,7 +8,6 @@ import { RESULTS, type RunSearch } from '../runs-search.ts';
 
 const SHOWN = 5;
 
-/** What went wrong in a run: wrong answers, outputs that could not be scored or were cut, and errors by what they report. */
 export function FailureGroups(props: { readonly run: Run; readonly onChoose: (filters: RunSearch) => void }) {
   const { run, onChoose } = props;
   const { failed, unscored } = run.counts;

@@ -62,7 +62,6 @@ export function readOf(result: Pick<Result, 'output' | 'explanation' | 'scored_b
   return read === answerIn(output) ? undefined : read;
 }
 
-/** What follows the reasoning in an output. */
 export const answerIn = (output: unknown): JsonValue =>
   typeof output === 'string' ? splitReasoning(output).text : (output as JsonValue);
 

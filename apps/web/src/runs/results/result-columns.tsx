@@ -23,7 +23,6 @@ interface ResultColumn extends Column<ListedResult> {
   readonly order?: string;
 }
 
-/** A text, of which the list shows the beginning. */
 const text = (
   [key, label, size, share]: readonly [key: string, label: string, size: number, share: number],
   of: (result: Result | ListedResult) => unknown,

@@ -6,7 +6,6 @@ import { pointerName } from '../../ui/pointer-of.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import { RESULTS, type RunSearch } from '../runs-search.ts';
 
-/** What narrows the list, and how a pill says so. */
 const FILTERS: Readonly<Record<string, (value: unknown) => string>> = {
   q: (value) => `has ${value}`,
   status: String,
@@ -99,7 +98,6 @@ const TEXTS = { got: 'Got', expected: 'Expected' };
 /** Keys that the list has at once: of more, some are found by typing. */
 const MAX_LISTED = 100;
 
-/** Every filter: values to choose take effect at once, what is typed with the button. */
 function Fields({ run, search, pointers, onChange }: Parameters<typeof ResultFilters>[0]) {
   const { by_section, by_type, by_tag } = run.scores;
   const [pointer, setPointer] = useState<string | null>(null);

@@ -20,7 +20,6 @@ import { BLIND_COLUMNS, defaultColumns, metaPointerOf, resultColumns } from './r
 import { ResultFilters } from './result-filters.tsx';
 import { useResult, useResults } from './use-results.ts';
 
-/** The results of a run: errors by group, filters, a list of any length, and the open result with its item. */
 export function ResultsTab({ run }: { readonly run: Run }) {
   const search = runRoute.useSearch();
   const isBlind = search.sample !== undefined;
@@ -142,7 +141,6 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   );
 }
 
-/** Says in place of the filters that the list is a blind sample, and how much of it is labelled; leads out of it. */
 function BlindSample({
   run,
   search: { seed = 0 },

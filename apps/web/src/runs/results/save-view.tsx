@@ -76,7 +76,6 @@ function columnsOf(run: Run, search: RunSearch): readonly ViewColumn[] {
   return shown.flatMap((key) => columns.find((column) => column.key === key) ?? []);
 }
 
-/** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
   `${cells.map((cell) => csvCell(isForExcel && FORMULA.test(cell) ? `'${cell}` : cell)).join(',')}\r\n`;
 

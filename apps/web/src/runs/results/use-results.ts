@@ -8,7 +8,6 @@ import type { RunSearch } from '../runs-search.ts';
 import { type ListedResult, listedResult, resultKey } from './listed-result.tsx';
 import { orderOf } from './result-columns.tsx';
 
-/** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
   const { columns, widths, tab, slice, other, cell, result, sample, n, seed, sort, ...stated } = search;
   const { section, type, tag, label, label_by, label_type, ...telling } = Object.fromEntries(

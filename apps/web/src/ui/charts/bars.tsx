@@ -36,10 +36,8 @@ const NUMBERS: readonly Column<GroupScore>[] = [
   }),
 ];
 
-/** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
 export function ScoreBars(props: {
   readonly title: string;
-  /** What the names are of. */
   readonly nameHeader?: string;
   readonly groups: readonly GroupScore[];
   readonly onChoose?: (name: string) => void;

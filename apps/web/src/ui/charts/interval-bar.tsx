@@ -88,7 +88,6 @@ export function ScoreBar(props: {
 
 const [LINE_WIDTH, LINE_HEIGHT] = [240, 36] as const;
 
-/** How a number has changed, as a line with its newest and its highest value. */
 export function Sparkline(props: {
   readonly title: string;
   readonly values: readonly number[];

@@ -61,7 +61,6 @@ export function Histogram(props: {
 
 const SCATTER_HEIGHT = 240;
 
-/** A score with its interval, against another number. */
 interface ScatterPoint {
   readonly name: string;
   readonly x: number;

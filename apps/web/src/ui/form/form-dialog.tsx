@@ -15,7 +15,6 @@ interface FormBodyProps {
   readonly isReady?: boolean;
   readonly submit: () => Promise<unknown>;
   readonly onClose: () => void;
-  /** How an error is shown, if not as a whole. */
   readonly showError?: (error: Error) => ReactNode;
   readonly children: ReactNode;
 }
@@ -87,7 +86,6 @@ export function LeaveDialog({
   onLeave,
 }: {
   readonly title?: string;
-  /** The text of the button that leaves. */
   readonly action?: string;
   readonly text: string;
   /** Those of the address that lead to something else on the same page; by default all. */

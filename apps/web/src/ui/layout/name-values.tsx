@@ -28,7 +28,6 @@ export function NameValues(
   );
 }
 
-/** A number with its name, and what explains it. */
 export type Fact = readonly [name: string, value: string, note?: ReactNode];
 
 export const Facts = ({ facts, columns }: { readonly facts: readonly Fact[]; readonly columns: number }) => (

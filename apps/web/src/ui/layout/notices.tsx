@@ -10,7 +10,6 @@ const NoticesContext = createContext<(text: string) => void>(() => undefined);
 
 const SHOWN_MS = 5000;
 
-/** Shows short notices of what was done, which screen readers read out. */
 export function NoticesProvider({ children }: { readonly children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const notify = useCallback((text: string) => {

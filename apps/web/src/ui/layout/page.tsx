@@ -13,7 +13,6 @@ const TextSwitch = onDemand(
 
 const ONE = /^\/(?:datasets|runs)\/[0-9a-f-]{36}$/;
 
-/** A page: its title, what can be done with the whole of it, and its content. */
 export function Page(props: {
   readonly title: string;
   readonly subtitle?: ReactNode;

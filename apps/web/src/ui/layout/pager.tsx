@@ -46,7 +46,6 @@ export function PagedTable<Row extends { readonly id: string }>(
   );
 }
 
-/** The buttons to the pages before and after one; undefined where there is none. */
 export const BackAndNext = ({
   onBack,
   onNext,

@@ -3,10 +3,7 @@ import type { CSSProperties, ReactNode } from 'react';
 import { SmallButton } from '../buttons.tsx';
 import { Icon } from '../icons.tsx';
 
-/**
- * A list next to the entry that is open, with a border that is dragged. Both fill the window. While nothing is open, the
- * list has all the room; where there is no room for both, the entry takes the place of the list.
- */
+/** A list next to the open entry, with a border that is dragged. Without room for both, the entry replaces the list. */
 export function Panes(props: {
   readonly list: ReactNode;
   readonly entry: ReactNode;

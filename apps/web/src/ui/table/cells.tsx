@@ -16,7 +16,6 @@ export const numbers = <Row,>(
   ...more,
 });
 
-/** A column of texts, each of which may take several lines. */
 export const texts = <Row,>(
   label: string,
   cell: Cell<Row>,
@@ -26,7 +25,6 @@ export const texts = <Row,>(
   ...more,
 });
 
-/** A column of times, which says how long ago they were. */
 export const ages = <Row,>(
   label: string,
   of: (row: Row) => string,

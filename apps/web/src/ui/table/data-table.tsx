@@ -230,7 +230,6 @@ function Cells<Row>(props: {
   ));
 }
 
-/** The room of rows that are not in the page. */
 function Space({ height, spans }: { readonly height: number; readonly spans: number }) {
   if (height <= 0) return null;
   return (

@@ -141,7 +141,6 @@ export function useTableModel<Row>(
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
   return {
     headers,
-    /** The shown columns in their order. */
     columns: shown,
     columnOf: (key: string) => columnOf.get(key),
     widthOf: (key: string) => widths.get(key),

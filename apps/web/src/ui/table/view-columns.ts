@@ -41,7 +41,6 @@ export function readView(
 
 const bounded = (width: number): number => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)));
 
-/** The text of widths for an address; undefined without any. */
 export const widthsText = (widths: Readonly<Record<string, number>>): string | undefined =>
   Object.entries(widths)
     .map(([key, width]) => `${key}.${bounded(width)}`)

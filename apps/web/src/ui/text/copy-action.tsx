@@ -11,7 +11,6 @@ const IN_CORNER = { variant: 'default', pos: 'absolute', top: 4, right: 4 } as c
 
 /** A button that copies a text, also where a page that came over plain HTTP has no clipboard. */
 export function CopyAction(props: {
-  /** What is copied, or what makes it. */
   readonly text: string | (() => Promise<string>);
   readonly label: string;
   /** Whether it lies on the upper end of what it copies; else it follows that. */

@@ -9,7 +9,6 @@ export function formatCountOf(count: number, thing: string): string {
   return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** The entries of a list that are there: those whose condition holds, and that are known. */
 export const present = <Entry>(entries: readonly (Entry | false | null | undefined)[]): readonly Entry[] =>
   entries.filter((entry): entry is Entry => entry !== false && entry !== null && entry !== undefined);
 

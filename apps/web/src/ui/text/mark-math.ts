@@ -33,7 +33,6 @@ export function markMath(markdown: string, dollar: string): string {
   return marked + markdown.slice(end);
 }
 
-/** What replaces a part of the text, and the length of that part. */
 type Replaced = readonly [text: string, length: number];
 
 function dollars(markdown: string, index: number, token: string, dollar: string): Replaced {

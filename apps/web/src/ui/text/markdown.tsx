@@ -28,7 +28,6 @@ const SCHEMA = {
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
 } as typeof defaultSchema;
 
-/** Blocks, each with the direction of its text. */
 const DIRECTED = Object.fromEntries(
   (['p', 'li', 'td', 'th', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'] as const).map((Tag) => [
     Tag,
@@ -78,7 +77,6 @@ const OPTIONS = { strict: false, trust: false, maxExpand: 200, maxSize: 20, thro
 
 const MAX_LENGTH = 2_000;
 
-/** Marks around a formula. */
 const MARKS = /^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g;
 
 /**

@@ -45,7 +45,6 @@ export function Plain({ text }: { readonly text: string }) {
   );
 }
 
-/** A text as Markdown, any other value as JSON with every digit. */
 export function Value({ value, isCode = false }: { readonly value: JsonValue; readonly isCode?: boolean }) {
   if (typeof value === 'string') return <RichText text={value} isCode={isCode} />;
   return <pre className="pre">{prettyJson(value)}</pre>;

@@ -29,7 +29,6 @@ const WAYS = [
   { value: 'lines', label: 'JSON Lines' },
 ] as const;
 
-/** Adds items to the end of a dataset: one by a form, or several as a table or as JSON Lines, pasted or from a file. */
 export function AppendItems(props: { readonly dataset: Dataset; readonly onClose: () => void }) {
   const { dataset, onClose } = props;
   const names = dataset.sections.map(({ name }) => name);

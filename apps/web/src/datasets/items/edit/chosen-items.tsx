@@ -123,7 +123,6 @@ function TagItems(props: {
 export function RemoveItems(props: {
   readonly dataset: Dataset;
   readonly items: readonly Pick<ListedItem, 'item_hash' | 'section'>[];
-  /** Where the item was that is open; the one that is there afterwards opens. */
   readonly position?: string | undefined;
   readonly onDone?: () => void;
   readonly onClose: () => void;

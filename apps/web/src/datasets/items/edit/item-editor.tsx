@@ -24,7 +24,6 @@ import { ChangeError, editItems } from '../../versions/change-dialog.tsx';
 import { inputOf, without } from '../item-reading.ts';
 import { type Dataset, type ListedItem, positionIn, type VersionOf } from '../item-windows.ts';
 
-/** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
 export function ItemEditor(props: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
@@ -136,7 +135,6 @@ function fieldsOf(item: JsonObject): readonly Field<ItemForm>[] {
   ];
 }
 
-/** Says beside what is typed that the item has been changed or removed, and shows it as it is now. */
 function ItemNow({ now }: { readonly now: ListedItem | null }) {
   return now === null ? (
     <Alert color="orange" title="The item is not here any more">

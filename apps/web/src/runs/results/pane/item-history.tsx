@@ -16,7 +16,6 @@ const RUNS = 20;
 
 type Row = { readonly run: Run; readonly result: Result };
 
-/** What other runs of the dataset made of the same item; they are asked when it is opened. */
 export function ItemHistory(props: { readonly run: Run; readonly itemHash: string }) {
   return (
     <Folded title="The same item in other runs" of={props}>

@@ -22,7 +22,6 @@ const MAX_TYPES = 20;
 export function LabelBar(props: {
   readonly run: Run;
   readonly result: ListedResult;
-  /** Opens the next result; undefined if there is none. */
   readonly onNext: (() => void) | undefined;
 }) {
   const { run, result, onNext } = props;
@@ -146,7 +145,6 @@ function OwnLabel(props: Parameters<typeof LabelBar>[0] & { readonly own: Label 
     </>
   );
 }
-/** Says it to the service, and shows what the service stored wherever the result is listed. */
 function useLabel(run: Run, result: ListedResult) {
   const queries = useQueryClient();
   const { section, order_index, repetition } = result;

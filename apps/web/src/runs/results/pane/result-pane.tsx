@@ -48,7 +48,6 @@ export function ResultPane(props: {
   /** Its place in the list, and how many results that has; undefined if it is not in the list. */
   readonly place: readonly [at: number, total: number] | undefined;
   readonly onClose: () => void;
-  /** Opens the result before or after it in the list; undefined if there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
   const { run, result, isBlind, place, onClose, onStep } = props;
