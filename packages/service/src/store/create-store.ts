@@ -78,14 +78,7 @@ const LARGEST_ITEM_BYTES = 256 * 1024 * 1024;
 /** What all large pages that are read or sent at one time may hold. */
 const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
 
-/**
- * Makes the store on one pool of connections.
- *
- * @example
- * await migrate(url);
- * await using store = createStore({ url });
- * const { data } = await store.datasets.list({ limit: 50 });
- */
+/** Makes the store on one pool of connections, of a database that `migrate` has brought to this version. */
 export function createStore(options: StoreOptions) {
   const probes = createProbes({ url: options.url, onChange: options.onDatabaseChange });
   const pool = createPool({
@@ -124,7 +117,6 @@ export function createStore(options: StoreOptions) {
     assets: createAssets(context),
     runs: createRunStore(context),
     jobs: createJobStore(context),
-    /** Settings of all processes that share the database. */
     settings: unchecked(context, { get: getSettings, update: updateSettings }),
     audit: createAuditStore(context),
     idempotency: createIdempotencyStore(context),
@@ -136,7 +128,6 @@ export function createStore(options: StoreOptions) {
     /** See {@link listen}; the listener is the caller's to close. */
     listen: (wanted: Omit<ListenOptions<Channel>, 'url'>): Listener =>
       listen({ ...wanted, url: options.directUrl ?? options.url }),
-    /** The connections of the pool, and those who wait for one. */
     pool: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,

@@ -13,7 +13,6 @@ import { createPool, inTransaction, type Pool } from './postgres/pool.ts';
 import { queryOf } from './postgres/read-query.ts';
 import { MAX_ATTEMPTS } from './queue/task-queue.ts';
 
-/** Whether something that the service depends on can be used; if not, why, and what to do about it. */
 export interface Check {
   readonly ok: boolean;
   readonly reason?: OutageReason;
@@ -32,7 +31,6 @@ export interface DatabaseChange extends Check {
 }
 
 interface ProbesOptions {
-  /** Postgresql:// URL. */
   readonly url: string;
   /** Called when it changes; the database counts as usable at first. */
   readonly onChange?: ((change: DatabaseChange) => void) | undefined;
@@ -49,10 +47,7 @@ const DISK_FULL = '53100';
 const TAKE_ROOM = `CREATE TEMP TABLE svc_room ON COMMIT DROP AS
   SELECT repeat(md5(n::text), 60) AS text FROM generate_series(1, 550) AS n`;
 
-/**
- * Makes what answers supervisors, on separate connections: it waits for no other work, and for no new connection. Connects on
- * first use.
- */
+/** Makes what answers supervisors, on separate connections that wait for no other work. Connects on first use. */
 export function createProbes({ url, onChange }: ProbesOptions) {
   let isFull = false;
   const pool = createPool({
@@ -106,10 +101,7 @@ export function createProbes({ url, onChange }: ProbesOptions) {
     return checked;
   };
   return {
-    /**
-     * Whether the database responds, is migrated to this version and has room, and the queue can be read. Never throws. Those
-     * who ask together share an answer; a good one lasts for a second.
-     */
+    /** Whether the database can be used by this version. Never throws; a good answer is shared for a second. */
     ready,
     /** The number of tasks by state. @throws StoreError `unavailable` */
     queueSizes: (): Promise<QueueSizes> => asStoreErrors(() => inTime(queueSizes(pool))),
@@ -150,7 +142,6 @@ async function failureOf(query: Promise<unknown>): Promise<StoreError | null> {
   }
 }
 
-/** Waits for a query for a short time only. */
 async function inTime<T>(query: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -208,7 +199,6 @@ const QUEUE_SIZES = `
     SELECT finished_at, failed_attempts, finished_at IS NULL AND lease_expires_at IS NULL FROM jobs WHERE ${COUNTED}
   ) AS tasks`;
 
-/** The number of tasks by state. */
 async function queueSizes(pool: pg.Pool): Promise<QueueSizes> {
   const { rows } = await pool.query<QueueSizes>(QUEUE_SIZES);
   return rows[0] ?? { queued: 0, retry: 0, running: 0, failed: 0 };

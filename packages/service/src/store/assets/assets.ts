@@ -28,12 +28,7 @@ export const createAssets = (context: StoreContext) =>
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/**
- * The asset of a dataset; null when none of its items embeds such a file.
- *
- * @param sha256 64 lower-case hex digits
- * @param options `version`: the one whose items count; by default all
- */
+/** The asset of a dataset, or only of the items of a `version`; null when none of them embeds such a file. */
 async function find(
   { pool }: StoreContext,
   datasetId: string,
@@ -63,10 +58,7 @@ async function findMissing({ pool, assets }: StoreContext, sha256s: readonly str
   return new Set(await assets.findMissing(createReadQuery(pool, signal), sha256s, signal));
 }
 
-/**
- * Removes the assets to which no dataset refers any more, and the objects of the asset store that no asset needs. Any
- * number of processes may do so concurrently, whatever is imported and deleted at the same time.
- */
+/** Removes assets without references, and objects that no asset needs. Any number of processes may do so at a time. */
 async function collect({ pool, assets }: StoreContext, signal?: AbortSignal): Promise<number> {
   const removed = await collectAssets(pool, signal);
   await collectObjects(pool, assets, signal);
@@ -88,10 +80,7 @@ interface ContentReader {
   readonly reads: Reads;
 }
 
-/**
- * The canonical text of a stored item with its files embedded, in pieces: memory holds one piece of a file, however many
- * and however large they are.
- */
+/** The canonical text of an item with its files embedded, in pieces: memory holds one piece of a file. */
 export async function* itemText(reader: ContentReader, parts: LinkedParts, signal?: AbortSignal) {
   for (const piece of layout(parts)) {
     if (typeof piece === 'string') yield piece;

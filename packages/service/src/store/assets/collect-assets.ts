@@ -76,7 +76,6 @@ export async function addLooseObject(pool: pg.Pool, objectKey: string, transacti
   ]);
 }
 
-/** Notes the objects of assets whose rows this transaction deletes. */
 export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly string[]): Promise<void> {
   await client.query(
     `INSERT INTO loose_objects (object_key, transaction_id)
@@ -86,10 +85,7 @@ export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly
   );
 }
 
-/**
- * Removes the objects to which no asset refers, of transactions that have ended, and forgets the others. Several
- * processes may do it concurrently.
- */
+/** Removes the objects of ended transactions that no asset refers to, and forgets the others. May run concurrently. */
 export async function collectObjects(
   pool: pg.Pool,
   assets: Pick<AssetStore, 'remove'>,

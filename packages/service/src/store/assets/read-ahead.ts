@@ -16,10 +16,7 @@ export type AssetReader = (
   following: Iterable<WantedAsset>,
 ) => Uint8Array | AsyncGenerator<Uint8Array, void, undefined>;
 
-/**
- * Reads one asset after another: small ones together with the small ones that follow, so that many of them take few
- * queries. Holds 1 MiB.
- */
+/** Reads one asset after another, small ones together, so that many of them take few queries. Holds 1 MiB. */
 export function createAssetReader({
   assets,
   reads,

@@ -92,7 +92,6 @@ async function readWhole(
   }
 }
 
-/** Sends a request for each value, some concurrently; the first error ends it. */
 async function eachOf<T>(values: readonly T[], send: (value: T) => Promise<void>): Promise<void> {
   for await (const _ of mapOrdered(values, CONCURRENT_REQUESTS, send));
 }

@@ -121,7 +121,6 @@ export async function auditEnd(client: pg.ClientBase, id: string): Promise<void>
   if (run !== undefined) await writeAudit(client, 'run.finish', { kind: 'run', id }, { ...run });
 }
 
-/** For whom the store works. */
 export interface Actor {
   /** Name of the key; `anonymous` without one. */
   readonly name: string;
@@ -177,7 +176,6 @@ export function seesHandle(handle: string): string | null {
   return `coalesce(${[...begins, 'false'].join(' OR ')}, false)`;
 }
 
-/** The same for the id of a dataset. */
 export function seesDataset(id: string): string | null {
   const condition = seesHandle('seen.handle');
   return condition && `${id} IN (SELECT seen.id FROM datasets seen WHERE ${condition})`;
@@ -195,12 +193,7 @@ export function seesJob(): string | null {
     ELSE jobs.created_by = ${quoted(name)} AND (jobs.asked::jsonb -> 'handles') = ${quoted(JSON.stringify(handles))}::jsonb END`;
 }
 
-/**
- * Checks that the actor may give a dataset this handle.
- *
- * @param handle null for a dataset without one
- * @throws StoreError `invalid_request`
- */
+/** Checks that the actor may give a dataset this handle. @throws StoreError `invalid_request` */
 export function checkOwnHandle(handle: string | null): void {
   const { handles } = currentActor();
   if (handles === null) return;

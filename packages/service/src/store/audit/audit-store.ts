@@ -60,7 +60,6 @@ async function list(
   return await readOrderedPage<AuditEntry>(createReadQuery(pool, page.signal), audit, parameters, page);
 }
 
-/** All of them in batches, newest first. */
 async function* read(context: StoreContext, conditions: AuditConditions, signal: AbortSignal) {
   for (let cursor: string | undefined, isLast = false; !isLast; ) {
     const page = await list(context, { ...conditions, limit: BATCH, cursor, signal });

@@ -55,10 +55,7 @@ export class CopyIn {
     }
   }
 
-  /**
-   * Sends all rows of a source, and closes it without waiting for it when the server reports an error or the signal is
-   * aborted.
-   */
+  /** Sends all rows of a source, and closes it without waiting when the server reports an error or on an abort. */
   async writeAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       for await (const chunk of interruptible(chunks, (next) => this.wait(next))) await this.write(chunk);

@@ -118,7 +118,6 @@ export function toSectionSummary({ id, name, orderIndex, itemCount }: SectionSum
   return { id, name, orderIndex, itemCount };
 }
 
-/** The columns of a section of the view `version_sections`, under the names of {@link StoredSectionRow}. */
 export const SECTION_COLUMNS: string = `id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount",
   section_hash AS "sectionHash", file_bytes::float8 AS "fileBytes", file_sha256 AS "fileSha256"`;
 

@@ -93,10 +93,7 @@ export class StoreError extends Error {
 const NOT_MIGRATED = new Set(['42P01', '42703', '42883', '3F000']);
 const FULL = '53100';
 
-/**
- * Turns what means that the database cannot be used into `unavailable`, with its reason, whichever layer reported it; every
- * other error comes back as it is.
- */
+/** Turns what means that the database cannot be used into `unavailable`, with its reason; other errors stay. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error;
   for (const cause of causesOf(error)) {
@@ -113,10 +110,7 @@ export function toStoreError(error: unknown): unknown {
 export const outage = (reason: OutageReason, cause?: unknown): StoreError =>
   new StoreError('unavailable', OUTAGES[reason], { reason, cause });
 
-/**
- * What an operator should read of an error: where the database is, the reason of the system, and what to do. Only for logs
- * and terminals.
- */
+/** What an operator should read of an error, for logs and terminals: where the database is, why, and what to do. */
 export function operatorMessage(error: unknown): string {
   const { message } = error as Error;
   const found = [...causesOf(error)].find((cause) => cause instanceof ConnectError);
@@ -169,7 +163,6 @@ export async function asStoreErrors<T>(work: () => Promise<T>): Promise<T> {
 
 type Methods = Record<string, (...args: never[]) => Promise<unknown>>;
 
-/** The same methods, each as {@link asStoreErrors} does it. */
 export const guarded = <T extends object>(methods: T): T =>
   Object.fromEntries(
     Object.entries(methods as Methods).map(([name, method]) => [

@@ -10,7 +10,6 @@ export interface PageRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which part of a list to read that can be read from any place. */
 export interface PlacedPageRequest extends PageRequest {
   /** Entries to leave out at the beginning, 0 by default; without a cursor. */
   readonly offset?: number | undefined;
@@ -49,15 +48,11 @@ const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   uuid: (value) => typeof value === 'string' && isUuid(value),
 };
 
-/**
- * Writes the position after the last entry of a page. The list's name is part of it, with the ids of what it lists, so
- * that a cursor of one list is invalid for another.
- */
+/** Writes the position after the last entry; the name of the list with its ids makes it invalid for other lists. */
 export function encodeCursor(list: string, position: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/** The cursor of the page after one; null at the end of the list. */
 export function cursorAfter<T>(
   list: string,
   shown: readonly T[],
@@ -68,11 +63,7 @@ export function cursorAfter<T>(
   return hasMore && last !== undefined ? encodeCursor(list, positionOf(last)) : null;
 }
 
-/**
- * Reads a position.
- *
- * @throws StoreError `invalid_cursor` for anything that {@link encodeCursor} did not write for this list
- */
+/** Reads a position. @throws StoreError `invalid_cursor` for what {@link encodeCursor} did not write for this list */
 export function decodeCursor<const Kinds extends readonly Kind[]>(
   list: string,
   kinds: Kinds,
@@ -99,15 +90,10 @@ export class Parameters {
     this.values = [...values];
   }
 
-  /** Adds a value. @returns its placeholder, such as `$1` */
   readonly add = (value: unknown): string => `$${this.values.push(value)}`;
 }
 
-/**
- * The version of a list's page: that of the cursor, which continues no other.
- *
- * @throws StoreError `invalid_cursor`
- */
+/** The version of a list's page: that of the cursor, which continues no other. @throws StoreError `invalid_cursor` */
 export function versionOfCursor(
   cursor: string | undefined,
   ofCursor: number | null,
@@ -146,10 +132,7 @@ export async function holdPage<T extends object>(
   }
 }
 
-/**
- * An order of a list: by a value, then by the time of creation, both in one direction. Rows without the value come last in
- * either.
- */
+/** An order of a list: by a value, then by time of creation in the same direction. Rows without a value come last. */
 export interface ListOrder {
   /** SQL; null for the time of creation alone. */
   readonly value: string | null;

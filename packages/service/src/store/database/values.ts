@@ -10,11 +10,7 @@ export function isUuid(text: string): boolean {
   return UUID.test(text);
 }
 
-/**
- * Lets a text through that a `text` column holds unchanged: well-formed Unicode without NUL.
- *
- * @throws StoreError `invalid_request` that names the field
- */
+/** A text if a `text` column holds it unchanged. @throws StoreError `invalid_request` that names the field */
 export function storableText(field: string, text: string): string {
   if (text.includes('\0')) {
     throw new StoreError(
@@ -31,7 +27,6 @@ export function storableText(field: string, text: string): string {
   return text;
 }
 
-/** The beginning of a text, as messages show it. */
 export function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -14,7 +14,6 @@ export interface ComparedDataset {
 }
 
 export interface DiffRequest extends PageRequest {
-  /** Only changes of this kind. */
   readonly only?: ItemChange | undefined;
 }
 

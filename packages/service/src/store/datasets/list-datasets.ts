@@ -25,7 +25,6 @@ import { withSections } from '../versions/list-versions.ts';
 /** The newest run of a dataset that has ended and has a score. */
 export interface LastRun {
   readonly id: string;
-  /** The mean. */
   readonly score: number;
   /** As in the run itself. */
   readonly passRate: number | null;
@@ -49,7 +48,6 @@ async function lastRuns(
   return new Map(rows.map(({ datasetId, ...run }) => [datasetId, run]));
 }
 
-/** Orders of the list of datasets; a minus turns one round. */
 export const DATASET_ORDERS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
 export type DatasetOrder = (typeof DATASET_ORDERS)[number];
 

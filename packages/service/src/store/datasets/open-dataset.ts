@@ -73,12 +73,7 @@ export async function openDataset(
     return {
       dataset: { ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS).map(toSectionSummary) },
       sections,
-      /**
-       * Items in section and item order, in the batches that the server sends. May be read again, but not while
-       * it is being read; a reader that stops early ends it for good.
-       *
-       * @param wanted which sections; all without it
-       */
+      /** Items in section and item order, one reader at a time; a reader that stops early ends it for good. */
       items: (wanted: readonly StoredSection[] = sections) => session.items(wanted),
       lines: (wanted: readonly StoredSection[] = sections) => session.lines(wanted),
       /** One item again; not while items are being read. */
@@ -95,10 +90,7 @@ export async function openDataset(
         const { linked, ...parts } = row;
         return { ...parts, linkedFiles: readLinkedFiles(linked) };
       },
-      /**
-       * The content of a file that an item links; also while items are being read. It takes the files that are read next, too:
-       * small ones are read together.
-       */
+      /** The content of a linked file; also while items are being read. Small files are read ahead together. */
       content: createAssetReader({
         assets: context.assets,
         reads: createReads(context.pool, signal),
@@ -131,7 +123,6 @@ export async function openDataset(
       /** The same, also while items are being read: on other connections, and so as they are then. */
       resultsBeside: (runId: string) =>
         readResults(createReads(context.pool, signal).query, runId, maxItemBytes),
-      /** A run of any dataset. @throws StoreError `run_not_found` */
       anyRun: (runId: string) => readRun(query, runId),
       [Symbol.asyncDispose]: () => session.close(),
     };
@@ -185,10 +176,7 @@ async function readWhole(
   return withAddedFiles(dataset);
 }
 
-/**
- * Throws before anything is read if a section has an item that is too large. Searches only sections that are likely to
- * have one, because their items embed files; the others are read once, and fail on the way.
- */
+/** Throws early if a section has an item that is too large: looks only where items embed files; others fail later. */
 async function refuseTooLarge(query: ReadQuery, sections: readonly StoredSection[], maxItemBytes: number) {
   const suspects = sections.filter(
     ({ exportFile }) => exportFile === null || exportFile.bytes > maxItemBytes,

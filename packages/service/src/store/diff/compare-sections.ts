@@ -39,7 +39,6 @@ export interface Comparison {
   readonly differences: readonly Difference[];
 }
 
-/** Compares two lists of sections, given by the ids of rows of `sections`, in a transaction. */
 export async function compareSections(
   query: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>,
   from: readonly string[],

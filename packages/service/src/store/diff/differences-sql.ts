@@ -172,7 +172,6 @@ function rangesOfSide(side: Side): string {
 `;
 }
 
-/** A subquery for the items in spans of a side. */
 function itemsOfSide(side: Side, condition: string, parts: string): string {
   const hashed = `'sha256 ' || encode(sha256(convert_to(item_id, 'UTF8')), 'hex')`;
   return `(SELECT pair, ordinal - ${side}_shift AS item, hash, id, span
@@ -201,7 +200,6 @@ function unpairedById(side: Side): string {
     FROM by_id WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL)`;
 }
 
-/** The hashes of the prompts of what is left of a side where the other side has something left as well. */
 function promptsOfSide(side: Side, parts: string): string {
   return `
   SELECT pair, item, prompt FROM (

@@ -17,7 +17,6 @@ import {
   readItems,
 } from './hub-items.ts';
 
-/** A layout: the files of one version in one format. */
 export interface LayoutKey {
   readonly datasetId: string;
   readonly version: number;
@@ -25,7 +24,6 @@ export interface LayoutKey {
   readonly format: string;
 }
 
-/** A file, and the items that it has. */
 export interface HubFile {
   /** Within the repository. */
   readonly path: string;
@@ -53,7 +51,6 @@ export interface MadeTable {
   readonly sha256: string;
 }
 
-/** The files of a section, added up. */
 export interface SectionFiles {
   readonly sectionId: string;
   readonly tableCount: number;
@@ -106,11 +103,7 @@ async function setColumns({ pool }: StoreContext, key: LayoutKey, columns: strin
   ]);
 }
 
-/**
- * Adds a layout, unless it is there. Layouts of the version in other formats go when they are a day old.
- *
- * @throws StoreError `dataset_not_found` if the version is gone
- */
+/** Adds a layout unless it is there; other formats go after a day. @throws StoreError `dataset_not_found` */
 async function add({ pool }: StoreContext, key: LayoutKey, files: readonly HubFile[]): Promise<void> {
   if (!isUuid(key.datasetId)) throw datasetNotFound(key.datasetId);
   try {
@@ -145,7 +138,6 @@ async function list(
   );
 }
 
-/** The files of each section, added up. */
 async function sections({ pool }: StoreContext, key: LayoutKey, signal?: AbortSignal) {
   return await createReadQuery(pool, signal)<SectionFiles>(
     `SELECT section_id AS "sectionId",
@@ -211,11 +203,7 @@ async function keep(
   });
 }
 
-/**
- * Bytes of a table that is kept. It is not removed while it is read, whatever becomes of its version.
- *
- * @throws StoreError `asset_missing`
- */
+/** Bytes of a kept table, which is not removed while it is read. @throws StoreError `asset_missing` */
 async function* read({ pool, assets }: StoreContext, sha256: string, range: ByteRange, signal?: AbortSignal) {
   await pool.query(TOUCH, [sha256]);
   for await (const piece of assets.read(createReads(pool, signal), sha256, range, signal)) {

@@ -78,11 +78,7 @@ export async function addProfiles(
   );
 }
 
-/**
- * The lines of a section at one moment, for as long as it is open: it holds a connection and a snapshot.
- *
- * @throws StoreError `dataset_not_found` if the section is gone
- */
+/** The lines of a section in one snapshot; holds a connection. @throws StoreError `dataset_not_found` */
 export async function openLines(context: StoreContext, section: StoredSection, signal?: AbortSignal) {
   const { session, query } = await openReadSession(context, signal);
   try {

@@ -184,7 +184,6 @@ export function typeOf(kinds: Kinds): ValueType | null {
   return 'json';
 }
 
-/** Whether values of some kinds are all arrays, all objects, or of one type that is not JSON. */
 export function agree(kinds: Kinds): boolean {
   return kinds === KIND.array || kinds === KIND.object || !['json', null].includes(typeOf(kinds));
 }

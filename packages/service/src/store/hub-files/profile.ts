@@ -170,7 +170,6 @@ export class ProfileBlocks {
     if (block.items === PROFILE_ITEMS) this.#close(name, block);
   }
 
-  /** Takes the blocks that are whole: also those where a part of so many items ends. */
   take(parts: ReadonlyMap<string, number> = new Map()): readonly StoredProfile[] {
     for (const [name, block] of this.#open) {
       if (block.first + block.items === parts.get(block.partId)) this.#close(name, block);

@@ -12,10 +12,8 @@ export interface IdempotencyClaim {
   readonly token: string;
 }
 
-/** An answer that can be given again. */
 export interface StoredResponse {
   readonly status: number;
-  /** Those to repeat, such as Location. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -31,10 +29,7 @@ export type IdempotencyOutcome =
   | {
       readonly replay: null;
       readonly claim: IdempotencyClaim;
-      /**
-       * Releases the key: without a stored response, the next request does the work. Always call it at the end; it does not
-       * change a claim whose response is stored.
-       */
+      /** Releases the key at the end, always: without a stored response, the next request does the work. */
       release(): Promise<void>;
     };
 
@@ -110,17 +105,12 @@ async function begin(
   }
 }
 
-/** Deletes keys that have expired; returns how many. */
 async function purgeExpired({ pool }: StoreContext): Promise<number> {
   const { rowCount } = await pool.query('DELETE FROM idempotency_keys WHERE expires_at <= clock_timestamp()');
   return rowCount ?? 0;
 }
 
-/**
- * Stores an answer as part of the caller's transaction: the work and its answer are there together, or neither.
- *
- * @throws StoreError `superseded` when another request has taken the key over
- */
+/** Stores an answer in the transaction of its work. @throws StoreError `superseded` when another has the key */
 async function completeClaim(
   client: pg.ClientBase | pg.Pool,
   claim: IdempotencyClaim,

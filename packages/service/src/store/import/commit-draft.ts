@@ -29,10 +29,7 @@ export interface WrittenDraft {
   readonly dryRun: boolean;
 }
 
-/**
- * Stores a draft as a new dataset, as the next version of the dataset that has its handle by now, or uses the dataset that it
- * would repeat. A run joins the dataset that has its items.
- */
+/** Stores a draft as a dataset or version, or uses the one that it repeats. A run joins the dataset of its items. */
 export async function commitDataset(
   draft: WrittenDraft,
   { handle, ifExists, message, author }: NewDatasetTarget,

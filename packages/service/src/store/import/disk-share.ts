@@ -7,10 +7,7 @@ export class DiskShortage extends Error {
 
 export type DiskShare<K> = ReturnType<typeof createDiskShare<K>>;
 
-/**
- * The share of a disk that some users may take together: what they are promised is at most a percentage of what would be
- * free without what they have written.
- */
+/** The share of a disk that users may take together: a percentage of what is free without what they have written. */
 export function createDiskShare<K>(
   sharePercent: number,
   freeBytes: () => Promise<number>,
@@ -18,11 +15,7 @@ export function createDiskShare<K>(
 ) {
   const promised = new Map<K, number>();
   return {
-    /**
-     * Promises a user room, before it is used.
-     *
-     * @throws DiskShortage
-     */
+    /** Promises a user room, before it is used. @throws DiskShortage */
     async reserve(user: K, bytes: number): Promise<void> {
       const before = promised.get(user) ?? 0;
       if (bytes <= before) return;

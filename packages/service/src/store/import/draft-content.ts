@@ -28,7 +28,6 @@ export interface VersionTarget {
   readonly edits?: readonly Edit[] | undefined;
 }
 
-/** What the caller states about a dataset. Counts and hashes come from its items. */
 export interface DatasetMeta {
   readonly name: string;
   readonly description: string | null;

@@ -25,7 +25,6 @@ export interface DraftHashes {
   readonly sections: readonly SectionRecord[];
 }
 
-/** Counts and hashes what an import reads and makes, and refuses what exceeds its limits. */
 export class DraftTotals {
   readonly #meter: ImportMeter;
   readonly #sections: SectionTotals[] = [];
@@ -89,11 +88,7 @@ export class DraftTotals {
     }
   }
 
-  /**
-   * Counts and hashes a batch.
-   *
-   * @throws JsonlError `package_limit`
-   */
+  /** Counts and hashes a batch. @throws JsonlError `package_limit` */
   add(section: SectionTotals, encoded: EncodedRows, bytes: number, location: SourceLocation): void {
     const { itemCount, itemBytes, embeddedBytes, failures } = encoded;
     this.#meter.addItems({ bytes: itemBytes, embeddedBytes, skippedRows: failures?.total ?? 0 }, location);

@@ -118,12 +118,10 @@ export class DatasetDraft implements AsyncDisposable {
     return this.#totals.progress;
   }
 
-  /** Counts and hashes of all sections. Ends the last one. */
   get hashes(): DraftHashes {
     return this.#totals.hashes;
   }
 
-  /** Discards all sections and rows, so that the import can begin again. */
   async restart(): Promise<void> {
     await this.#discard();
     this.#totals = new DraftTotals(this.#context.importLimits);

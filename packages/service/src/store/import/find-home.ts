@@ -34,10 +34,7 @@ const hashOf = (idsAreHashes: boolean): string =>
     ? `CASE WHEN i.item_id ~ '^"[0-9a-f]{64}"$' THEN decode(substr(i.item_id, 2, 64), 'hex') ELSE i.item_hash END`
     : 'i.item_hash';
 
-/**
- * Finds the dataset that a run of a draft's items belongs to, among those that the key sees: one that is the same, or the
- * newest that has all of them.
- */
+/** Finds, among those that the key sees, the same dataset as a run's draft, or the newest that has all its items. */
 export async function findHome(
   client: pg.ClientBase,
   { versionHash, sections }: DraftHashes,
@@ -96,7 +93,6 @@ async function findCandidates(
   return found.map(({ dataset }) => newest.rows[dataset] as Version);
 }
 
-/** SQL for the items of a draft as {@link findPositions} takes them. */
 function itemsOfDraft(sections: DraftHashes['sections'], idsAreHashes: boolean, parameters: Parameters) {
   const items = itemsInRanges(toSectionRanges(sections.map(({ parts }) => parts)), parameters);
   return numbered(items, hashOf(idsAreHashes));

@@ -18,10 +18,7 @@ export interface NewDataset extends DatasetMeta, Pick<NewDatasetTarget, 'handle'
   readonly assetCount: number;
 }
 
-/**
- * The rows of an import's parts, and the transaction that stores them: it begins with the first rows or statement, and rows
- * are copied as they come.
- */
+/** The rows of an import's parts, and the transaction that stores them, which begins with the first. */
 export class PartRows {
   readonly #pool: Pool;
   readonly #signal: AbortSignal | undefined;
@@ -83,7 +80,6 @@ export class PartRows {
     }
   }
 
-  /** Rolls back what is not committed; further rows start anew. */
   async discard(): Promise<void> {
     const [copy, transaction] = [this.#copy, this.#transaction];
     this.#copy = undefined;

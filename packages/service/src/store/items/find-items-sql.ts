@@ -62,10 +62,7 @@ export function allItems(ofSection: string, { afterSection, afterItem, offset, l
   )`);
 }
 
-/**
- * Finds the next items of a query, as {@link readPage} reads them. The total needs all items of the query, which finds the
- * page as well.
- */
+/** Finds the next items of a query, as {@link readPage} reads them. The total needs all items of the query. */
 export function matchingItems(matching: string, { afterSection, afterItem, offset, limit }: PagePosition) {
   return readPage(`WITH matching AS MATERIALIZED (
     SELECT section, order_index AS item FROM ${matching} AS found
@@ -144,7 +141,6 @@ export function itemValue(pointer: string, add: (value: unknown) => string): str
   return memberText(`${value} #> ${add(path)}::text[]`);
 }
 
-/** A value of an item: a JSON Pointer into it, and a text, number, boolean or null as text. */
 export interface StatedValue {
   readonly pointer: string;
   readonly value: string;

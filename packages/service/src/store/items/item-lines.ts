@@ -107,7 +107,6 @@ async function decodedLine(
   return item.linkedFiles.length > 0 ? item : joinStoredItem(item);
 }
 
-/** The line of a long row: in pieces, or decoded where the members of its payload have to be sorted. */
 async function longLine({ start, rest }: LongRow, fields: RowFields, order: ItemOrder): Promise<ItemLine> {
   fields.read(start, 0);
   const section = take(fields, order);

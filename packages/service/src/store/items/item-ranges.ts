@@ -32,7 +32,6 @@ export async function readRanges(query: ReadQuery, { datasetId, version = null, 
   );
 }
 
-/** Reads the ranges of sections: `section` of a range is the index of its id. */
 export async function readRangesOf(query: ReadQuery, sectionIds: readonly string[]) {
   return await query<SectionRange>(
     `SELECT (wanted.n - 1)::int AS section, ${COLUMNS} FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, n)

@@ -109,7 +109,6 @@ interface FoundItem extends FoundPage {
   readonly ordinal: number;
 }
 
-/** Where the next items are, one more than asked for; one row without an item where there are none. */
 async function findPage(
   query: ReadQuery,
   { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
@@ -163,10 +162,7 @@ export function sectionNotFound(name: string): StoreError {
   return new StoreError('section_not_found', `The dataset has no section ${shown(name)}.`);
 }
 
-/**
- * Tells a list that is empty because of its filters from one whose filters name what does not exist: a section, or a
- * type that the format does not define and no item has.
- */
+/** Tells a list that its filters leave empty from one whose filters name a section or type that does not exist. */
 async function checkFilters(
   query: ReadQuery,
   id: string,

@@ -50,10 +50,7 @@ const textColumns = (of = (text: string): string => text): string =>
 
 const LINK_BYTES = 'coalesce(octet_length(i.linked_files::text), 0)';
 
-/**
- * Reads the sizes of items, and the texts of short ones: each may have an equal share of {@link EAGER_BYTES}. Those that are
- * gone are null.
- */
+/** Reads the sizes of items, and short texts, each in an equal share of {@link EAGER_BYTES}; null for those gone. */
 export async function readSizedItems(query: ReadQuery, places: readonly (ItemPlace | null)[]) {
   const items: (SizedItem | null)[] = places.map(() => null);
   if (places.length === 0) return items;
@@ -76,7 +73,6 @@ export interface ItemLimits {
   readonly maxWholeBytes: number;
 }
 
-/** Decides which of the candidates a page holds: as many as fit, and one at least. */
 export function planItems<T extends ItemCandidate>(
   candidates: readonly T[],
   { maxItemBytes, maxWholeBytes }: ItemLimits,

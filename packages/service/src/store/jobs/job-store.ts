@@ -22,7 +22,6 @@ import { cancelTask, failTask, listTasks, NOTIFY_WORKERS, type TaskClaim } from 
 export type JobKind = 'import' | 'upload';
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelling' | 'cancelled';
 
-/** An asynchronous import as callers see it. */
 export interface Job {
   readonly id: string;
   readonly kind: JobKind;
@@ -89,11 +88,7 @@ function jobNotFound(id: string): StoreError {
   return new StoreError('job_not_found', `Job "${shortened(id)}" not found.`);
 }
 
-/**
- * Ends a job with its dataset, in the transaction that stores the dataset.
- *
- * @throws StoreError `superseded`, `job_finished`: the dataset must not be stored then
- */
+/** Ends a job with its dataset, in its transaction. @throws StoreError `superseded`, `job_finished` */
 export async function completeJob(
   client: pg.ClientBase,
   claim: TaskClaim & { readonly notes?: string | undefined },
@@ -138,7 +133,6 @@ export interface NewJob {
   /** The caller's hub token, encrypted with a key that is not in the database; kept until the job ends. */
   readonly sealedToken?: Uint8Array | undefined;
   readonly requestId: string | null;
-  /** Who asked. */
   readonly createdBy?: string | null | undefined;
   readonly bytesTotal?: number | undefined;
   /** The archive of an `upload`, in chunks of about a megabyte; stored with the job. */
@@ -206,10 +200,7 @@ async function getMany({ pool }: StoreContext, ids: readonly string[]) {
   return rows;
 }
 
-/**
- * Opens a job that a worker has claimed; its `status` is `cancelling` when a cancellation was requested before. Null when it has
- * ended, or another worker has claimed it.
- */
+/** Opens a claimed job; `cancelling` if that was requested. Null when it has ended, or another worker has it. */
 async function take({ pool }: StoreContext, claim: TaskClaim) {
   const { rows } = await pool.query<Job & { request: string; sealed: Uint8Array | null }>(
     `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
@@ -242,12 +233,7 @@ async function report(
   if (rowCount === 0) throw await lostClaim(pool, claim);
 }
 
-/**
- * Ends a job without a dataset.
- *
- * @param end with an error body as JSON text, for `failed`
- * @throws StoreError `superseded`, `job_finished`
- */
+/** Ends a job without a dataset; its error is JSON text. @throws StoreError `superseded`, `job_finished` */
 async function finish(
   { pool }: StoreContext,
   claim: TaskClaim,

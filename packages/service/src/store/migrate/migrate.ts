@@ -226,7 +226,6 @@ export const DISTRIBUTED_TABLES = {
 
 const FIRST_TABLES: Readonly<Record<string, string>> = { part_id: 'items', run_id: 'run_results' };
 
-/** Spreads the large tables over the nodes of Citus: those that are not spread yet, with the rows that they have. */
 async function distribute(pool: pg.Pool): Promise<string[]> {
   await checkCitus(pool);
   const there = await distributedTables(pool);
@@ -249,7 +248,6 @@ async function isDistributed(pool: pg.Pool): Promise<boolean> {
   return Number(rowCount) > 0 && (await distributedTables(pool)).size > 0;
 }
 
-/** Those of {@link DISTRIBUTED_TABLES} that are on the nodes. */
 async function distributedTables(pool: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ name: string }>(
     'SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE logicalrelid::text = ANY ($1)',

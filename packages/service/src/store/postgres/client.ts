@@ -58,7 +58,6 @@ export interface ConnectionOptions {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Makes the configuration of a client, or of a pool with {@link Client} as its class. */
 export function connectionConfig(options: ConnectionOptions): ClientConfig {
   const { url, attempts } = readTls(options.url);
   const parameters = URL.parse(options.url)?.searchParams;

@@ -9,10 +9,7 @@ const SILENCE_MS = 30_000;
 
 export type Pool = pg.Pool & { readonly limit: StatementLimit };
 
-/**
- * A pool that outlives its connections: one that breaks while idle is dropped in silence, and the next query
- * opens another; one whose server has fallen silent is closed.
- */
+/** A pool that outlives its connections: one that breaks while idle is dropped, one that falls silent is closed. */
 export function createPool(
   options: ConnectionOptions & {
     readonly size: number;

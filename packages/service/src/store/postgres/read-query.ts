@@ -147,7 +147,6 @@ const AVOIDED = ['enable_nestloop', 'enable_mergejoin', 'enable_bitmapscan'];
 const SET = `${SET_ON_NODES}; ${LARGE_JOINS}; ${AVOIDED.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
 const RESET = ['work_mem', 'jit', ...AVOIDED].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
 
-/** Runs statements of a transaction whose joins are hash joins, wherever they can be. */
 export async function withHashJoins<T>(query: (sql: string) => Promise<unknown>, work: () => Promise<T>) {
   await query(SET);
   const result = await work();

@@ -12,7 +12,6 @@ import { searchableText } from '../database/values.ts';
 import { createPool, type Pool } from '../postgres/pool.ts';
 import { createReadQuery } from '../postgres/read-query.ts';
 
-/** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */
 export type TaskKind = 'run' | 'import' | 'upload';
 /** The tables whose rows are tasks: a row of `runs` is a `run`, one of `jobs` an `import` or an `upload`. */
 export type TaskTable = 'runs' | 'jobs';
@@ -33,7 +32,6 @@ export interface ClaimedTask {
   readonly isRecovered: boolean;
   /** Since the task was created. */
   readonly ageMs: number;
-  /** Who asked for it, and by which request. */
   readonly actor: Actor;
 }
 
@@ -100,11 +98,7 @@ export function openTaskQueue(url: string) {
   const worker = randomUUID();
   let closing: Promise<void> | undefined;
   return {
-    /**
-     * Claims tasks that are due, the one that waits longest first.
-     *
-     * @param recover whether to also claim tasks whose lease has expired
-     */
+    /** Claims due tasks, the longest waiting first; with `recover` also those whose lease has expired. */
     async claim(table: TaskTable, limit: number, recover: boolean): Promise<ClaimedTask[]> {
       const { rows } = await pool.query<
         Omit<ClaimedTask, 'claim' | 'actor'> & TaskClaim & { readonly asked: string | null }
@@ -144,12 +138,7 @@ function tableOf(kind: TaskKind): TaskTable {
 /** Whether no worker works on a run or job: none has claimed it, or clients do its work. */
 const IS_IDLE = `status = 'queued' OR available_at = 'infinity'`;
 
-/**
- * Requests the end of a run or job. One that no worker has claimed ends as cancelled immediately; a running one becomes
- * `cancelling`, and its worker is notified.
- *
- * @returns the row, and whether no one had requested it before; undefined when it has ended before or does not exist
- */
+/** Cancels a task, or asks its worker to; `isFirst` if nobody had before. Undefined when it has ended or is unknown. */
 export async function cancelTask<Row extends pg.QueryResultRow>(
   client: pg.ClientBase,
   table: TaskTable,
@@ -187,7 +176,6 @@ export async function failTask(client: pg.ClientBase | pg.Pool, table: TaskTable
   return rows[0]?.status ?? null;
 }
 
-/** Which runs or jobs to list, and what of them. */
 interface TasksRequest extends PageRequest {
   readonly table: TaskTable;
   readonly columns: string;

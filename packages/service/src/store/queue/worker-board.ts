@@ -68,7 +68,6 @@ export class MinuteHistory {
   }
 }
 
-/** The last report of each worker, as a process that shows them has it in memory. */
 export class WorkerBoard {
   readonly #workers = new Map<string, { readonly report: WorkerReport; readonly seenAtMs: number }>();
 

@@ -21,7 +21,6 @@ export interface AddingScorers {
   readonly main: MainScorer | null;
 }
 
-/** The scorers that a run gets; null if it gets none. */
 export function addingScorersOf({
   config,
   addingScorers,
@@ -36,10 +35,7 @@ export function toAdding(config: string, names: readonly string[]): AddingScorer
   return { names, main: names.includes(name) ? { name, isNamed: parsed.scorers !== undefined } : null };
 }
 
-/**
- * Which results have an output that one of some scorers has not scored, or failed to score: SQL about `run_results result`,
- * its values from `$first` on.
- */
+/** SQL for results whose output one of some scorers has not scored, or failed to score; values from `$first` on. */
 export function lacksScores({ names, main }: AddingScorers, first: number): ResultsFilter {
   const others = names.filter((name) => name !== main?.name);
   return {
@@ -53,7 +49,6 @@ export function lacksScores({ names, main }: AddingScorers, first: number): Resu
   };
 }
 
-/** Counts the outputs of a run that one of some scorers has not scored. */
 export async function countLacking(client: pg.ClientBase, runId: string, adding: AddingScorers) {
   const { sql, values } = lacksScores(adding, 2);
   const { rows } = await client.query<{ due: number }>(
@@ -63,11 +58,7 @@ export async function countLacking(client: pg.ClientBase, runId: string, adding:
   return rows[0]?.due ?? 0;
 }
 
-/**
- * Hands a run to the workers, which score its outputs by further scorers.
- *
- * @param client in a transaction that holds the run's row
- */
+/** Hands a run to workers for further scorers, in a transaction that holds the run's row. */
 export async function queueScorers(
   client: pg.ClientBase,
   { id }: Pick<Run, 'id'>,

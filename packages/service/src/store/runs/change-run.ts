@@ -21,7 +21,6 @@ import { addScorers } from './write/insert-results.ts';
 /** Which results a run does again. */
 export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';
 
-/** What of a run can change; an absent member stays as it is. */
 export interface RunChange {
   readonly name?: string | null | undefined;
   readonly labels?: readonly string[] | undefined;
@@ -176,11 +175,7 @@ export async function addScorersToRun(
 
 const NO_SCORE = { score: null, passed: null } as const;
 
-/**
- * Locks a run that has ended, and that no other run reads.
- *
- * @throws StoreError `run_not_found`, `run_active`
- */
+/** Locks a run that has ended, and that no other run reads. @throws StoreError `run_not_found`, `run_active` */
 async function lockFinished(client: pg.ClientBase, id: string, verb: string): Promise<Run> {
   const run = await readRun(queryOf(client), id, 'FOR UPDATE');
   if (run.finishedAt === null) {
@@ -217,10 +212,7 @@ export async function cancelRun(context: StoreContext, id: string): Promise<Run>
   return await readRun(queryOf(pool), id);
 }
 
-/**
- * Ends a run that cannot be done, such as after its last attempt: as cancelled where that was requested, else as failed.
- * Null when it has ended before.
- */
+/** Ends a run that cannot be done: cancelled where that was requested, else failed. Null when it has ended before. */
 export async function failRun(
   context: StoreContext,
   id: string,
@@ -252,10 +244,7 @@ const TABLES = {
 
 const DIFFERENCES = { run_differences: TABLES.run_differences } as const;
 
-/**
- * Removes what deleted runs have left: results, selected items, and differences from other runs. Nothing shows them until then.
- * See `collectNotes`.
- */
+/** Removes what deleted runs have left, which nothing shows. See `collectNotes`. */
 export async function collectRuns({ pool }: StoreContext, signal?: AbortSignal): Promise<number> {
   const notes = { table: 'loose_runs', columns: 'run_id AS "runId", other_run_id AS "otherRunId"' } as const;
   return await collectNotes<LooseRun>(pool, notes, removeSome, signal);

@@ -18,7 +18,6 @@ import { insertedColumns, RUN_COLUMNS, type Run } from './run-row.ts';
 /** The largest number of an `integer` column. */
 export const MAX_INTEGER = 2_147_483_647;
 
-/** A run to create; the store sets what it omits. */
 export interface NewRun
   extends Omit<RunColumns, 'datasetVersion' | 'datasetVersionHash' | 'total' | 'createdAt' | 'hasSelection'> {
   /** UUID of the new run. */

@@ -69,7 +69,6 @@ export async function getRuns({ pool }: StoreContext, ids: readonly string[]): P
   return rows;
 }
 
-/** A model that a run has named. */
 export interface UsedModel {
   /** The variable of its key; null without one. */
   readonly keyName: string | null;
@@ -105,10 +104,7 @@ export interface AskedModel {
 
 const provider = (member: string): string => `${readableJson('config::json')} #>> '{provider,${member}}'`;
 
-/**
- * The newest run of a dataset that asked a model, has ended and has results; null without one. Runs of packages, and
- * those that score outputs again, asked nothing.
- */
+/** The newest ended run of a dataset that asked a model itself and has results; null without one. */
 export async function findLatestRun(context: StoreContext, { datasetId, origin, model }: AskedModel) {
   const { rows } = await context.pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
     `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (

@@ -3,7 +3,6 @@ import type { ReadQuery } from '../postgres/read-query.ts';
 import type { ResultKey } from './run-results.ts';
 import { isToReplace, type Run, readRetry } from './run-row.ts';
 
-/** A result that a run lacks. */
 export interface PendingPosition extends ResultKey {
   /** Until when a client has claimed it; null if none has, or the claim has expired. */
   readonly claimedUntil: Date | null;

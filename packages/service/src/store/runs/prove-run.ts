@@ -22,7 +22,6 @@ import { storedSums } from './scores/compare-runs.ts';
 import { readScores, SUMMARY_STATE, type SummaryState, summarizeRun } from './scores/summarize-run.ts';
 import { findScorer } from './write/insert-results.ts';
 
-/** What the hash and the verdict of a run are made of. */
 interface ProofState extends SummaryState {
   readonly versionHash: string;
   readonly config: string;

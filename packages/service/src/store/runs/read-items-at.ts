@@ -15,7 +15,6 @@ import type { VersionOfRun } from './run-row.ts';
 
 export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
 
-/** The names of sections of a version, by their order. */
 export async function readSectionNames(
   query: ReadQuery,
   { datasetId, version }: VersionOfRun,
@@ -29,7 +28,6 @@ export async function readSectionNames(
   return new Map(rows.map(({ section, name }) => [section, name]));
 }
 
-/** The hashes of the items at positions, by the number of the position. */
 export async function readItemHashes(
   query: ReadQuery,
   version: VersionOfRun,
@@ -44,10 +42,7 @@ export async function readItemHashes(
   return new Map(rows.map(({ n, itemHash }) => [n - 1, itemHash]));
 }
 
-/**
- * Reads what `planItems` needs of the items at positions, each once, in their order; a position that the version does not have
- * is left out.
- */
+/** Reads what `planItems` needs of items, each once, in order; without positions that the version does not have. */
 export async function readCandidatesAt(
   query: ReadQuery,
   version: VersionOfRun,

@@ -75,10 +75,7 @@ const PAGE_RESULTS = 100;
 /** Longer outputs stay JSON text: threads read them. */
 export const MAX_INLINE_CHARS: number = 64 * 1024;
 
-/**
- * Reads the items of a run at some positions, for what asks or scores them: of as many as fit into a page, in their order, and one
- * at least. An item that is not there is null.
- */
+/** Reads items for what asks or scores them: as many as fit into a page, in order; null for one that is not there. */
 export async function readItemsAt<T extends ItemPosition>(
   query: ReadQuery,
   limits: ItemLimits,
@@ -98,10 +95,7 @@ export async function readItemsAt<T extends ItemPosition>(
 
 type RunItemTexts = ReturnType<typeof toRunItem>;
 
-/**
- * Reads the outputs of another run that a run scores again, or its own that further scorers score, each with its item, in order, a page at a time: one entry for
- * each repetition that lacks a result, or these scores.
- */
+/** Reads outputs that a run scores, page by page: one entry for each that lacks a result, or these scores. */
 export async function* readStoredOutputs(
   { pool, ...limits }: StoreContext,
   run: Run,
@@ -152,7 +146,6 @@ const keysWhere = (
 ): string => `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition
   FROM run_results result WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${condition}`;
 
-/** The next results of the source run. */
 const SOURCE = keysWhere(`ORDER BY section_order_index, order_index, repetition LIMIT ${COMPARED_RESULTS}`);
 /** Results of a run up to the position $5 to $7, $8 and $9 the retry. */
 const OWN = keysWhere(`AND (section_order_index, order_index, repetition) <= ($5::int, $6::int, $7::int)

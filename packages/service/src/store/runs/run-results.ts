@@ -15,7 +15,6 @@ export interface StoredResult extends ResultTexts {
   readonly sortValue?: number | string | null;
 }
 
-/** A result with what people say of its output, the newest label first. */
 export interface LabelledResult extends StoredResult {
   readonly labels: readonly StoredLabel[];
 }
@@ -54,14 +53,12 @@ export function positionOf(result: ResultKey): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }
 
-/** Keys of results as columns: parameters of a statement. */
 export function keyColumns(
   results: readonly ResultKey[],
 ): [sections: number[], items: number[], repetitions: number[]] {
   return [...positionColumns(results), results.map(({ repetition }) => repetition)];
 }
 
-/** Which results to read. */
 export interface ResultsFilter {
   /** Conditions that begin with AND. */
   readonly sql: string;
@@ -119,12 +116,7 @@ export function candidates(
     UNION ALL SELECT * FROM (${scan(withoutValue, positions)}) AS others WHERE (SELECT count(*) FROM valued) < $5`;
 }
 
-/**
- * Finds the result at an offset, in item order or another: reads indexes only where the filter does.
- *
- * @param request `filter`: conditions on `run_results result`, their values from $7 on
- * @returns what {@link planResults} continues after; undefined if the list is shorter
- */
+/** Finds the result at an offset of an order: what {@link planResults} continues after; undefined beyond the end. */
 export async function findResultAt(
   query: ReadQuery,
   request: {
@@ -162,10 +154,7 @@ interface PlannedResults {
 
 type ResultRow = StoredResult & { readonly bytes: string; readonly isRead: boolean };
 
-/**
- * Results behind a position, in item order or another: at most `limit`, and fewer when they are large. Those at the beginning have
- * their texts; what the others have is known, and read by {@link readPlannedResults}.
- */
+/** Results behind a position that fit into a page. Later ones get texts by {@link readPlannedResults}. */
 export async function planResults(
   query: ReadQuery,
   request: {
@@ -239,11 +228,7 @@ export async function readPlannedResults(
   });
 }
 
-/**
- * All results of a run in item order, in batches.
- *
- * @throws StoreError `item_too_large`: an export must not be short
- */
+/** All results of a run in item order, in batches. @throws StoreError `item_too_large`: an export must not be short */
 export async function* readResults(
   query: ReadQuery,
   runId: string,

@@ -66,7 +66,6 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
 const columnOf = (field: (typeof RUN_FIELD_LIST)[number]): string =>
   selected(field, DERIVED[field.name as DerivedRunName] ?? field.wire);
 
-/** The columns of a {@link Run}: its fields under their names, and objects of those that are a group. */
 export const RUN_COLUMNS: string = [...Map.groupBy(RUN_FIELD_LIST, ({ group }) => group)]
   .map(([group, fields]) =>
     group === undefined
@@ -81,11 +80,7 @@ function selected({ kind, maxBytes, isRequired = false }: RunField, sql: string)
   return maxBytes === undefined ? sql : boundedText(sql, maxBytes, isRequired ? `'{}'` : 'NULL');
 }
 
-/**
- * The columns and parameters of a statement that inserts a run; `$1` is the first.
- *
- * @throws StoreError `invalid_request` for a text that cannot be stored
- */
+/** Columns and parameters of an insert of a run, from `$1` on. @throws StoreError `invalid_request` */
 export function insertedColumns(run: RunColumns) {
   const fields = RUN_FIELD_LIST.filter(
     ({ name, isDerived = false }) => !isDerived && run[name as keyof RunColumns] !== undefined,
@@ -134,11 +129,7 @@ export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
  */
 export type RunLock = 'FOR UPDATE' | 'FOR NO KEY UPDATE';
 
-/**
- * Reads some columns of a run.
- *
- * @throws StoreError `run_not_found`
- */
+/** Reads some columns of a run. @throws StoreError `run_not_found` */
 export async function readRunColumns<Row extends pg.QueryResultRow>(
   query: ReadQuery,
   id: string,

@@ -48,10 +48,7 @@ const toScored = ({ scores, ...result }: RunResult): ScoredResult[] =>
 /** A run that a worker has claimed, and what its flow reads and writes. */
 export type TakenRun = NonNullable<Awaited<ReturnType<typeof takeRun>>>;
 
-/**
- * Opens a run that a worker has claimed; its `status` is `cancelling` when a cancellation was requested before. Null when there
- * is nothing left to do: the run has ended, another worker has claimed it, or its dataset was deleted.
- */
+/** Opens a claimed run; `cancelling` if that was requested. Null when it has ended, is gone, or is another worker's. */
 export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim) {
   const { rows } = await context.pool.query<Run>(
     `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
@@ -61,10 +58,7 @@ export async function takeRun(context: StoreContext, { id, attempt }: TaskClaim)
   return run === undefined ? null : { run, session: createRunSession(context, run, attempt) };
 }
 
-/**
- * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
- * has claimed the run, `run_finished`, `run_not_found`.
- */
+/** What a worker does with its run. Writes throw StoreError `superseded`, `run_finished`, `run_not_found`. */
 function createRunSession(context: StoreContext, run: Run, attempt: number): RunSession {
   const { pool } = context;
   const { reusedRunId } = run;

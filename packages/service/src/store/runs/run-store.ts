@@ -93,12 +93,7 @@ export function createRunStore(context: StoreContext) {
 /** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export type OpenRun = Awaited<ReturnType<typeof openRun>>;
 
-/**
- * Opens a run to read all of its results from one snapshot. The caller must dispose of it; `signal` ends it and
- * cancels its statement.
- *
- * @throws StoreError `run_not_found`
- */
+/** Opens a run to read its results from one snapshot; `signal` ends it. @throws StoreError `run_not_found` */
 async function openRun(context: StoreContext, id: string, options: { readonly signal?: AbortSignal } = {}) {
   const { session, query } = await openReadSession(context, options.signal);
   try {
@@ -108,7 +103,6 @@ async function openRun(context: StoreContext, id: string, options: { readonly si
       labelsState: await stateOfLabels(query, id),
       /** Its results in item order, in batches. */
       results: () => readResults(query, id, context.maxItemBytes),
-      /** Their labels, in item order and by person, in batches. */
       labels: (conditions: LabelConditions) => readLabels(query, id, conditions),
       [Symbol.asyncDispose]: () => session.close(),
     };

@@ -88,7 +88,6 @@ export async function storeSection(
   return { id, name, itemCount, sectionHash, ranges, hashState: state.save() };
 }
 
-/** Saves where the hash of a section continues when items are appended to it, with its last part. */
 export async function saveHashState(client: pg.ClientBase, section: StoredSectionState): Promise<void> {
   const last = section.ranges.at(-1);
   if (section.hashState === undefined || last === undefined) return;

@@ -23,7 +23,6 @@ import type { DiffCounts } from '../diff/compare-sections.ts';
 import { ofVersion, versionNumber } from '../items/item-ranges.ts';
 import { createReadQuery, type ReadQuery } from '../postgres/read-query.ts';
 
-/** A version in the history of a dataset. */
 export interface ListedVersion {
   readonly version: number;
   /** 64 hex digits. */
@@ -34,7 +33,6 @@ export interface ListedVersion {
   /** Name of the API key; null without one. */
   readonly author: string | null;
   readonly change: DiffCounts;
-  /** What was done. */
   readonly source: 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
   /** Where its items come from: canonical JSON text, as of a dataset. */
   readonly schema: string;

@@ -109,7 +109,6 @@ interface EditedPlace {
   readonly position: number;
 }
 
-/** Finds the items of edits in a version. */
 export async function placeEdits(
   client: pg.ClientBase,
   { sections }: Pick<VersionState, 'sections'>,
@@ -159,10 +158,7 @@ interface FoundItem {
   readonly id: string | null;
 }
 
-/**
- * The ranges of each of the staged sections, with items of a version in place of the staged ones that equal them: what is stored
- * is not stored again. Equal items are taken in their order, each once.
- */
+/** Ranges with items of a version in place of equal staged ones, in their order: nothing is stored twice. */
 export async function reuseItems(
   client: pg.ClientBase,
   { sections }: Pick<VersionState, 'sections'>,

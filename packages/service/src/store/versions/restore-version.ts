@@ -12,7 +12,6 @@ import { readSummary } from './list-versions.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 import { restoreAssets } from './version-sources.ts';
 
-/** What is to be restored. */
 export interface Restoration {
   readonly datasetId: string;
   readonly version: number;
@@ -22,7 +21,6 @@ export interface Restoration {
   readonly author?: string | null | undefined;
 }
 
-/** A dataset with its newest version, and what that changed. */
 export interface RestoredDataset {
   readonly dataset: DatasetSummary;
   readonly changed: ChangedDataset;

@@ -68,7 +68,6 @@ export function createHashStates(): HashStates {
   return { afterTexts: new LRUCache({ max: MAX_STATES }), files: new WeakMap() };
 }
 
-/** The hash of a file in lower-case hex digits; with states, each array is hashed once. */
 export function fileHash(bytes: Uint8Array, states: HashStates | null): string {
   const known = states?.files.get(bytes) ?? hash('sha256', bytes, 'hex');
   states?.files.set(bytes, known);

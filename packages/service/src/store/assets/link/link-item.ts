@@ -44,10 +44,7 @@ export interface LinkedItem extends LinkedParts {
 
 const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
 
-/**
- * Takes the files that an item embeds, or refers to, out of it. The hash is that of the item with its files embedded: it
- * takes their base64 text in pieces, so that memory never holds the whole of it.
- */
+/** Takes the files of an item out of it. The hash is of the item with its files, which memory never holds whole. */
 export function linkItem(
   item: JsonObject,
   files: ReferredFiles | null = null,

@@ -104,11 +104,7 @@ export function createS3Objects(options: S3ObjectsOptions) {
       }
     },
 
-    /**
-     * Reads bytes `start` to `end`, which is not included, as fast as they are pulled. A broken connection is resumed.
-     *
-     * @throws StoreError `asset_missing`
-     */
+    /** Reads `start` up to, not with, `end`; resumes a broken connection. @throws StoreError `asset_missing` */
     async *read(name: string, { start, end }: ByteRange, signal?: AbortSignal) {
       let from = start;
       let failures = 0;
@@ -204,7 +200,6 @@ async function* readOnce(body: Readable, byteLength: number, idleMs: number) {
   }
 }
 
-/** What S3 and its SDK say of a failed request. */
 interface S3Failure {
   readonly name?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -222,10 +217,7 @@ const REFUSED: ReadonlySet<unknown> = new Set([
 
 const failureOf = (error: unknown): S3Failure => (typeof error === 'object' && error !== null ? error : {});
 
-/**
- * The error of the store for one of S3: `asset_missing` for an object that is not there, else `unavailable`. The message
- * holds no text of the server.
- */
+/** The error of the store for one of S3, without texts of the server: `asset_missing`, else `unavailable`. */
 function toS3Error(error: unknown, key: string): StoreError {
   if (error instanceof StoreError) return error;
   const { name, $metadata } = failureOf(error);

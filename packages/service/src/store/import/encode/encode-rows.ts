@@ -102,14 +102,12 @@ export class RowWriter {
     this.#lines = keepsLines ? pool.acquire(expected.bytes + expected.items * MARGIN_BYTES) : null;
   }
 
-  /** Appends an item that embeds no files. */
   add(item: EncodedItemBytes): void {
     this.#itemBytes += item.itemEnd - item.itemStart;
     if (this.#lines !== null) this.#addLine(item.bytes, item.itemStart, item.itemEnd);
     this.#addRow(item, NO_FILES, 0);
   }
 
-  /** Appends an item whose files, if it has some, are linked. */
   addLinked(item: LinkedItem): void {
     const { linkedFiles, linkedBytes } = item;
     this.#itemBytes += item.byteLength - linkedBytes;
@@ -240,7 +238,6 @@ const NO_FILES: readonly LinkedFile[] = [];
 
 type RowTexts = Omit<EncodedItemBytes, 'itemStart' | 'itemEnd'>;
 
-/** The texts of an item in one buffer. */
 function rangesOf({ itemHash, assetCount, type, payload, answer, checker, assets }: LinkedItem): RowTexts {
   const texts = { type, payload, answer, checker, assets };
   let end = 0;
@@ -386,7 +383,6 @@ const itemBytesOf = ({ item, itemStart, itemEnd }: EncodedLine): number => {
   return textBytes + base64Bytes;
 };
 
-/** The lines of a batch, each as a batch. */
 function* singleLines({ bytes, firstLine }: LineBatch): Generator<LineBatch> {
   let line = firstLine;
   for (let start = 0; start < bytes.length; line++) {

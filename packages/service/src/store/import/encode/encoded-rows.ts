@@ -46,10 +46,7 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
   return { ...none, itemCount, failures };
 }
 
-/**
- * A batch with an item that refers to files of its archive: they must be read first, or, if other lines are faulty, looked
- * for.
- */
+/** A batch with references to files of its archive, which must be read, or looked for if other lines are faulty. */
 export interface NeedsFiles {
   readonly needsFiles: true;
   /** The batch's buffer, returned to the caller. */
@@ -81,7 +78,6 @@ export interface FilledLines {
   readonly itemBytes: number;
 }
 
-/** Options that apply to all lines of a section. */
 export interface LineOptions {
   readonly file: string;
   readonly maxDepth: number;
@@ -111,12 +107,10 @@ export function toFailure({ code, message, location, cause }: JsonlError): Failu
   return { code, message, location, cause };
 }
 
-/** The error of a {@link Failure}. */
 export function toError({ code, message, location, cause }: Failure): JsonlError {
   return new JsonlError(code, message, location, cause === undefined ? undefined : { cause });
 }
 
-/** Rows that could not be encoded. */
 export interface RowFailures {
   /** The first {@link MAX_ROW_FAILURES}. */
   readonly first: readonly Failure[];
@@ -183,7 +177,6 @@ export function onlyInPackages(path: string, pointer: string): string {
   return `${pointer} must not refer to a file that only a package can hold, got ${shown}`;
 }
 
-/** Where the rows of a batch belong. */
 export interface RowTarget {
   readonly partId: string;
   /** Position of the batch's first item in the part. */
@@ -200,7 +193,6 @@ export interface EncodeTask {
   readonly spare: readonly ArrayBuffer[];
 }
 
-/** The buffers of views, each once. */
 export function buffers(views: readonly ArrayBufferView[]): ArrayBuffer[] {
   return [...new Set(views.map(({ buffer }) => buffer as ArrayBuffer))].filter(
     ({ byteLength }) => byteLength > 0,

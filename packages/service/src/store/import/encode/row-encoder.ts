@@ -139,23 +139,18 @@ function copyLines({ batch, contents }: FilledLines): Pick<FilledLines, 'batch' 
   };
 }
 
-/** Rows, and the bytes of the import that they account for. */
 export interface EncodedBatch {
   readonly encoded: EncodedRows;
   readonly bytes: number;
 }
 
-/** How lines are encoded. */
 interface EncodeLinesOptions extends LineOptions {
   readonly files?: ItemFileSource | undefined;
   /** Whether lines are only checked, and files not read, as after a faulty line. */
   readonly checksOnly: boolean;
 }
 
-/**
- * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them from `files`, up
- * to the first faulty line. Faulty lines and missing files become failures.
- */
+/** Encodes lines in order, several batches at a time, with `files` up to the first fault; faults become failures. */
 export async function* encodeLines(
   encoder: RowEncoder,
   parts: SectionParts,

@@ -154,7 +154,6 @@ async function* pendingResults(context: StoreContext, run: Run, limit: number, s
   }
 }
 
-/** Adds their items to results that a run lacks, a page at a time. */
 async function* withItems(
   context: StoreContext,
   run: Run,
@@ -213,11 +212,7 @@ export async function finishRun(
   });
 }
 
-/**
- * Reads a run whose results clients send.
- *
- * @throws StoreError `run_not_found`, `run_not_external`
- */
+/** Reads a run whose results clients send. @throws StoreError `run_not_found`, `run_not_external` */
 export async function readExternal(client: pg.ClientBase | pg.Pool, id: string, lock: RunLock | '' = '') {
   const run = await readRun(queryOf(client), id, lock);
   if (!run.isExternal) {

@@ -32,11 +32,7 @@ import { endClaims, readExternal, readWaiting } from './pending.ts';
 /** A run that takes results from outside, for one request. */
 export type PushSession = Awaited<ReturnType<typeof openPush>>;
 
-/**
- * Opens a run to store results that a client sends.
- *
- * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
- */
+/** Opens a run to store results. @throws StoreError `run_not_found`, `run_not_external`, `run_finished` */
 export async function openPush(context: StoreContext, id: string, signal: AbortSignal) {
   const { pool, assets } = context;
   const run = await readExternal(pool, id);
@@ -155,11 +151,7 @@ const UPDATE = `WITH wanted AS MATERIALIZED (
 /** A run that has ended and takes scores from outside, for one request. */
 export type ScoreSession = Awaited<ReturnType<typeof openScores>>;
 
-/**
- * Opens a run that has ended to add scores that a client sends.
- *
- * @throws StoreError `run_not_found`, `run_active`
- */
+/** Opens a run that has ended to add scores that a client sends. @throws StoreError `run_not_found`, `run_active` */
 export async function openScores({ pool }: StoreContext, id: string, signal: AbortSignal) {
   const run = await readEnded(pool, id, '');
   const store = audited(pool, 'scores.push', run.id);
@@ -248,7 +240,6 @@ export async function addScores(
   };
 }
 
-/** A result with the scores that it had and gets. */
 function mergeScores(one: ScoredResult, old: OldScores, main: MainScorer | null) {
   const before = readScores(old.scores);
   const byMain = main === null ? null : (one.scores[main.name] ?? null);

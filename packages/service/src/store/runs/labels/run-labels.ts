@@ -31,7 +31,6 @@ import {
 /** Which labels of a run's results to read; a label passes if it passes all of these. */
 export interface LabelConditions {
   readonly verdict?: Verdict | undefined;
-  /** Name of the person. */
   readonly by?: string | undefined;
   readonly type?: string | undefined;
   readonly section?: string | undefined;
@@ -40,7 +39,6 @@ export interface LabelConditions {
 /** A label and the result that it is of. Where several results have one output, each has the label. */
 export interface LabelOfResult extends NamedResult, StoredLabel {}
 
-/** What the labels of a run's results are like together. */
 export interface LabelSummary {
   readonly results: number;
   readonly labels: number;

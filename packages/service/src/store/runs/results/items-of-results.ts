@@ -11,7 +11,6 @@ import { keyOf, readCandidatesAt } from '../read-items-at.ts';
 import { readItemsAt } from '../read-run-items.ts';
 import { readRun, type VersionOfRun, versionOf } from '../run-row.ts';
 
-/** An item of a result, with its own id. */
 export type ResultItem = ListedItem & Pick<SizedItem, 'itemId'>;
 
 /** Reads the items of results: of as many results as fit into a page, and one at least. */

@@ -63,11 +63,7 @@ const IS_EMPTY = `(result.status <> 'failed' AND CASE
   WHEN octet_length(result.output) <= 100 THEN result.output ~ '^(null|"( |\\\\[nrt])*")$'
   ELSE false END)`;
 
-/**
- * The conditions as SQL about `run_results result`, but for those on its item.
- *
- * @param first number of the first parameter
- */
+/** The conditions as SQL about `run_results result`, but for those on its item; parameters from number `first` on. */
 export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
   const { status, passed, scorerNumber, section, type, tag, output } = conditions;
   const { finish_reason, item_hash, error } = conditions;
@@ -132,7 +128,6 @@ interface ItemSearch {
   readonly ofValues: string | null;
 }
 
-/** The conditions on items; null if there are none. */
 export function itemSearch(
   { q, values = [] }: ResultsConditions,
   add: (value: unknown) => string,

@@ -131,7 +131,6 @@ export interface ResultsTotal {
   readonly countedFor: string;
 }
 
-/** The results that pass a filter. */
 interface MatchingResults extends ResultsTotal {
   /** All of them, in any order, where they are {@link isFew few}. */
   readonly keys?: readonly ResultPosition[];
@@ -140,12 +139,7 @@ interface MatchingResults extends ResultsTotal {
 /** Whether a pass over all results is faster than an index of another order. */
 const isFew = (total: number, { results }: RunTotals): boolean => total > 0 && total * 200 <= results;
 
-/**
- * Counts the results that pass a filter, unless there is none, or an earlier page counted the same, and finds the few of a
- * filter that passes few.
- *
- * @param before the total in the cursor
- */
+/** Counts the results of a filter, unless a page `before` did, and finds the few of a filter that passes few. */
 export async function countResults(
   query: ReadQuery,
   searches: StoreContext['searches'],
@@ -271,10 +265,7 @@ const MAX_TEXT = 200;
 /** Digits before and after the point of numbers that are compared as such. */
 const [WHOLE, PART] = [15, 9] as const;
 
-/**
- * SQL for a text that sorts as people expect of a JSON text: numbers by their size, also those in quotes, then texts by their
- * letters without regard to case.
- */
+/** SQL that sorts a JSON text as people expect: numbers by size, then texts without regard to case. */
 function sortable(json: string): string {
   const text = `btrim(left(${json}, ${MAX_TEXT}), '"')`;
   const format = `FM${'0'.repeat(WHOLE + 1)}.${'0'.repeat(PART)}`;

@@ -123,7 +123,6 @@ type StoredDifference = Omit<RunDifference, 'section' | 'otherSection' | 'itemId
   readonly otherSectionOrderIndex: number;
 };
 
-/** Adds what sections, results and items know of differences. */
 async function withNames(
   query: ReadQuery,
   id: string,

@@ -159,12 +159,7 @@ const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
   ['onlyOtherPassed', 'count(*) FILTER (WHERE other_passed AND NOT passed)::float8'],
 ];
 
-/**
- * SQL that adds up pairs: the members of {@link PairSums}, for each value of a column or of all pairs.
- *
- * @param rows name of the pairs, with their `cluster` where they are clustered
- * @param by the column; null for one row about all
- */
+/** SQL that adds up `rows` to the members of {@link PairSums}, for each value of the column `by`, or all if null. */
 function sumsOf(rows: string, by: string | null, isClustered: boolean): string {
   const column = by === null ? '' : `${by}, `;
   const grouped = by === null ? '' : `GROUP BY ${by}`;
@@ -225,7 +220,6 @@ export const pairSums = (pairing: Pairing, add: (value: unknown) => string): str
   ) AS others`;
 };
 
-/** The tags of each item of the first run, as JSON texts. */
 const TAGS = `tagged AS MATERIALIZED (
     SELECT DISTINCT ON (section_order_index, order_index) section_order_index, order_index, tags FROM run_results
     WHERE run_id = $1 ORDER BY section_order_index, order_index, repetition

@@ -52,7 +52,6 @@ export const SUMMED_RUN: string = `runs.id, runs.dataset_id AS "datasetId", data
   repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames",
   ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted`;
 
-/** The scores of results that belong together. */
 interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
   readonly scores: GroupScores;
 }
@@ -152,7 +151,6 @@ export async function summarizeRun(
   return JSON.parse(state.summary);
 }
 
-/** Stores the aggregates of a run in the transaction that stores its results. */
 export async function storeSummary(client: pg.ClientBase, id: string): Promise<void> {
   const query = queryOf(client);
   const [found] = await query<SummaryState>(STATE, [id]);

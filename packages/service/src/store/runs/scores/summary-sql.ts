@@ -257,7 +257,6 @@ export function sliceSums(
   )}`;
 }
 
-/** The same as {@link clusterSpreads} for slices. */
 export function sliceSpreads(
   summed: SummedItems,
   values: readonly string[],

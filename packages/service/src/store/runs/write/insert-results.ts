@@ -79,12 +79,7 @@ type ScorerNumbers = Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed
 
 export const MAX_SCORERS = 16;
 
-/**
- * Adds the scorers of scores to the scorers of their run.
- *
- * @param client in a transaction that holds the run's row
- * @throws StoreError `too_many_scorers`
- */
+/** Adds scorers to a run, in a transaction that holds its row. @throws StoreError `too_many_scorers` */
 export async function addScorers(client: pg.ClientBase, runId: string, scored: readonly ScorerNumbers[]) {
   const found = new Set(scored.flatMap((scores) => Object.keys(scores)));
   if (found.size === 0) return [];
@@ -299,7 +294,6 @@ interface Insertion {
   readonly replaces: Replaces;
 }
 
-/** How many results were written, and how many of them took the place of another one. */
 export interface Written {
   readonly written: number;
   readonly replaced: number;
