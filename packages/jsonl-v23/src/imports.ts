@@ -1,7 +1,6 @@
 import { JsonlError } from './errors.ts';
 import type { SourceLocation } from './source-location.ts';
 
-/** How much an import may make of what it reads. */
 export interface ImportLimits {
   /** Bytes of the texts of all items, and of the files that they embed, once for each item. */
   readonly maxTotalBytes: number;
@@ -26,16 +25,7 @@ const SKIPPED_ROW_BYTES = 256;
 /** How each limit is called in the place where an operator sets it. */
 export type LimitNames = Readonly<Record<keyof ImportLimits, string>>;
 
-/**
- * Counts what an import makes. It alone decides whether that is too much, for every source and also if nothing is
- * stored.
- *
- * @example
- * const meter = new ImportMeter(limits);
- * meter.setFileBytes(file.byteLength);
- * meter.addRows(1000, { file: 'a.csv', row: 999 });
- * meter.addItems({ bytes: 64_000, skippedRows: 3 }, { file: 'a.csv', row: 999 });
- */
+/** Decides alone whether an import makes too much, for every source and also if nothing is stored. */
 export class ImportMeter {
   readonly #limits: ImportLimits;
   readonly #names: LimitNames | undefined;
@@ -55,25 +45,14 @@ export class ImportMeter {
     this.#fileBytes = bytes;
   }
 
-  /**
-   * Counts rows that were read, before they become items.
-   *
-   * @param location of the last one
-   * @throws JsonlError `package_limit`
-   */
+  /** Counts rows that were read, before they become items. @throws JsonlError `package_limit` */
   addRows(count: number, location: SourceLocation = {}): void {
     const { maxRows } = this.#limits;
     this.#rows += count;
     if (this.#rows > maxRows) throw this.#error('maxRows', `must read at most ${maxRows} rows`, location);
   }
 
-  /**
-   * Counts what rows have become.
-   *
-   * @param made bytes of the canonical texts of items without their files and of these files, and rows that have no item
-   * @param location of the last row
-   * @throws JsonlError `package_limit`
-   */
+  /** Counts canonical texts, their embedded files, and rows without an item. @throws JsonlError `package_limit` */
   addItems(
     {
       bytes,
@@ -105,7 +84,6 @@ export class ImportMeter {
   }
 }
 
-/** An error with a stable code and a location. */
 export interface LocatedError extends Error {
   readonly code: string;
   readonly location: SourceLocation;
@@ -129,19 +107,14 @@ export class ImportErrors<E extends LocatedError> extends Error {
   }
 }
 
-/** Why a row cannot be read. */
 export interface UnreadRow {
   readonly message: string;
   readonly location: SourceLocation;
 }
 
-/**
- * Rows of a batch that could not be read, by their index in the batch. Only the first {@link MAX_UNREAD_REASONS} have a
- * reason, the others null: every list of such rows is as long, and a file may have millions of them.
- */
+/** By index in the batch. Null past the first {@link MAX_UNREAD_REASONS}: a file may have millions of such rows. */
 export type UnreadRows = ReadonlyMap<number, UnreadRow | null>;
 
 export const MAX_UNREAD_REASONS = 100;
 
-/** For a row without a reason. */
 export const NO_REASON: UnreadRow = { message: 'The row cannot be read.', location: {} };

@@ -10,7 +10,6 @@ export function sha256(data: string | Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Writes the 32 bytes of the hash into `target`. */
 export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
   // Decoding a digest from text costs half as much as allocating a Buffer.
   const digest = hash('sha256', data, 'binary');
@@ -24,7 +23,6 @@ export function sha256Hex(bytes: Uint8Array): string {
 
 const DIGEST_BYTES = 32;
 
-/** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
   const state = createHash('sha256');
   return { update: (data) => void state.update(data), digest: () => new Uint8Array(state.digest()) };
@@ -35,7 +33,6 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-/** Whether all of the bytes are UTF-8. */
 export function isUtf8(bytes: Uint8Array): boolean {
   return isUtf8Buffer(bytes);
 }
@@ -45,10 +42,7 @@ export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): st
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/**
- * The bytes of a base64 text, or null when it is none. White space and missing padding are forgiven here (WHATWG
- * Infra, "forgiving-base64 decode"), as data: URIs are read; `isBase64` is the strict test.
- */
+/** Takes white space and lacking padding (WHATWG Infra, "forgiving-base64 decode"); `isBase64` is the strict test. */
 export function decodeBase64(text: string): Uint8Array | null {
   const compact = text.replace(/[\t\n\f\r ]+/g, '');
   const letters = compact.length % 4 === 0 ? compact.replace(/={1,2}$/, '') : compact;

@@ -14,17 +14,14 @@ export function sha256(data: string | Uint8Array): Uint8Array {
   return nobleSha256(toBytes(data));
 }
 
-/** Writes the 32 bytes of the hash into `target`. */
 export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
   target.set(sha256(data));
 }
 
-/** SHA-256 of the bytes as lower-case hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
   return toHex(sha256(bytes));
 }
 
-/** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
   const state = nobleSha256.create();
   return {
@@ -41,7 +38,6 @@ function toBytes(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? new TextEncoder().encode(data) : data;
 }
 
-/** Bytes as lower-case hex digits. */
 export function toHex(bytes: Uint8Array): string {
   let hex = '';
   for (const byte of bytes) hex += DIGITS[byte];
@@ -52,12 +48,10 @@ const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
 
-/** Whether all of the bytes are UTF-8. */
 export function isUtf8(bytes: Uint8Array): boolean {
   return validUtf8Length(bytes) === bytes.length;
 }
 
-/** Writes bytes as base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

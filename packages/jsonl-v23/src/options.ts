@@ -7,11 +7,7 @@ interface Range {
   readonly fractions?: boolean;
 }
 
-/**
- * Checks a number that the caller gave; undefined means the default.
- *
- * @throws TypeError for another type; RangeError for a number that is not finite, too low, too high or not an integer
- */
+/** Undefined means the default. @throws TypeError for another type; RangeError for a number that is not allowed */
 export function checkNumber(name: string, value: unknown, { min, max, fractions = false }: Range): void {
   if (value === undefined) return;
   const kind = fractions ? 'number' : 'integer';

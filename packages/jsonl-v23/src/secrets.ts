@@ -1,24 +1,15 @@
 import { encodeBase64 } from '#native';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from './json/json-value.ts';
 
-/** What replaces a secret. */
 export const REDACTED = '[redacted]';
 
 /** Known secrets in every spelling; null without any. It passes between threads. */
 export type KnownSecrets = RegExp | null;
 
-/**
- * Keys of the service have at least this length. Shorter texts are words, or passwords that people choose: they occur
- * in ordinary text by chance.
- */
+/** Keys of the service are at least this long; shorter texts are words or passwords, which occur by chance. */
 export const MIN_SECRET_LENGTH = 16;
 
-/**
- * Finds the spellings of secrets: as they are, in JSON text, percent-encoded, and in base64 and base64url, also as a part
- * of a longer text.
- *
- * @param minLength shorter ones are left out
- */
+/** Secrets as they are, in JSON text, percent-encoded, and in base64 and base64url, also as a part of a longer text. */
 export function spellingsOf(secrets: readonly string[], minLength: number = MIN_SECRET_LENGTH): KnownSecrets {
   const spellings = secrets
     .filter((secret) => secret !== '' && secret.length >= minLength)
@@ -59,10 +50,8 @@ function base64Spellings(bytes: Uint8Array): string[] {
 
 const toUrlAlphabet = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
 
-/** A value without known secrets. */
 export interface Redacted<T> {
   readonly value: T;
-  /** How many were replaced. */
   readonly count: number;
 }
 
@@ -87,7 +76,6 @@ export function redactValue<T extends JsonValue>(value: T, secrets: KnownSecrets
   return { value: any(value) as T, count };
 }
 
-/** Replaces every secret in a text. */
 export const replaceSecrets = (text: string, secrets: KnownSecrets): string =>
   secrets === null ? text : text.replace(secrets, REDACTED);
 

@@ -46,6 +46,5 @@ export function jsonPointer(path: readonly (string | number)[]): string {
   return pointer;
 }
 
-/** The location of a line. */
 export const lineLocation = (line: number, file: string | undefined): SourceLocation =>
   file === undefined ? { line } : { file, line };

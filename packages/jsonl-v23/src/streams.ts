@@ -7,10 +7,8 @@ export interface WebStream<T> {
   };
 }
 
-/** Chunks that arrive over time. */
 export type ChunkSource<T> = WebStream<T> | AsyncIterable<T>;
 
-/** Whether a value is a web stream. */
 export function isWebStream(value: object): value is WebStream<unknown> {
   return 'getReader' in value && typeof value.getReader === 'function';
 }

@@ -40,7 +40,6 @@ export abstract class ByteTokenizer {
   /** The lines, and after them what is written of an item. */
   protected bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   #linesEnd = 0;
-  /** Where writing continues. */
   protected written = 0;
   /** The canonical text of the last value. */
   protected start = 0;
@@ -63,7 +62,6 @@ export abstract class ByteTokenizer {
     this.isUtf8 = isUtf8(lines);
   }
 
-  /** Discards what is written. */
   protected rewind(): void {
     this.written = this.#linesEnd;
   }
@@ -84,7 +82,6 @@ export abstract class ByteTokenizer {
     }
   }
 
-  /** Reads the string whose opening quote is at `open`. */
   protected readString(open: number): number {
     const { bytes } = this;
     let position = open + 1;
@@ -212,7 +209,6 @@ export abstract class ByteTokenizer {
     return NUMBER;
   }
 
-  /** Reads `true`, `false` or `null`, whose first letter is at `position`. */
   protected readWord(position: number, word: Uint8Array, kind: number): number {
     for (let index = 1; index < word.length; index++) {
       if (this.bytes[position + index] !== word[index]) return FALLBACK;
@@ -243,7 +239,6 @@ function readHex(bytes: Uint8Array, start: number): number {
   return value;
 }
 
-/** Writes the character of a `\u` escape in its canonical form, and returns the position after it. */
 function putUnit(bytes: Uint8Array, position: number, unit: number): number {
   if (unit < SPACE || unit === QUOTE || unit === BACKSLASH) return putEscape(bytes, position, unit);
   const isSurrogate = (unit & 0xf800) === 0xd800;
@@ -294,7 +289,6 @@ function shortEscape(unit: number): number {
   }
 }
 
-/** Writes `\uxxxx` with lower-case digits, and returns the position after it. */
 export function putUnicodeEscape(bytes: Uint8Array, position: number, unit: number): number {
   bytes[position] = BACKSLASH;
   bytes[position + 1] = LOWER_U;
@@ -305,7 +299,6 @@ export function putUnicodeEscape(bytes: Uint8Array, position: number, unit: numb
   return position + 6;
 }
 
-/** Writes a code point in UTF-8, and returns the position after it. */
 export function putCodePoint(bytes: Uint8Array, position: number, point: number): number {
   let to = position;
   if (point < 0x80) bytes[to++] = point;

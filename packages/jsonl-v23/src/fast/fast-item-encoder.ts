@@ -22,10 +22,7 @@ const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
  * below what the stack of a worker thread holds; items of real datasets have at most about ten levels.
  */
 const MAX_FAST_DEPTH = 100;
-/**
- * About how much memory the known keys of all nodes may take before they are forgotten. Nested objects whose keys are
- * data have as many keys as their numbers multiplied: from then on they share what is known about their values.
- */
+/** About the memory of known keys before they are forgotten: nested objects whose keys are data have very many. */
 const MAX_KEY_BYTES = 4 * 1024 * 1024;
 /** Memory of a key besides its text. */
 const KEY_OVERHEAD = 512;
@@ -45,7 +42,6 @@ export class FastItemEncoder extends ByteTokenizer {
   readonly #rule: FastRule;
   #items: ShapeNode;
   #keyBytes = 0;
-  /** Members or elements of the last value, if it is an object or array. */
   #entryCount = 0;
   #assetCount = 0;
 
@@ -55,17 +51,12 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#items = new ShapeNode(rule, false);
   }
 
-  /** Loads the lines that `encode` is to read. */
   load(lines: Uint8Array, maxDepth: number): void {
     this.loadLines(lines);
     this.#maxDepth = Math.min(maxDepth, MAX_FAST_DEPTH);
   }
 
-  /**
-   * Encodes the item of the line that begins at `start`. Its ranges are valid until the next call.
-   *
-   * @returns the position of the line feed that ends the line; -1 if the reference path must encode it
-   */
+  /** Returns the position of the line feed after the item, whose ranges end with the next call; -1 to fall back. */
   encode(start: number, item: ItemRanges): number {
     this.rewind();
     this.#members.count = 0;
@@ -123,10 +114,7 @@ export class FastItemEncoder extends ByteTokenizer {
     return OBJECT;
   }
 
-  /**
-   * Reads the members of the object that opens at `open` onto the stack. Returns their order; null to fall back. `start`
-   * is then `open` if only the order of the members may not be canonical.
-   */
+  /** The order of the members, now on the stack; null to fall back. `start` is `open` if only this may be wrong. */
   #readMembers(open: number, node: ShapeNode, depth: number): KeyOrder | null {
     const members = this.#members;
     const first = members.count;
@@ -195,7 +183,6 @@ export class FastItemEncoder extends ByteTokenizer {
     }
   }
 
-  /** Whether the last value, of this kind, only needs to be written. */
   #keepsRule(rule: FastRule, kind: number): boolean {
     if ((rule.kinds & kind) === 0) return false;
     if (rule.hasAssets === true) this.#assetCount = this.#entryCount;
@@ -256,7 +243,6 @@ export class FastItemEncoder extends ByteTokenizer {
     return ARRAY;
   }
 
-  /** Splits the item, whose members are on the stack, into its parts. */
   #finishItem(item: ItemRanges, open: number, order: KeyOrder): void {
     const isVerbatim = this.start === open && order.isSorted;
     item.itemStart = isVerbatim ? open : this.written;
@@ -276,7 +262,6 @@ export class FastItemEncoder extends ByteTokenizer {
     item.bytes = this.bytes;
   }
 
-  /** Sets the ranges of the type, and of the parts that are stored apart. */
   #setParts(item: ItemRanges, { type, answer, assets, checker }: KeyOrder): void {
     const members = this.#members;
     item.typeStart = type === -1 ? -1 : members.valueStart(type) + 1;
@@ -316,13 +301,11 @@ export class FastItemEncoder extends ByteTokenizer {
 /** What a link to a file of a service has in its path. */
 const ASSETS: Uint8Array = new TextEncoder().encode('/assets/');
 
-/** Whether some bytes are between two positions. */
 function holds(bytes: Uint8Array, start: number, end: number, some: Uint8Array): boolean {
   for (let at = start; at + some.length <= end; at += 1) if (isAt(some, bytes, at)) return true;
   return false;
 }
 
-/** Whether canonical text between two positions has an escape. */
 function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;

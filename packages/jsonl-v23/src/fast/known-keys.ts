@@ -14,7 +14,6 @@ const INITIAL_SLOTS = 16;
 export interface FastRule extends ValueRule {
   readonly members: ReadonlyMap<string, FastRule>;
   readonly items: FastRule | null;
-  /** The rule of an object's other members. */
   readonly others?: FastRule | undefined;
   /** Whether it is a URL. The reference path reads a data: URI, and what may be a link to a file of a service. */
   readonly isUrl?: boolean | undefined;
@@ -24,14 +23,11 @@ export interface FastRule extends ValueRule {
   readonly isItem?: boolean | undefined;
 }
 
-/** A key of the objects at one node. */
 export class KnownKey {
   readonly key: string;
   /** The key as it is written, with its quotes, in UTF-8. */
   readonly quoted: Uint8Array;
-  /** Index in the list of the node's keys. */
   readonly id: number;
-  /** What is known about the values of this key. */
   readonly value: ShapeNode;
   readonly isRequired: boolean;
   /** Position among the node's keys in canonical order. */
@@ -56,7 +52,6 @@ export class KnownKey {
  */
 export class ShapeNode {
   readonly rule: FastRule | null;
-  /** The first key of the last object. */
   first: KnownKey | null = null;
   readonly order: KeyOrder = new KeyOrder();
   #items: ShapeNode | null = null;
@@ -75,7 +70,6 @@ export class ShapeNode {
     this.#isShared = isShared;
   }
 
-  /** What is known about the items of arrays at this node. */
   get items(): ShapeNode {
     this.#items ??= new ShapeNode(this.rule?.items ?? null, this.#isShared);
     return this.#items;
@@ -92,7 +86,6 @@ export class ShapeNode {
     return this.#areKeysData;
   }
 
-  /** The key that opens at `start` and closes before `end`, if it is known. */
   find(bytes: Uint8Array, start: number, end: number): KnownKey | null {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -107,10 +100,7 @@ export class ShapeNode {
     return null;
   }
 
-  /**
-   * Adds a key by its canonical text, which has no escapes. Null if there are too many keys: then it forgets all keys
-   * that the rule does not name, and keys count as data from then on.
-   */
+  /** Null if there are too many keys: then it forgets those that the rule does not name, and keys count as data. */
   add(quoted: Uint8Array): KnownKey | null {
     const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));
     const keys = this.#keys;
@@ -128,7 +118,6 @@ export class ShapeNode {
     return added;
   }
 
-  /** Notes that `key` came after `previous`, or first. */
   follow(previous: KnownKey | null, key: KnownKey): void {
     if (previous === null) this.first = key;
     else previous.next = key;
@@ -192,7 +181,6 @@ export class ShapeNode {
 /** The only slot is free. */
 const NO_SLOTS: Uint16Array = new Uint16Array(1);
 
-/** Whether the quoted key starts at `position`. */
 export function isAt(quoted: Uint8Array, bytes: Uint8Array, position: number): boolean {
   for (let index = 1; index < quoted.length; index += 1) {
     if (bytes[position + index] !== quoted[index]) return false;
@@ -229,7 +217,6 @@ export class KeyOrder {
   checker = -1;
   /** The canonical position after which all members are others; -1 if they are not the last ones. */
   othersRank = -1;
-  /** Whether the members are written in canonical order. */
   isSorted = true;
   #isValid = false;
 
@@ -401,7 +388,6 @@ export interface RefusedKeys {
   readonly checker: readonly string[];
 }
 
-/** The rule of items, with none of these keys allowed. */
 export function itemRuleWithout(refused: RefusedKeys): FastRule {
   const without = (rule: FastRule | undefined, keys: readonly string[]): FastRule =>
     withMembers(rule ?? ITEM_RULE, Object.fromEntries(keys.map((key) => [key, NOTHING])));

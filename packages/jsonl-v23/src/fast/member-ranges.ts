@@ -92,7 +92,6 @@ export class MemberRanges {
     return length;
   }
 
-  /** Writes the members `first + indexes[0]`, `first + indexes[1]` …, `count` of them, as an object. Returns the position after it. */
   writeObject(
     bytes: Uint8Array,
     start: number,
@@ -114,7 +113,6 @@ export class MemberRanges {
     return to;
   }
 
-  /** Writes the members from `first` on as an array. Returns the position after it. */
   writeArray(bytes: Uint8Array, start: number, first: number): number {
     const ranges = this.#ranges;
     let to = start;
@@ -132,7 +130,6 @@ export class MemberRanges {
 /** Shorter pieces are copied faster by a loop than by a call. */
 const SHORT_BYTES = 16;
 
-/** Copies a range of a buffer to `to`, and gives the position behind the copy. */
 export function copyRange(bytes: Uint8Array, to: number, start: number, end: number): number {
   if (end - start > SHORT_BYTES) {
     bytes.copyWithin(to, start, end);

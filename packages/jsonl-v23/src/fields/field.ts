@@ -1,7 +1,6 @@
 import { toHex } from '#native';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 
-/** What one scorer says of an output. */
 export interface ScorerScore {
   /** 0 to 1; null without a score. */
   readonly score: number | null;
@@ -13,7 +12,6 @@ export interface ScorerScore {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What scorers say of an output, by their names. */
 export type Scores = Readonly<Record<string, ScorerScore>>;
 
 /** Values by kind. A large JSON value may be `Text` instead. */
@@ -24,7 +22,6 @@ interface KindValues<Text> {
   readonly title: string;
   /** Letters, digits, `_`, `.` and `-`: at most 64. */
   readonly name: string;
-  /** One of `values`. */
   readonly word: string;
   readonly integer: number;
   /** An integer that may exceed 32 bits. */
@@ -39,14 +36,12 @@ interface KindValues<Text> {
   readonly time: Date;
   /** The id of an item: a string or an integer. */
   readonly id: JsonValue;
-  /** Any text. */
   readonly string: string;
   /** Any text that may be large. */
   readonly long_string: string | Text;
   readonly json: JsonValue | Text;
   readonly object: JsonObject | Text;
   readonly names: readonly string[];
-  /** What each scorer says, by its name. */
   readonly scores: Scores | Text;
   /** `provider_message` is what the provider says about it. */
   readonly failure: { readonly code: string; readonly message: string; readonly provider_message?: string };
@@ -55,7 +50,6 @@ interface KindValues<Text> {
 /** What a field holds. Each layer states what it does with a kind once, for all fields. */
 export type FieldKind = keyof KindValues<never>;
 
-/** Kinds that are stored as JSON text. */
 const JSON_KINDS = ['id', 'string', 'long_string', 'json', 'object', 'names', 'scores', 'failure'] as const;
 type JsonKind = (typeof JSON_KINDS)[number];
 
@@ -63,7 +57,6 @@ export interface Field {
   /** In packages, tables, the API and the database. */
   readonly wire: string;
   readonly kind: FieldKind;
-  /** Whether it is never null. */
   readonly isRequired?: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -76,12 +69,10 @@ type Wire<Name> = Name extends `${infer Letter}${infer Rest}`
   ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${Wire<Rest>}`
   : '';
 
-/** Fields with their names. */
 export type NamedFields<Fields> = {
   readonly [Name in keyof Fields]: Fields[Name] & { readonly name: Name; readonly wire: Wire<Name> };
 };
 
-/** Gives fields their names in code and on the wire. */
 export function nameFields<Fields extends Readonly<Record<string, Omit<Field, 'wire'>>>>(
   fields: Fields,
 ): NamedFields<Fields> {
@@ -101,7 +92,6 @@ export type FieldText<F extends Field, Bytes = never> = F['kind'] extends JsonKi
   ? string | Bytes | (F extends { readonly isRequired: true } ? never : null)
   : FieldValue<F>;
 
-/** Whether the field is stored as JSON text. */
 export function isJsonField({ kind }: Field): boolean {
   return JSON_KINDS.some((json) => json === kind);
 }

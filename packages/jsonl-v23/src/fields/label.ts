@@ -1,8 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts';
 
-/** What a person says of an output of an item. */
 export interface ResultLabel {
-  /** Name of the person. */
   readonly by: string;
   /** Null for a label that only has a note or types. */
   readonly verdict: Verdict | null;
@@ -43,7 +41,6 @@ const isAtMost = (text: string, length: number): boolean =>
 
 const isWords = (text: string, length: number): boolean => isAtMost(text, length) && WORDS.test(text);
 
-/** A label as packages and the API have it. */
 export function labelMembers({ by, verdict, note, types, createdAt, updatedAt }: ResultLabel): JsonObject {
   return {
     ...{ by, verdict, note, types: [...types] },

@@ -11,9 +11,7 @@ export interface ResultField extends Field {
 
 const FIELDS = {
   section: { kind: 'text', isRequired: true },
-  /** Order of the section in the dataset, from 0. */
   sectionOrderIndex: { kind: 'integer', isRequired: true, minimum: 0, isInternal: true },
-  /** Order of the item in its section, from 0. */
   orderIndex: { kind: 'integer', isRequired: true, minimum: 0 },
   /** The item's own id: a string, an integer, or null if it has none. */
   itemId: { kind: 'id' },
@@ -78,10 +76,7 @@ const FIELDS = {
   },
 } as const;
 
-/**
- * The fields of a result, in the order of the columns of a table. Insert, select, tables, packages and the API follow
- * from this list: for another field, add it here and to `run_results`, and compute it.
- */
+/** In the order of a table's columns. All layers follow: for another field, add it here and to `run_results`. */
 export const RESULT_FIELDS: NamedFields<typeof FIELDS> = nameFields(FIELDS);
 
 type Fields = typeof RESULT_FIELDS;
@@ -103,19 +98,14 @@ export type ResultTexts<Names extends ResultName = ResultName, Bytes = never> = 
   readonly [Name in Names]: FieldText<Fields[Name], Bytes>;
 };
 
-/** The fields in order. */
 export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultName })[] =
   Object.values(RESULT_FIELDS);
 
-/** The fields that packages, tables and the API have. */
 export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(
   ({ isInternal = false }) => !isInternal,
 );
 
-/**
- * The numbers of results that a list is sorted by, and that `min_<name>` and `max_<name>` bound. The store and the API
- * follow from this table: for another one, add it here and an index to `run_results`.
- */
+/** What lists are sorted and bounded by, as `min_<name>` and `max_<name>`: another needs an index of `run_results`. */
 export const RESULT_RANGES = {
   score: {
     column: 'score',

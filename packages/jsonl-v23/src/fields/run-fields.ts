@@ -37,7 +37,6 @@ const FIELDS = {
   },
   /** Without secrets. Read up to more than a request may have. */
   config: { kind: 'object', isRequired: true, maxBytes: 16_777_216 },
-  /** How often each item is run. */
   repetitions: { kind: 'integer', isRequired: true, isInternal: true },
 
   total: { kind: 'integer', isRequired: true, minimum: 0, group: 'counts' },
@@ -65,7 +64,6 @@ const FIELDS = {
   passed: { kind: 'integer', isRequired: true, group: 'scores' },
   /** Scored results may have neither passed nor failed. */
   wrong: { kind: 'integer', isRequired: true, group: 'scores' },
-  /** Results with a score. */
   scored: { kind: 'integer', isRequired: true, group: 'scores' },
   /** Passed among those that have passed or failed, and failed requests. Null without one. */
   passRate: { kind: 'number', group: 'scores', isDerived: true },
@@ -135,7 +133,6 @@ const FIELDS = {
   reusedRunId: { kind: 'uuid', description: 'the run whose outputs it takes where that asked the same' },
   /** Whether it only asks some items for one request, which deletes it. */
   isTrial: { kind: 'boolean', isRequired: true, isInternal: true },
-  /** What its judges charged for its results. */
   judgeCost: { kind: 'number', isRequired: true, isInternal: true },
   /** What its requests have cost so far, also for replaced results, in the currency of the price. */
   spent: { kind: 'number', isRequired: true, isInternal: true },
@@ -148,10 +145,7 @@ const FIELDS = {
   resultsLeft: { kind: 'count', isRequired: true, isInternal: true, isDerived: true },
 } as const;
 
-/**
- * The fields of a run. Insert, select, the manifests of packages and the API follow from this list: for another field,
- * add it here and to `runs`, and set it.
- */
+/** The fields of a run, which all layers follow: for another field, add it here and to `runs`, and set it. */
 export const RUN_FIELDS: NamedFields<typeof FIELDS> = nameFields(FIELDS);
 
 type Fields = typeof RUN_FIELDS;
@@ -161,7 +155,6 @@ export type RunName = keyof Fields;
 type NamesOf<Facts> = { [Name in RunName]: Fields[Name] extends Facts ? Name : never }[RunName];
 type Texts<Names extends RunName> = { readonly [Name in Names]: FieldText<Fields[Name]> };
 
-/** The fields that the store computes. */
 export type DerivedRunName = NamesOf<{ readonly isDerived: true }>;
 
 /** A run as it is stored, with its groups: JSON values are texts. */
@@ -181,13 +174,10 @@ export type PackagedRun = {
     : FieldValue<Fields[Name]> | null;
 };
 
-/** Names of the members of the manifest. */
 export type PackagedRunMember = Fields[keyof PackagedRun]['wire'];
 
-/** The fields in order. */
 export const RUN_FIELD_LIST: readonly (RunField & { readonly name: RunName })[] = Object.values(RUN_FIELDS);
 
-/** The fields that the manifest of a package has. */
 export const PACKAGED_RUN_FIELDS: readonly (RunField & {
   readonly name: keyof PackagedRun;
   readonly wire: PackagedRunMember;

@@ -15,7 +15,6 @@ export const SCORING = 'svc-scoring-1';
 /** Members of a result that are JSON, as canonical texts; null without a value. */
 const JSON_MEMBERS = ['output', 'reasoning', 'usage', 'error', 'scores', 'explanation'] as const;
 
-/** What the hash of a run takes of a result. */
 export type HashedResult = { readonly [Name in (typeof JSON_MEMBERS)[number]]: string | null } & {
   readonly section: string;
   readonly orderIndex: number;

@@ -15,7 +15,6 @@ import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 
-/** An asset of an item, with its location. */
 export interface LocatedAsset {
   /** The entry's name, or its index if the assets are a list. */
   readonly name: string | number;
@@ -37,7 +36,6 @@ export interface FileReference {
   readonly addedBytes: number;
 }
 
-/** The asset entries of an item in their order, with their names and pointers. */
 export function assetEntries(item: JsonObject): LocatedAsset[] {
   const assets = getMember(item, 'assets');
   if (assets === undefined) return [];
@@ -64,11 +62,7 @@ export function fileReferences(item: JsonObject): FileReference[] {
   return linkedReferences(item, null);
 }
 
-/**
- * As {@link fileReferences}, with the links of entries without content to files of a service.
- *
- * @param origins of the service; null for no links
- */
+/** As {@link fileReferences}, with links to files of a service. @param origins of the service; null for no links */
 export function linkedReferences(item: JsonObject, origins: readonly string[] | null): FileReference[] {
   const references: FileReference[] = [];
   const add = (kind: FileReference['kind'], entry: JsonObject, pointer: string): void => {
@@ -141,10 +135,7 @@ export function referencedPath(entry: JsonObject, folder: 'assets' | 'checkers')
   return folder === 'assets' && typeof getMember(entry, 'url') !== 'string' ? path : null;
 }
 
-/**
- * Whether a checker has the content of a file: `data` in base64, and a `path` under `checkers/` or none. An archive may
- * store such a checker as a file, so its `path` is not part of its content.
- */
+/** `data` is base64, `path` under `checkers/` or absent. An archive may store it as a file: its path is not content. */
 export function isEmbeddedChecker(checker: JsonValue | undefined): checker is JsonObject {
   if (!isJsonObject(checker)) return false;
   if (getMember(checker, 'encoding') !== 'base64' || typeof getMember(checker, 'data') !== 'string')
@@ -174,10 +165,7 @@ export function mapEntries(
   return result;
 }
 
-/**
- * Normalises a checker that is, or refers to, a file: its `data` must be base64, its `path` must be under `checkers/`.
- * Returns any other checker as it is.
- */
+/** Requires base64 `data` and a `path` under `checkers/` of a checker that is, or refers to, a file. */
 export function normaliseChecker(checker: JsonValue, location: SourceLocation): JsonValue {
   if (!isJsonObject(checker)) return checker;
   const at = new AssetLocation(location, ['checker']);
@@ -190,7 +178,6 @@ export function normaliseChecker(checker: JsonValue, location: SourceLocation): 
   return withCheckedData(checker, at);
 }
 
-/** The location of an entry, for errors. */
 class AssetLocation {
   readonly #location: SourceLocation;
   readonly #path: readonly (string | number)[];
@@ -210,10 +197,7 @@ class AssetLocation {
   }
 }
 
-/**
- * Normalises an entry of the `assets` of an item: a short form becomes an entry, `content_type` becomes `mime_type`, a
- * data: URI becomes embedded content. Returns the same value if nothing changes; never changes the value itself.
- */
+/** Short forms become entries, `content_type` `mime_type`, and data: URIs content; never changes the value itself. */
 export function normaliseAsset(
   value: JsonValue,
   name: string | number,
@@ -334,12 +318,7 @@ export const LINK_MEMBERS: ReadonlySet<string> = new Set(['url', 'sha256', 'byte
 const PATH = /^\/datasets\/([^/?#]+)\/assets\/([^/?#]*)(?:\?[^#]*)?(?:#(.*))?$/s;
 const ADDRESS = /^https?:\/\/[^/?#]*/i;
 
-/**
- * Reads a link to a file of a service: `/datasets/{id}/assets/{sha256}`, relative or with an origin of the service. Null for
- * any other text.
- *
- * @param origins of the service, such as `https://datasets.example.org`
- */
+/** Reads `/datasets/{id}/assets/{sha256}`, relative or with an origin such as `https://datasets.example.org`. */
 function readAssetLink(url: string, origins: readonly string[]): AssetLink | null {
   const [address = ''] = ADDRESS.exec(url) ?? [];
   const [, dataset, sha256, fragment = ''] = PATH.exec(url.slice(address.length)) ?? [];

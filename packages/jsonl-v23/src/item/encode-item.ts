@@ -5,13 +5,9 @@ import { isEmbeddedChecker, mapEntries } from './asset.ts';
 
 const HASH_BYTES = 32;
 
-/**
- * An item in canonical form, part by part, as ranges of one buffer (see `EncodedItem`). A part that is absent starts at
- * -1. All of it is valid until the next item is encoded.
- */
+/** A canonical item as ranges of one buffer; absent parts start at -1. Valid until the next item is encoded. */
 export class ItemRanges {
   bytes: Uint8Array = new Uint8Array();
-  /** The whole item. */
   itemStart = 0;
   itemEnd = 0;
   /** The type, without its quotes. */
@@ -26,7 +22,6 @@ export class ItemRanges {
   checkerEnd = -1;
   assetsStart = -1;
   assetsEnd = -1;
-  /** Entries in `assets`. */
   assetCount = 0;
 }
 
@@ -116,7 +111,6 @@ export function encodeItem(item: JsonObject): EncodedItem {
   });
 }
 
-/** Writes an item into an empty writer. */
 function encodeParts(item: JsonObject, writer: CanonicalWriter, target: EncodedItemBytes): void {
   const view = hashView(item);
   if (view !== item) {
@@ -167,11 +161,7 @@ export function countAssets(assets: JsonValue | undefined): number {
   return isJsonObject(assets) ? Object.keys(assets).length : 0;
 }
 
-/**
- * The part of an item that is hashed: the item without the `path` of asset entries (and of a checker) that embed their
- * content. The path of a file in an archive is transport; its bytes are content. Returns the item itself if nothing is
- * left out.
- */
+/** The part of an item that is hashed: without `path` where content is embedded, as that path is transport. */
 export function hashView(item: JsonObject): JsonObject {
   let view = item;
   if (Object.hasOwn(item, 'assets')) {
@@ -186,7 +176,6 @@ export function hashView(item: JsonObject): JsonObject {
   return view;
 }
 
-/** An entry without the path of its content. */
 function withoutPath(entry: JsonValue): JsonValue {
   if (!isJsonObject(entry) || !Object.hasOwn(entry, 'data') || !Object.hasOwn(entry, 'path')) return entry;
   const { path: _, ...rest } = entry;

@@ -7,7 +7,6 @@ import { type FileReference, isEmbeddedChecker, mapEntries } from './asset.ts';
 /** Longest line of an item by default: 64 MiB, enough for embedded images. */
 export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
-/** Files that one item may refer to. */
 export const MAX_ITEM_FILES = 10_000;
 
 /** How large an item may be, and where it is. */
@@ -18,12 +17,7 @@ export interface ItemSizeOptions {
   readonly location?: SourceLocation | undefined;
 }
 
-/**
- * Refuses an item that is too large, or refers to too many files.
- *
- * @param itemBytes of its canonical text, at least
- * @throws JsonlError `line_too_long` with the location
- */
+/** @throws JsonlError `line_too_long` with the location, for an item that is too large or has too many files */
 export function checkItemSize(itemBytes: number, fileCount: number, options: ItemSizeOptions = {}): void {
   const { maxItemBytes = DEFAULT_MAX_LINE_BYTES, location } = options;
   const check = (count: number, max: number, unit: string): void => {
@@ -35,10 +29,7 @@ export function checkItemSize(itemBytes: number, fileCount: number, options: Ite
   check(fileCount, MAX_ITEM_FILES, 'references to files');
 }
 
-/**
- * Counts the canonical text of an item while files are read for it, so that an item that would be too large is refused
- * before any base64 text is made.
- */
+/** Counts while files are read, so that too large an item is refused before any base64 text is made. */
 export class EmbeddedSize {
   readonly #options: ItemSizeOptions;
   #bytes: number;
@@ -74,7 +65,6 @@ export function base64Length(byteLength: number): number {
   return 4 * Math.ceil(byteLength / 3);
 }
 
-/** The size of an item whose files are embedded, in bytes. */
 export interface ItemSize {
   /** Canonical text without the base64 text of its files. */
   readonly textBytes: number;

@@ -27,7 +27,6 @@ export function joinItem(parts: ItemParts): string {
   return `{${membersOf(payload, added).join(',')}}`;
 }
 
-/** A piece of an item's canonical text: all of a part, or the text around the parts. */
 export interface ItemPiece {
   readonly part: 'assets' | 'checker' | null;
   readonly text: string;
@@ -71,7 +70,6 @@ function membersOf<T>(payload: string, added: readonly [key: string, member: T][
   }
 }
 
-/** The members of the payload and the added ones, in the order of their keys. */
 function mergeMembers<T>(payload: string, added: readonly [key: string, member: T][]): (string | T)[] {
   const members: (string | T)[] = [];
   let addedCount = 0;
@@ -131,11 +129,7 @@ export function isCheckerFile({ pointer }: Pick<LinkedFile, 'pointer'>): boolean
   return pointer === '/checker';
 }
 
-/**
- * The canonical text of an item in pieces: texts, and files, which represent the base64 text of their content.
- *
- * @throws JsonlError `invalid_json` if the payload cannot be the text of an object
- */
+/** An item in texts and files. @throws JsonlError `invalid_json` if the payload cannot be the text of an object */
 export function layoutLinkedItem(parts: LinkedParts): (string | LinkedFile)[] {
   const pieces: (string | LinkedFile)[] = [];
   for (const piece of layoutItem(parts)) {
@@ -172,7 +166,6 @@ export function replaceLinked(
   return result + text.slice(at);
 }
 
-/** The linked files of one part. */
 export function filesOfPart(files: readonly LinkedFile[], part: 'assets' | 'checker'): LinkedFile[] {
   return files.filter((file) => isCheckerFile(file) === (part === 'checker'));
 }

@@ -38,11 +38,7 @@ export async function rehydrateItem(
   return embedFiles(item, contents);
 }
 
-/**
- * As `rehydrateItem`, with contents that are already read and counted.
- *
- * @param contents one for each of `fileReferences`, in that order; entries of the same array share one base64 text
- */
+/** As `rehydrateItem`, with the contents of `fileReferences` in order; entries of one array share one base64 text. */
 export function embedFiles(item: Item, contents: readonly Uint8Array[]): Item {
   const texts = new Map<Uint8Array, string>();
   let next = 0;

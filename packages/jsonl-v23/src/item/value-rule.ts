@@ -16,7 +16,6 @@ export const KIND = {
 
 const ANY_KIND = 127;
 
-/** What a JSON Schema says about a value. */
 export interface ValueRule {
   /** Bits of the kinds that the value may have. */
   readonly kinds: number;
@@ -24,16 +23,11 @@ export interface ValueRule {
   readonly expected: string;
   /** Rules of an object's members; others may hold anything. */
   readonly members: ReadonlyMap<string, ValueRule>;
-  /** Members that an object must have. */
   readonly required: readonly string[];
-  /** The rule of an array's items. */
   readonly items: ValueRule | null;
 }
 
-/**
- * Turns a JSON Schema into rules. It knows the keywords that `ITEM_SCHEMA` uses and throws for others, so that none is
- * ignored.
- */
+/** Turns a JSON Schema into rules; throws for keywords that `ITEM_SCHEMA` does not use, so that none is ignored. */
 export function compileRule(schema: JsonSchema): ValueRule {
   const { $schema, title, description, ...rules } = schema;
   const { type, properties, required, items, ...others } = rules as SchemaParts;
@@ -63,7 +57,6 @@ interface SchemaParts {
 
 const KIND_BITS: Readonly<Record<string, number>> = { ...KIND, number: KIND.integer | KIND.number };
 
-/** A value that breaks a rule, and its location. */
 export interface Violation {
   /** JSON Pointer from the value that was checked. */
   readonly path: string;

@@ -33,7 +33,6 @@ export const ASCII = {
   CLOSE_BRACE: 125,
 } as const;
 
-/** A range of ASCII as text. */
 export function asciiText(bytes: Uint8Array, start: number, end: number): string {
   let text = '';
   for (let at = start; at < end; at += 1) text += String.fromCharCode(bytes[at] as number);
@@ -43,9 +42,7 @@ export function asciiText(bytes: Uint8Array, start: number, end: number): string
 /** What a byte does inside a JSON string in UTF-8. Most bytes are `PLAIN`, those of other characters than ASCII too: they are copied as they are. */
 export const BYTE_CLASS = {
   PLAIN: 0,
-  /** The quote. */
   END: 1,
-  /** The backslash. */
   ESCAPE: 2,
   /** A control character, which must be escaped. */
   CONTROL: 3,

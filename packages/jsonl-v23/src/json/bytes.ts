@@ -1,10 +1,6 @@
-/**
- * Bytes in a separate `ArrayBuffer`, as `Blob` and `fetch` take them. Before TypeScript 5.7, `Uint8Array` had no
- * parameter for the buffer.
- */
+/** In an own `ArrayBuffer`, as `Blob` takes them; before TypeScript 5.7, `Uint8Array` had no parameter for it. */
 export type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
-/** Chunks of bytes in one piece. */
 export function joinBytes(chunks: readonly Uint8Array[]): OwnBytes {
   const joined = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -30,10 +26,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/**
- * The number of bytes before the first one that breaks UTF-8 (RFC 3629 section 4; Unicode table 3-7): no overlong
- * forms, no surrogates, nothing beyond U+10FFFF. All of the length if all of it is UTF-8.
- */
+/** How many bytes precede the first that breaks UTF-8 (RFC 3629 section 4; Unicode table 3-7); all if none does. */
 export function validUtf8Length(bytes: Uint8Array): number {
   let at = 0;
   while (at < bytes.length) {
@@ -44,10 +37,7 @@ export function validUtf8Length(bytes: Uint8Array): number {
   return at;
 }
 
-/**
- * The position after the character that begins at `start` with a byte of 80 or more (RFC 3629 section 4; Unicode table
- * 3-7); -1 for an invalid one.
- */
+/** The position after the character at `start`, not ASCII (RFC 3629 section 4; Unicode table 3-7); -1 if invalid. */
 function sequenceEnd(bytes: Uint8Array, start: number): number {
   const lead = bytes[start] as number;
   const second = bytes[start + 1] as number;
@@ -65,7 +55,6 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** The line feeds of a text, or of its UTF-8 bytes. */
 export function countLineFeeds(content: string | Uint8Array): number {
   const next = (from: number): number =>
     typeof content === 'string' ? content.indexOf('\n', from) : content.indexOf(LINE_FEED, from);
@@ -76,10 +65,7 @@ export function countLineFeeds(content: string | Uint8Array): number {
 
 const LINE_FEED = 10;
 
-/**
- * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory immediately:
- * the next garbage collection may be far away. Node 20 cannot detach; it copies.
- */
+/** Detaches the old buffer, which frees its memory at once: garbage collection may be far away. Node 20 copies. */
 export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBuffer {
   const { transfer } = buffer as { transfer?: (this: ArrayBuffer, byteLength: number) => ArrayBuffer };
   if (transfer !== undefined) return transfer.call(buffer, byteLength);

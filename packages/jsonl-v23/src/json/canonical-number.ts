@@ -88,10 +88,7 @@ const MAX_PLAIN_POINT = 21;
 const MIN_PLAIN_POINT = -5;
 const MAX_DIGITS = 64;
 
-/**
- * Whether a literal without exponent certainly is its canonical text: it has few digits, none of which is a zero that a
- * fraction does not need.
- */
+/** Whether a literal without exponent certainly is canonical: few digits, and no zero that a fraction does not need. */
 function isWritten(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start;
   const hasFewZeros = bytes[first] !== ZERO || bytes[first + 2] !== ZERO;
@@ -108,10 +105,7 @@ export class NumberWriter {
   /** Significant digits as ASCII, without zeros before and after them. */
   readonly #digits: Uint8Array = new Uint8Array(MAX_DIGITS);
 
-  /**
-   * Writes the literal at `start`, whose sign, integer and fraction end at `mantissaEnd` and are known to be valid, to
-   * position `to`. Returns the position after the text; -1 to leave it to the reference path.
-   */
+  /** Writes the literal at `start`, valid up to `mantissaEnd`. Returns the position after the text; -1 to fall back. */
   write(bytes: Uint8Array, start: number, mantissaEnd: number, to: number): number {
     const exponent = this.#readExponent(bytes, mantissaEnd);
     if (Number.isNaN(exponent)) return -1;

@@ -39,9 +39,7 @@ export interface LocatedText {
   readonly location: SourceLocation;
 }
 
-/** An array or object whose members are being read one by one. */
 interface OpenContainer {
-  /** The index or key of the member that is being read. */
   step: string | number;
   readonly separatorOrEnd: string;
 }
@@ -265,7 +263,6 @@ export class JsonStream implements AsyncDisposable {
     return pieces.join('');
   }
 
-  /** Moves after the value at the cursor, or to the end of the document. */
   async #scanValue(onPiece: ((piece: string) => void) | null): Promise<void> {
     const cursor = this.#cursor;
     this.#scanner.reset();

@@ -23,11 +23,8 @@ export type NumberReader = (literal: string) => JsonValue;
  */
 export abstract class JsonTokenizer {
   protected text: string;
-  /** Index after the token that was read last. */
   position = 0;
-  /** Number of open arrays and objects. */
   protected depth = 0;
-  /** The index or key that is being read in each open array or object. */
   protected readonly path: (string | number)[] = [];
   readonly #toNumber: NumberReader | null;
   #start = 0;
@@ -47,7 +44,6 @@ export abstract class JsonTokenizer {
     this.depth = 0;
   }
 
-  /** The index after the white space at `start`, at most the end of the range. */
   protected skipWhitespace(start: number): number {
     const { text } = this;
     for (let position = start; ; position++) {
@@ -89,7 +85,6 @@ export abstract class JsonTokenizer {
     }
   }
 
-  /** Continues a string at its first backslash, control character or the end of the text. */
   #readEscapedString(start: number, firstSpecial: number, pathLength: number): string {
     const { text } = this;
     let position = firstSpecial;
@@ -180,7 +175,6 @@ export abstract class JsonTokenizer {
     return value;
   }
 
-  /** The error of a character that the grammar does not allow at `position`. */
   protected unexpected(expected: string, position: number, pathLength: number): JsonlError {
     const found = position < this.#end ? this.text.codePointAt(position) : undefined;
     return this.error('invalid_json', describeUnexpected(expected, found), position, pathLength);
@@ -205,7 +199,6 @@ function isWhitespace(code: number): boolean {
   return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
 }
 
-/** Digits, signs, the point and the letter of an exponent. */
 function isNumberPart(code: number): boolean {
   const isDigit = code >= ZERO && code <= NINE;
   return isDigit || code === POINT || code === MINUS || code === PLUS || (code | 32) === LOWER_E;

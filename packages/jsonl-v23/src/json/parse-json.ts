@@ -59,10 +59,7 @@ export function tryParseJson(text: string): JsonValue | undefined {
   }
 }
 
-/**
- * Parses JSON texts, or ranges of one long text such as the lines of a batch. It caches keys: texts of one shape cost
- * one comparison per key and no new strings.
- */
+/** Parses texts, or ranges of one. Caches keys: texts of one shape cost one comparison per key and no new strings. */
 export class JsonReader extends JsonTokenizer {
   readonly #maxDepth: number;
   readonly #root: CachedKey = new CachedKey('', '');
@@ -72,7 +69,6 @@ export class JsonReader extends JsonTokenizer {
     this.#maxDepth = Math.min(maxDepth, HIGHEST_MAX_DEPTH);
   }
 
-  /** Continues with another text and the same cache. */
   use(text: string): void {
     this.text = text;
   }
@@ -212,10 +208,7 @@ function validated(toNumber: NumberReader): NumberReader {
   };
 }
 
-/**
- * A key as it was written, with quotes and escapes, and the keys that followed it. Objects of one shape have the same
- * keys in the same order: then reading a key is one comparison, and no string is made.
- */
+/** A key as written, and those that followed it: for objects of one shape, reading a key is one comparison. */
 class CachedKey {
   readonly key: string;
   readonly quoted: string;

@@ -29,7 +29,6 @@ export function replacePythonLiterals(
   return pieces.join('');
 }
 
-/** The position after a string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;

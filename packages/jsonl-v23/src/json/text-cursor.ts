@@ -16,7 +16,6 @@ export class TextCursor {
   /** The last bytes of the chunks so far, to locate a character that is cut by the end of a chunk. */
   #lastBytes: Uint8Array = new Uint8Array();
   #invalidByte: number | null = null;
-  /** Whether there was any text. */
   #isStarted = false;
   #isAtEnd = false;
   #line = 1;
@@ -25,9 +24,7 @@ export class TextCursor {
   /** Index of the next line feed in the piece. */
   #lineFeed: number = Number.POSITIVE_INFINITY;
 
-  /** The current piece. */
   text = '';
-  /** Index in the piece; moved forward by `moveTo`. */
   index = 0;
 
   constructor(source: ChunkSource<Uint8Array | string>, file: string | undefined) {
@@ -35,13 +32,11 @@ export class TextCursor {
     this.#file = file;
   }
 
-  /** File, line and column. */
   get location(): SourceLocation {
     const position = { line: this.#line, column: this.index - this.#lineStart + 1 };
     return this.#file === undefined ? position : { file: this.#file, ...position };
   }
 
-  /** Moves forward in the piece. */
   moveTo(index: number): void {
     while (this.#lineFeed < index) {
       this.#line += 1;
@@ -85,7 +80,6 @@ export class TextCursor {
     }
   }
 
-  /** Closes the source. */
   async close(): Promise<void> {
     this.#isAtEnd = true;
     await this.#source.return?.();

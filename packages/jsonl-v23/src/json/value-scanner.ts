@@ -4,29 +4,17 @@ import { ASCII } from './ascii.ts';
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COMMA, COLON, BACKSLASH } = ASCII;
 const { OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
 
-/**
- * Finds the end of a JSON value by its brackets and quotes. The value may come in several pieces of text. The parser
- * checks what is between the brackets.
- *
- * @example
- * const scanner = new ValueScanner();
- * scanner.scan('{"a":"}', 0); // -1: the value continues in the next piece
- * scanner.scan('"},2', 0); // 2
- */
+/** Finds the end of a value, in one or several pieces, by brackets and quotes; the parser checks what is between. */
 export class ValueScanner {
   #depth = 0;
   #inString = false;
-  /** Whether the last piece ended with the backslash of an escape. */
   #isEscaped = false;
-  /** Whether a piece ended inside a number or a word. */
   #inScalar = false;
 
-  /** Whether an array, an object or a string is still open. */
   get isOpen(): boolean {
     return this.#inString || this.#depth > 0;
   }
 
-  /** Starts over, for another value. */
   reset(): void {
     this.#depth = 0;
     this.#inString = false;
@@ -34,10 +22,7 @@ export class ValueScanner {
     this.#inScalar = false;
   }
 
-  /**
-   * Continues at `start`: at first with a character that is not white space. Returns the index after the value, or -1
-   * if `text` ends before the value does; a number or a word at the end of the last piece gives -1 as well.
-   */
+  /** The index after the value; -1 if `text` ends first, and for a number or a word at the end of the last piece. */
   scan(text: string, start: number): number {
     let position = start;
     if (this.#inString) {
@@ -88,7 +73,6 @@ export class ValueScanner {
   }
 }
 
-/** The number of backslashes right before `end`, as far back as `start`. */
 function countBackslashes(text: string, start: number, end: number): number {
   let first = end;
   while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
@@ -152,7 +136,6 @@ export function locateValue(text: string, start: number, pointer: string): numbe
   return position;
 }
 
-/** The index of a member of the array or object at `open`; -1 if there is none. */
 function locateMember(text: string, open: number, key: string): number {
   const isObject = text.charCodeAt(open) === OPEN_BRACE;
   if (!isObject && text.charCodeAt(open) !== OPEN_BRACKET) return -1;

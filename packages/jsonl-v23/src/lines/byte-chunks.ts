@@ -10,10 +10,7 @@ export type ItemSource =
   | ChunkSource<Uint8Array>
   | ChunkSource<string | Uint8Array>;
 
-/**
- * The chunks of a source as bytes. Closing the result closes the source, also while it waits for a chunk. A surrogate that
- * is not in a pair becomes bytes that are not UTF-8, so that the reader refuses its line.
- */
+/** Closing the result closes the source. A surrogate without its pair becomes bytes that the reader refuses. */
 export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
   /** A high surrogate at the end of a text, whose low surrogate may begin the next one. */
   let held = '';

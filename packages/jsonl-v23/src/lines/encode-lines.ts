@@ -82,7 +82,6 @@ export class EncodedLine extends EncodedItemBytes {
     this.#valueEncoder.encode(item, expectedBytes, this);
   }
 
-  /** Frees the buffers that a large item made grow. */
   release(): void {
     this.bytes = new Uint8Array();
     this.item = null;
@@ -146,7 +145,6 @@ export class LineEncoder {
   }
 }
 
-/** The item of a line; null if the line is blank. */
 function readLine(
   bytes: Uint8Array,
   reader: JsonReader,

@@ -16,7 +16,6 @@ const CARRIAGE_RETURN = 13;
 const SPACE = 32;
 const TAB = 9;
 
-/** Whole lines of a file. */
 export interface LineBatch {
   /** The lines with their line feeds (the last line of the file may have none), in their own buffer. */
   readonly bytes: Uint8Array;
@@ -27,7 +26,6 @@ export interface LineBatch {
   readonly itemCount: number;
 }
 
-/** One line of a file. */
 export interface CutLine {
   /** 1-based. */
   readonly line: number;
@@ -37,7 +35,6 @@ export interface CutLine {
   readonly fault: string | null;
 }
 
-/** Options of {@link LineCutter}. */
 export interface CutOptions {
   /** Longest line without its line feed; default 64 MiB. */
   readonly maxLineBytes?: number;
@@ -77,7 +74,6 @@ export class LineCutter {
   #counter: ValueCounter | null = null;
   /** Whether the line that starts at #complete is refused, and its rest to be dropped. */
   #isRefused = false;
-  /** Whether the start of the file was checked for a byte order mark. */
   #isStarted = false;
 
   hasByteOrderMark = false;
@@ -217,7 +213,6 @@ export class LineCutter {
     return counter.values > MAX_LINE_VALUES ? `has more than ${MAX_LINE_VALUES} values` : null;
   }
 
-  /** Returns the whole lines so far. */
   #take(bufferBytes: number = this.#batchBytes): LineBatch {
     const batch = {
       bytes: this.#bytes.subarray(this.#start, this.#complete),
@@ -250,7 +245,6 @@ export class LineCutter {
     this.#growTo(Math.min(this.#batchBytes, room));
   }
 
-  /** Grows the buffer for a line longer than a batch. */
   #grow(): void {
     const outgrown = this.#bytes;
     const { length } = outgrown;
@@ -294,7 +288,6 @@ export async function* splitLines(
   }
 }
 
-/** The lines of a batch. */
 export function linesOf({ bytes, firstLine }: LineBatch): CutLine[] {
   const lines: CutLine[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -37,10 +37,7 @@ export class PlainLineCollector {
     return this.#byteLength >= BLOCK_BYTES;
   }
 
-  /**
-   * Adds the item of a line. Returns false, and adds nothing, if the line is left to the reference path, such as a
-   * faulty one, has a refused key, or has a canonical text longer than `maxBytes`.
-   */
+  /** Returns false, and adds nothing, for a line that is left to the reference path or longer than `maxBytes`. */
   add(line: Uint8Array, maxDepth: number, maxBytes: number): boolean {
     this.#encoder.load(line, maxDepth);
     const lineEnd = this.#encoder.encode(0, this.#item);
@@ -54,7 +51,6 @@ export class PlainLineCollector {
     return true;
   }
 
-  /** Removes and returns what was collected. */
   take(): PlainLines {
     const [bytes, itemHashes] = [joinBytes(this.#lines), joinBytes(this.#hashes)];
     const itemCount = this.#hashes.length;

@@ -45,11 +45,7 @@ export async function* readItems(
   }
 }
 
-/**
- * Reads the items of one batch of lines. It is a pure function, so you can read batches on other threads.
- *
- * @throws JsonlError as `readItems` does, at the first faulty line
- */
+/** A pure function, so that threads can call it. @throws JsonlError as `readItems` does, at the first faulty line */
 export function parseLines(
   batch: LineBatch,
   options: { file?: string; maxDepth?: number } = {},

@@ -7,20 +7,10 @@ const MAX_PROGRAM_SIZE = 2_000;
 /** Instructions times characters of the answer: about a second on a slow machine in the worst case. */
 const MAX_PATTERN_STEPS = 20_000_000;
 
-/**
- * Takes the first group of a pattern from a text; null if the pattern does not match.
- *
- * @throws JsonlError `invalid_row` for a text that is too long for it
- */
+/** The first group in a text, or null. @throws JsonlError `invalid_row` for a text that is too long for the pattern */
 export type AnswerPattern = (text: string, row: number) => string | null;
 
-/**
- * Compiles a pattern. Patterns are untrusted input: they run on an engine with linear time, which supports JavaScript's
- * syntax without look-around and back-references.
- *
- *
- * @example compileAnswerPattern('####\\s*(\\S+)')('6 * 12 = 72\n#### 72', 0) // '72'
- */
+/** Compiles an untrusted pattern: its engine has linear time, but no look-around and no back-references. */
 export function compileAnswerPattern(pattern: string, maxSteps: number = MAX_PATTERN_STEPS): AnswerPattern {
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw invalid(`must have at most ${MAX_PATTERN_LENGTH} characters, got ${pattern.length}`);

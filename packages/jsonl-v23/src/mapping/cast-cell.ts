@@ -11,10 +11,7 @@ export const NULL_WORDS: ReadonlySet<string> = new Set(['', 'NA', 'null', 'None'
 const MIN_INT64 = -(2n ** 63n);
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/**
- * The value of a cell in a type that the mapping gives to its column. Null stays null, and a word for a missing value is
- * null in any type but `string`.
- */
+/** Null stays null, and a word for a missing value is null in any type but `string`. */
 export function castCell(column: string, type: ColumnType, cell: JsonValue, row: number): JsonValue {
   const value = cast(type, cell);
   if (value !== undefined) return value;
@@ -22,7 +19,6 @@ export function castCell(column: string, type: ColumnType, cell: JsonValue, row:
   throw new JsonlError('invalid_row', message, { row, path: jsonPointer([column]) });
 }
 
-/** Undefined if the value does not fit. */
 function cast(type: ColumnType, cell: JsonValue): JsonValue | undefined {
   if (cell === null) return null;
   if (type === 'string') return typeof cell === 'string' ? cell : canonicalJson(cell);

@@ -19,12 +19,7 @@ const MAX_LENGTH = 64 * 1024;
 
 const WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' };
 
-/**
- * The value of a list or a dictionary as Python or NumPy prints it, such as `['a', "it's"]`, or `['a' 'b']` of an array.
- * Takes linear time.
- *
- * @returns undefined for any other text, or one longer than 64 KiB
- */
+/** The value of a Python or NumPy list or dictionary, such as `['a', "it's"]`; in linear time, up to 64 KiB. */
 function parsePythonList(text: string): JsonValue | undefined {
   if (text.length > MAX_LENGTH || !/^[ \t\r\n]*[[{]/.test(text)) return undefined;
   const parts: string[] = [];
@@ -49,7 +44,6 @@ function parsePythonList(text: string): JsonValue | undefined {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\n': '' };
 
-/** A text without Python's escapes. */
 function unescaped(text: string): string {
   return text.replaceAll(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U000([0-9a-fA-F]{5})|(.))/gs,

@@ -24,7 +24,6 @@ export const COLUMN_NAMES: Readonly<Record<ColumnUseName, readonly string[]>> = 
   Object.entries(NAMES).map(([use, names]) => [use, names.split(' ').map(plainName)]),
 ) as Record<ColumnUseName, string[]>;
 
-/** A name without the differences of conventions. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
@@ -54,7 +53,6 @@ export function isFactName(name: string): boolean {
 const PASSAGE =
   /(?:context|passage|article|paragraph|document|story|narrative|scenario|excerpt|transcript|premise)$/;
 
-/** Whether a name names a text that a question is about. */
 export const isPassageName = (name: string): boolean => PASSAGE.test(plainName(name));
 
 /** Texts that make one question with another. */
@@ -76,10 +74,8 @@ export function otherHalfOf(name: string): string | null {
 const ANSWER =
   /^(?:cop|(?:correct|right|gold|golden|true|target)|(?:correct|right|gold|golden|true|expected|final|target|reference|numeric)?(?:answer|ans|option|choice|label|target|solution)(?:key|index|idx|num|number|letter|label|text|choice|option|value)?|(?:correct|right|gold|target|true)(?:index|idx|num|number|letter|key|id))s?$/;
 
-/** Whether a name may name an answer. */
 export const isAnswerName = (name: string): boolean => ANSWER.test(plainName(name));
 
-/** Whether a name may name an answer that is a number by itself. */
 export const isNumberName = (name: string): boolean =>
   /(?:final|numeric).*|num(?:ber)?$/.test(plainName(name));
 

@@ -110,7 +110,6 @@ function compile(mapping: Mapping, maxPatternSteps: number | undefined): Compile
   };
 }
 
-/** The row with the cells of typed columns in these types. */
 function castRow(
   row: JsonObject,
   types: readonly (readonly [string, ColumnType])[],

@@ -70,7 +70,6 @@ export interface Suggestion {
   readonly warnings: readonly string[];
 }
 
-/** A part of a suggestion, and the columns that it uses. */
 export interface SuggestedPart extends Suggestion {
   readonly columns: readonly string[];
 }
@@ -152,7 +151,6 @@ const MAX_CONSTANT_BYTES: number = 64 * 1024;
 /** Every place repeats the cell. No prompt repeats one value as often; different columns are not limited by it. */
 const MAX_COLUMN_PLACES = 20;
 
-/** Checks what a mapping adds to every item and how often it repeats a column. */
 export function checkMappingBounds(mapping: Mapping): void {
   const constants = constantBytes(mapping);
   const total = Object.values(constants).reduce((sum, bytes) => sum + bytes, 0);
@@ -172,10 +170,7 @@ export function checkMappingBounds(mapping: Mapping): void {
   }
 }
 
-/**
- * The bytes that each member of a mapping adds to every item as canonical JSON, by its key in requests. Keys of `meta`
- * with the names of their columns do not count: they come from the table.
- */
+/** By key in requests. Keys of `meta` with the names of their columns do not count: they come from the table. */
 function constantBytes(mapping: Mapping): Readonly<Record<string, number>> {
   const { checker = null, tags = [], defaultType } = mapping;
   const keys = metaEntries(mapping).filter(([key, column]) => key !== column);

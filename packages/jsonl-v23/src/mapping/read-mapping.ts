@@ -12,7 +12,6 @@ import { jsonPointer } from '../source-location.ts';
 import { ANSWER_KINDS, checkMappingBounds, MAX_PATTERN_LENGTH, type Mapping } from './mapping.ts';
 import { MAX_TEMPLATE_LENGTH } from './template.ts';
 
-/** What a key of a mapping holds, as requests and files have it. */
 interface MappingKey {
   readonly wanted: string;
   readonly isValid: (value: JsonValue) => boolean;
@@ -157,11 +156,7 @@ const EXCLUSIVE_KEYS = [
   ['choices_column', 'choices_columns'],
 ] as const;
 
-/**
- * Checks which members a mapping has together.
- *
- * @param nameOf what the author of the mapping calls the member of a key
- */
+/** @param nameOf what the author of the mapping calls the member of a key */
 export function checkMembers(mapping: Mapping, nameOf: (key: string) => string): void {
   const isGiven = (key: string): boolean => mapping[memberOf(key)] !== undefined;
   const check = (isValid: boolean, key: string, needs: string, ...others: string[]): void => {

@@ -17,7 +17,6 @@ import { toAssets } from './file-cell.ts';
 import type { Mapping } from './mapping.ts';
 import { fillTemplate, type Template } from './template.ts';
 
-/** A mapping whose templates and pattern are compiled. */
 export interface CompiledMapping {
   readonly mapping: Mapping;
   readonly meta: readonly (readonly [key: string, column: string])[];
@@ -26,11 +25,7 @@ export interface CompiledMapping {
   readonly answerPattern: AnswerPattern | null;
 }
 
-/**
- * The item of a row that has all mapped columns, before it is checked.
- *
- * @param madeId its id without an id column
- */
+/** The item of a row that has all mapped columns, before it is checked. @param madeId its id without an id column */
 export function rowToItem(
   compiled: CompiledMapping,
   row: JsonObject,

@@ -22,10 +22,7 @@ export interface AnsweredRow {
 const NOTHING: Suggestion = { mapping: {}, reasons: {}, warnings: [] };
 const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
 
-/**
- * The answer among the columns of a table: among columns named like an answer, the first one whose values surely name
- * choices, or are numbers by name and value; else the first one.
- */
+/** Among columns named like an answer, the first whose values surely name choices or are numbers; else the first. */
 export function suggestAnswer(
   features: readonly MappableFeature[],
   rows: readonly AnsweredRow[],
@@ -58,7 +55,6 @@ function rankOf(name: string, { mapping, warnings }: Suggestion, hasChoices: boo
     : 1;
 }
 
-/** What the values of a column say about answers. */
 export function suggestAnswerRule(
   name: string,
   rows: readonly AnsweredRow[],

@@ -7,12 +7,7 @@ import type { Mapping, SuggestedPart } from './mapping.ts';
 const LISTS = /^(?:(?:large_)?list<|struct<|map<|json$|string$|large_string$|string_view$)/;
 const SCALAR = /^(?:string|large_string|string_view|u?int\d+|float\d*|double|bool)$/;
 
-/**
- * The columns with the choices of a table: one that holds all of them, or several of one choice each.
- *
- * @param rows some of the table's; a column whose cells are no choices there is not chosen
- * @returns null for a table without choices
- */
+/** One column of all choices, or several of one each; not columns whose cells are no choices in the sample `rows`. */
 export function suggestChoices(
   features: readonly MappableFeature[],
   rows: readonly JsonObject[],

@@ -32,10 +32,7 @@ export function suggestMapping(
   return found === null ? null : importable(found, features, rows);
 }
 
-/**
- * The suggestion without what keeps rows from becoming items. Rows without a prompt are skipped, because no mapping gives
- * them one. Null if too little is left.
- */
+/** Without what keeps rows from becoming items; rows without a prompt are skipped. Null if too little is left. */
 function importable(
   suggestion: Suggestion,
   features: readonly MappableFeature[],

@@ -14,13 +14,7 @@ import { isConversation } from './row-to-item.ts';
 export const TEXT: RegExp = /^(?:string|large_string|string_view)$/;
 const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
 
-/**
- * The prompt of a table: a column named like a question, or the only one with texts that is neither an answer nor a
- * fact about the row. If the question is about a passage or another text, both become a template.
- *
- * @param features the columns that are not choices
- * @returns null if no column looks like a prompt
- */
+/** A column named like a question, or else the only texts; a template if it is about a passage or another text. */
 export function suggestPrompt(
   features: readonly MappableFeature[],
   rows: readonly JsonObject[],

@@ -6,19 +6,13 @@ const MAX_PLACEHOLDERS = 1000;
 /** Longest text that a template makes, in characters: as long as the longest row. */
 const MAX_TEXT_LENGTH: number = 64 * 1024 * 1024;
 
-/** A template in parts: texts, and the columns between them. */
 export interface Template {
   /** One more than there are columns. */
   readonly texts: readonly string[];
   readonly columns: readonly string[];
 }
 
-/**
- * Parses a text with `{column}` placeholders. `{{` and `}}` are braces, and so is a closing brace that nothing opens.
- *
- *
- * @example parseTemplate('{a} and {{b}}', 'prompt_template') // { texts: ['', ' and {b}'], columns: ['a'] }
- */
+/** Parses `{column}` placeholders. `{{` and `}}` are braces, and so is a closing brace that nothing opens. */
 export function parseTemplate(template: string, key: string): Template {
   if (template.length > MAX_TEMPLATE_LENGTH) {
     throw invalid(key, `must have at most ${MAX_TEMPLATE_LENGTH} characters, got ${template.length}`);
@@ -53,7 +47,6 @@ export function parseTemplate(template: string, key: string): Template {
   return { texts: [...texts, text + template.slice(at)], columns };
 }
 
-/** The columns of a template, if there is one. @throws as {@link parseTemplate} */
 export function templateColumns(template: string | undefined, key: string): readonly string[] {
   return template === undefined ? [] : parseTemplate(template, key).columns;
 }

@@ -1,7 +1,6 @@
 import { decodeBase64, encodeBase64 } from '#native';
 import { asciiText } from '../json/ascii.ts';
 
-/** What a data: URI holds. */
 export interface DataUri {
   /** The media type with its parameters; type and subtype in lower case. */
   readonly mimeType: string;

@@ -61,24 +61,14 @@ const ALIASES: readonly (readonly [alias: string, extension: string])[] = [
   ['text/xml', '.xml'],
 ];
 
-/**
- * The media type of a file name, by its extension in any case; `application/octet-stream` if that is missing or
- * unknown.
- *
- * @example mimeTypeForPath('assets/Figure.PNG') // 'image/png'
- */
+/** By the extension in any case; `application/octet-stream` if that is missing or unknown. */
 export function mimeTypeForPath(path: string): string {
   const extension = /\.[^./\\]+$/.exec(path)?.[0].toLowerCase();
   if (extension === undefined) return DEFAULT_MIME_TYPE;
   return EXTENSIONS.find(([, ...extensions]) => extensions.includes(extension))?.[0] ?? DEFAULT_MIME_TYPE;
 }
 
-/**
- * The file extension of a media type, with its dot; parameters and case do not matter. An empty string when
- * the type is not known, and for `application/octet-stream`, which says nothing.
- *
- * @example extensionForMimeType('image/jpeg') // '.jpg'
- */
+/** With its dot; empty if the type is not known, and for `application/octet-stream`, which says nothing. */
 export function extensionForMimeType(mimeType: string): string {
   const essence = (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase();
   return (

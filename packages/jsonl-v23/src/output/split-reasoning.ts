@@ -1,4 +1,3 @@
-/** An output in the two parts that it may have. */
 export interface SplitOutput {
   /** What the model thought before it answered, without its outer tags; null without any. */
   readonly reasoning: string | null;
@@ -99,12 +98,10 @@ function tagOf({ 0: text, index, groups }: RegExpExecArray): Tag | null {
   };
 }
 
-/** Whether the output continues with an opening tag at a position. */
 function beginsWith(output: string, at: number, tag: Tag | undefined): boolean {
   return tag !== undefined && !tag.isClosing && output.slice(at, tag.start).trim() === '';
 }
 
-/** The index of the first closing tag of a name after a tag; -1 without one. */
 function closingOf(tags: readonly Tag[], from: number, name: string): number {
   for (let index = from + 1; index < tags.length; index++) {
     if (tags[index]?.isClosing === true && tags[index]?.name === name) return index;

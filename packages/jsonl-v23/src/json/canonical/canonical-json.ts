@@ -59,7 +59,6 @@ const { PLAIN } = BYTE_CLASS;
 const classes = BYTE_CLASSES;
 const encoder = new TextEncoder();
 
-/** Initial size of a buffer. */
 const INITIAL_BYTES = 64 * 1024;
 /** A buffer that grew beyond this, for a large value, is not kept. */
 const MAX_KEPT_BYTES = 1024 * 1024;
@@ -306,10 +305,7 @@ function tooDeep(): JsonlError {
   return new JsonlError('nesting_too_deep', `The value is nested more than ${MAX_WRITE_DEPTH} levels deep`);
 }
 
-/**
- * Whether a value is an object of plain members. A `Date`, a `Map` or an instance of another class is not: its members
- * are not what it means, so writing them would lose data.
- */
+/** A `Date`, a `Map` or another instance is not what its members say: writing them would lose data. */
 function isPlainObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
