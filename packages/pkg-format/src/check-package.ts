@@ -241,11 +241,7 @@ export async function* checkLines(
   onEnd?.(cutter);
 }
 
-/**
- * Checks the files of a run: that they are undamaged and JSON, and that each result refers to an item. Yields every error.
- *
- * @param sections null if some items are unknown, so that references cannot be checked
- */
+/** Yields every error of a run's files. @param sections null if some are unknown, so that no reference is checked */
 async function* checkRun(
   pkg: PackageReader,
   sections: CountedSections | null,
@@ -296,7 +292,6 @@ function problemOf(check: () => unknown): unknown {
   }
 }
 
-/** The bytes of a file of the package; null if it does not exist. */
 function entryOf(pkg: PackageReader, path: string, options: EntryOptions): AsyncIterable<Uint8Array> | null {
   try {
     return pkg.readEntry(path, options);

@@ -14,14 +14,12 @@ export type PackageErrorCode =
   | 'package_limit';
 
 export interface PackageErrorOptions {
-  /** The entry of the archive. */
   readonly entry?: string | undefined;
   /** The location in the entry; by default only its name. */
   readonly location?: SourceLocation | undefined;
   readonly cause?: unknown;
   /** The first 100 errors, including this one, if several were looked for. */
   readonly errors?: readonly PackageError[];
-  /** The number of all of them. */
   readonly errorsTotal?: number;
 }
 
@@ -95,7 +93,6 @@ export function entryError(
   return new PackageError(code, `Entry ${quote(name)} ${problem}.`, { entry: name, cause });
 }
 
-/** The error of an archive that is damaged as a whole. */
 export const corruptArchive = (message: string): PackageError => new PackageError('package_corrupt', message);
 
 /** A value for a message: quoted, control characters escaped, cut after 100 characters. */
@@ -106,7 +103,6 @@ export function quote(value: string): string {
 /** What is wrong with a path that the archive does not have, without a full stop. */
 export const missingFileProblem = (path: string): string => `The archive has no file ${quote(path)}`;
 
-/** The error for a path that the archive does not have. */
 export function missingFile(path: string, location?: SourceLocation): PackageError {
   return new PackageError('package_missing_file', `${missingFileProblem(path)}.`, {
     entry: path,
@@ -117,7 +113,6 @@ export function missingFile(path: string, location?: SourceLocation): PackageErr
 /** Errors that are kept; further ones are counted. */
 const MAX_ERRORS = 100;
 
-/** Collects the errors of an archive. */
 export class ErrorList {
   #first: PackageError[] = [];
   #total = 0;

@@ -42,10 +42,7 @@ export const RATIO_FREE_BYTES: number = MiB;
 /** Bytes of the whole archive that may expand without a limit. */
 export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
 
-/**
- * The highest ratio of uncompressed to compressed size that a writer writes. It is far below the default limit of
- * readers, so that they accept an archive however repetitive its content is.
- */
+/** Far below the default limit of readers, so that they accept an archive however repetitive its content is. */
 export const MAX_WRITTEN_EXPANSION: number = 200;
 
 /** An entry up to this size cannot make an archive expand too much: it has headers and a line in the manifest. */
@@ -57,7 +54,6 @@ export const FILE_CACHE_BYTES: number = 32 * MiB;
 /** Bytes of the directory. The names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
 
-/** The limits with the defaults filled in. */
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
   for (const [name, value] of Object.entries(limits)) {
     checkNumber(`limits.${name}`, value, { min: 1, fractions: name === 'maxExpansionRatio' });

@@ -25,12 +25,7 @@ export interface UpgradedLines {
   readonly lines: PlainLines;
 }
 
-/**
- * Reads the items of a legacy file in order, also after an invalid one, with one line in memory.
- *
- * @param plain collects lines that need no upgrade, if no prompts of the dataset are added to its items; by default there
- *   are none
- */
+/** Continues after an invalid item. @param plain collects lines that need no upgrade, if no prompts are added */
 export async function* readLegacyItems<Lines extends UpgradedLines = never>(
   archive: Pick<Archive, 'limits' | 'read'>,
   file: string,
@@ -71,12 +66,7 @@ export async function* readLegacyItems<Lines extends UpgradedLines = never>(
   if (plain?.isEmpty === false) yield { section: null, lines: plain.take() } as Lines;
 }
 
-/**
- * The location in the file of a value in an item. If an upgrade moved or made the value, it is the location of the
- * innermost array or object around it.
- *
- * @param path JSON Pointer of the value in the upgraded item
- */
+/** Where a value of the upgraded item is in the file; for one that was moved or made, the innermost container. */
 export function locateInSource({ source: { text, location } }: LegacyItem, path: string): SourceLocation {
   const at = locateValue(text, 0, path);
   const { line = 1, column = 1, path: pointer = '' } = location;

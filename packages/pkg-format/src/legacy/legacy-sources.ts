@@ -14,7 +14,6 @@ import type { Archive } from '../package/open-archive.ts';
 import { normalForm } from '../zip/entry-name.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
-/** The source of the items of one section of a legacy archive. */
 export interface LegacySection {
   readonly file: string;
   readonly kind: 'jsonl' | 'json';
@@ -32,12 +31,7 @@ export interface LegacySources {
   readonly leftovers: Map<string, JsonObject>;
 }
 
-/**
- * Finds the items of a legacy archive: every `*.jsonl`, and every `*.json` with items. Reads JSON files to the end, for
- * members after their items. Memory does not grow with the items.
- *
- * @param errors receives `package_invalid_json` and `package_corrupt` of each JSON file that cannot be read
- */
+/** Reads JSON files to the end, for members after their items. @param errors of files that cannot be read */
 export async function findLegacySources(
   archive: Archive,
   errors: ErrorList,
@@ -128,10 +122,7 @@ function fullName({ file, index, name }: LegacySection): string {
   return index === null ? path : `${path}/${name}`;
 }
 
-/**
- * Makes a function that finds the file that a reference in a legacy item means: by its path from the root, from the folder
- * of the item's file, or in `assets/`; or else the only file whose path ends with it. Null if there is none.
- */
+/** Finds the file by its path from the root, the item's folder or `assets/`, or else the only path that ends so. */
 export function createReferenceResolver(
   files: ArchiveFiles,
 ): (reference: string, fromFile: string) => string | null {

@@ -90,7 +90,6 @@ async function* sectionMembers(json: JsonStream, reader: PartReader): AsyncGener
   }
 }
 
-/** Reads values within the limits. */
 function partReader(json: JsonStream, { maxValueBytes, maxDepth }: SplitJsonOptions) {
   let memberLength = 0;
   const check = (isWithin: boolean): void => {
@@ -124,7 +123,6 @@ function utf8Length(text: string): number {
   return new TextEncoder().encode(text).byteLength;
 }
 
-/** Parses the text of an item. */
 export function parseItemAt({ text, location }: LocatedText, options: SplitJsonOptions): JsonObject {
   let value: JsonValue;
   try {

@@ -24,7 +24,6 @@ import { decodeUtf8 } from '../zip/entry-name.ts';
 type EntryLocation = SourceLocation & { path: string };
 
 export interface AssetUpgrade {
-  /** A list or a map of entries, as in the legacy item. */
   readonly assets: JsonValue;
   /** The kind of each content that became a file: `assets (inline)`, `assets (file)`. */
   readonly moved: string[];
@@ -40,13 +39,7 @@ const TYPE_KEYS = ['mime_type', 'content_type', 'mime', 'media_type'] as const;
 const MOVING_KEYS = ['path', 'content_type', 'encoding'];
 const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename'] as const;
 
-/**
- * Converts the assets of a legacy item to JSONL v2.3: inline content under any of its old names, data: URIs and references
- * to files anywhere in the archive become entries with `mime_type` and content. The member `legacy` keeps the path and a
- * second media type of an entry.
- *
- * @param resolveFile finds the file of the archive that a reference means; null if there is none
- */
+/** Converts the assets of a legacy item to JSONL v2.3; `legacy` keeps the path and a second media type of an entry. */
 export function upgradeAssets(
   assets: JsonValue,
   resolveFile: (reference: string) => string | null,
@@ -197,10 +190,7 @@ function decodeContent(entry: JsonObject, key: string, text: string, location: E
   return isLiteral ? new TextEncoder().encode(text.toWellFormed()) : bytes;
 }
 
-/**
- * The file of the archive that an entry without content refers to; null for an entry with a link, or without any
- * reference.
- */
+/** Null for an entry with a link, or without any reference. */
 function referencedFile(
   entry: JsonObject,
   locationOf: (key: string) => EntryLocation,

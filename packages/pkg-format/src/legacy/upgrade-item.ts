@@ -30,7 +30,6 @@ export interface ConversionReport {
   readonly alreadyNew: boolean;
 }
 
-/** Counts changes by their kind. */
 export class ChangeCounter {
   readonly #changes = new Map<string, { change: ItemChange; count: number; first: SourceLocation }>();
 
@@ -46,7 +45,6 @@ export class ChangeCounter {
   }
 }
 
-/** A change that an upgrade made to an item, or could not make. */
 export interface ItemChange {
   /**
    * `moved`: a value has a new path. `clash`: it kept its path, because the new path has another value. `kept`: it kept its
@@ -61,10 +59,8 @@ export interface ItemChange {
 
 /** Prompts of a legacy archive for the whole dataset, or for one of its files. */
 export interface DatasetPrompts {
-  /** Whether there are none at all. */
   readonly areNone: boolean;
   readonly systemPrompt: string | null;
-  /** The judge prompt for items of a type in a section, or null. */
   judgePrompt(type: string, section: string): string | null;
 }
 
@@ -72,7 +68,6 @@ export interface UpgradeContext {
   readonly section: string;
   readonly prompts: DatasetPrompts;
   readonly location: SourceLocation;
-  /** Finds the file of the archive that a reference means; null if there is none. */
   resolveFile(reference: string): string | null;
 }
 
@@ -130,12 +125,7 @@ const NEVER_NULL = [
   ...['criteria', 'assets', 'meta', 'tags'],
 ];
 
-/**
- * Converts an item of a legacy archive to JSONL v2.3 (package-format section 4). Does not change the given item.
- *
- * Nothing is lost: a value moves to its new path if that is free, and keeps its path otherwise. Assets have their content
- * embedded, or are listed in `files`.
- */
+/** Package-format section 4. Nothing is lost: a value keeps its path unless the new one is free. Works on a copy. */
 export function upgradeItem(legacy: JsonObject, context: UpgradeContext): UpgradedItem {
   const editor = new ItemEditor(legacy);
   for (const path of NEVER_NULL) {

@@ -76,13 +76,7 @@ interface ConvertedSection {
   readonly file: PackedFile;
 }
 
-/**
- * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file,
- * compressed as it will be in the package, so that memory stays flat however large the archive is.
- *
- * Continues after an error, to find all of them. The size of converted items is limited as in an import, because each
- * of them holds the dataset's prompts.
- */
+/** Package-format section 4. Continues after errors; limits sizes, because each item holds the dataset's prompts. */
 async function convertLegacy(
   archive: Archive,
   tempDir: TempDir,
@@ -249,10 +243,7 @@ async function convertSection(
   }
 }
 
-/**
- * The error of an item, with its column and JSON Pointer in the file instead of in the item. Further errors have the line
- * of the item, and no column: to look for each of them would read a long item a hundred times.
- */
+/** Further errors have the line but no column: to look for each would read a long item a hundred times. */
 function errorInFile(error: unknown, legacy: LegacyItem, file: string): unknown {
   const found = toPackageError(error, file);
   if (!(found instanceof PackageError) || found.location.file !== file) return found;
@@ -321,10 +312,7 @@ async function readRun(archive: Archive): Promise<RunContent | null> {
   return { config: text, results, manifest: null, meta: null };
 }
 
-/**
- * Copies all other files with their paths, or in `legacy/` if the package has a file at the path. No file of the archive
- * is lost.
- */
+/** Copies all other files, into `legacy/` if the package has one at the path: no file of the archive is lost. */
 async function carriedFiles(
   archive: Archive,
   converted: readonly ConvertedSection[],

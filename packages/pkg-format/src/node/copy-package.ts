@@ -18,16 +18,12 @@ import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 
-/** A package to write, and the report on its conversion. */
 export interface Conversion {
   readonly plan: PackagePlan;
   readonly report: Omit<ConversionReport, 'output'>;
 }
 
-/**
- * Copies a package of this format, with the version of this generator and perhaps a new name in its manifest. Reads and
- * verifies the package first, so that a broken package is not copied.
- */
+/** Verifies the package first, so that a broken one is not copied; then only generator and name may change. */
 export async function copyPackage(
   archive: Archive,
   givenName: string | null,
@@ -71,7 +67,6 @@ export async function copyPackage(
   };
 }
 
-/** Reads and checks the whole package. */
 export async function checkWhole(pkg: PackageReader, signal?: AbortSignal): Promise<CheckedPackage> {
   const errors = new ErrorList();
   const checking = checkPackage(pkg, { signal });

@@ -25,10 +25,7 @@ interface Content extends NamedFile {
 /** The members that an entry gets with its content, without its media type, which is counted with the whole item. */
 const ADDED_BYTES = ',"data":"","encoding":"base64"'.length;
 
-/**
- * The contents that become files of a converted package, each once, by the SHA-256 of their bytes. Files of the archive
- * are read again; inline content is in a temporary file. Memory holds some hundred bytes for each.
- */
+/** Each content once. Files of the archive are read again; inline content is in a temporary file. */
 export class LegacyContents {
   readonly #archive: Archive;
   readonly #kept: TempContents;
@@ -45,7 +42,6 @@ export class LegacyContents {
     this.#kept = kept;
   }
 
-  /** Reads a file of the archive. */
   async read(path: string): Promise<Uint8Array> {
     const isFirst = !this.used.has(path);
     this.used.add(path);
@@ -54,7 +50,6 @@ export class LegacyContents {
     return bytes;
   }
 
-  /** Embeds files of the archive in the entries at these JSON Pointers. */
   async embed(
     item: JsonObject,
     files: ReadonlyMap<string, string>,

@@ -33,10 +33,7 @@ export interface StageOptions {
 
 const PROGRESS_ITEMS = 500;
 
-/**
- * Reads the items of a dataset once, into temporary files from which it can be written as a package. Memory holds one item,
- * and some bytes for each item that embeds a file.
- */
+/** Reads items once, into temporary files. Memory holds one item, and some bytes for each that embeds a file. */
 export async function stageDataset(
   dataset: StreamedDataset,
   tempDir: TempDir,
@@ -60,16 +57,12 @@ export async function stageDataset(
 /** Small batches are read, written and forgotten before the garbage collector counts them as old. */
 const BATCH_BYTES = 64 * 1024;
 
-/** Where the line of an item is in a staging file. */
 interface LineRange {
   readonly start: number;
   readonly bytes: number;
 }
 
-/**
- * Encodes the items of a section, which are read once, into a temporary file from which a package can be written. Memory
- * holds one item, and some bytes for each item that embeds a file.
- */
+/** Reads items once, into a temporary file. Memory holds one item, and some bytes for each that embeds a file. */
 export async function stageSection(
   { name, items }: { readonly name: string; readonly items: AsyncIterable<ItemInput> | Iterable<ItemInput> },
   path: string,

@@ -16,7 +16,6 @@ export type MakeRoom = (bytes: number) => Promise<void>;
 
 /** A folder for content whose size and hash must be known before it can be written. Disposing deletes it. */
 export interface TempDir extends AsyncDisposable {
-  /** The path of a file in the folder. */
   path(name: string): string;
   /** Writes bytes, which must not change, compressed as an entry of a package. */
   writePacked(bytes: AsyncIterable<Uint8Array>): Promise<PackedFile>;
@@ -83,10 +82,7 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
 /** Bytes of a large content that one read returns. */
 const PIECE_BYTES = 128 * 1024;
 
-/**
- * Any number of contents in one temporary file, from which they are read in any order: a file for each would cost more than
- * the content. Memory holds one block.
- */
+/** Contents in one temporary file, read in any order: a file for each would cost more. Memory holds one block. */
 export class TempContents implements AsyncDisposable {
   readonly #path: string;
   readonly #roomFor: (block: Uint8Array) => Promise<void>;

@@ -32,11 +32,9 @@ export const PACKAGE_FORMAT_VERSION = '2.3';
 /** The files of an archive by their paths from its root; the name of each entry is that path. */
 export type ArchiveFiles = ReadonlyMap<string, ZipEntry>;
 
-/** The purpose of a package's files. */
 export interface PackageLayout {
   /** Section files in the order of the UTF-8 bytes of their names. */
   readonly sectionFiles: readonly string[];
-  /** Files that do not belong to the format. */
   readonly ignoredEntries: readonly string[];
 }
 
@@ -89,7 +87,6 @@ function isSectionFile(path: string): boolean {
   );
 }
 
-/** Sorts an archive's files by purpose. */
 export function packageLayout(files: ArchiveFiles): PackageLayout {
   const sectionFiles: string[] = [];
   const ignoredEntries: string[] = [];
@@ -128,7 +125,6 @@ export function sectionNameOf(file: string): string {
   return file.slice(SECTIONS_FOLDER.length, -SECTION_SUFFIX.length);
 }
 
-/** A file checksum in a manifest. */
 export interface StatedFile {
   readonly path: string;
   /** Null if the manifest does not state it. */
@@ -144,10 +140,7 @@ export function isPackageManifest(manifest: JsonObject | null): manifest is Json
   return manifest !== null && getMember(manifest, 'format') === PACKAGE_FORMAT;
 }
 
-/**
- * The names of sections in the order of their files. A manifest of this format keeps the name of a section whose file
- * needs another name; otherwise the section has the name of the file.
- */
+/** In the order of files. A manifest of this format keeps names that differ from those of their files. */
 export function sectionNames(manifest: JsonObject | null, sectionFiles: readonly string[]): string[] {
   const stated = new Map<string, string>();
   const known = new Set(sectionFiles);
@@ -181,7 +174,6 @@ function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-/** Checks the name of a dataset, as a manifest has it. */
 export function checkDatasetName(name: unknown): asserts name is string {
   if (isDatasetName(name)) return;
   const found = typeof name === 'string' ? quote(name) : typeof name;
@@ -196,7 +188,6 @@ function isSectionName(name: unknown): name is string {
   return typeof name === 'string' && !/\p{Cc}/u.test(name);
 }
 
-/** Checks the names of a dataset and its sections before they are written, as a reader checks them. */
 export function checkNames({
   name,
   sections,
@@ -237,10 +228,7 @@ export function manifestSections(manifest: JsonObject | null): { section: JsonOb
     : [];
 }
 
-/**
- * The checksums that a manifest of any format states in the form of this format. Manifests of other formats may list files
- * that the archive does not have; these are left out.
- */
+/** Manifests of other formats may list files that the archive does not have; these are left out. */
 export function statedFiles(manifest: JsonObject | null, files: ArchiveFiles): StatedFile[] {
   if (manifest === null) return [];
   const stated: StatedFile[] = [];

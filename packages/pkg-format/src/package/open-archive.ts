@@ -10,7 +10,6 @@ import { ByteBudget, entryCeiling, type InflateZstd, readEntry } from '../zip/re
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 
 export interface ReadOptions {
-  /** Bytes that the file may have. */
   readonly maxBytes?: number;
   /** Whether the bytes are only checked, not returned: they do not count towards the total. */
   readonly uncounted?: boolean;
@@ -69,10 +68,7 @@ export async function openArchive(
   }
 }
 
-/**
- * An export puts manifest and meta inside the `schema` of its `meta.json` (`schema.package.meta`). This many levels are
- * reserved, so that a reader accepts that file.
- */
+/** Levels reserved for an export, which puts manifest and meta inside `schema.package.meta` of its `meta.json`. */
 const PROVENANCE_DEPTH = 8;
 
 function archiveOver(
@@ -148,10 +144,7 @@ function archiveOver(
   };
 }
 
-/**
- * Parses a JSON file of the archive, which must contain an object. Keeps every digit of its numbers; accepts a byte order
- * mark.
- */
+/** Parses an object and keeps every digit of its numbers; accepts a byte order mark. */
 export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number): JsonObject {
   const value = parseJsonFileValue(bytes, file, maxDepth);
   if (!isJsonObject(value))

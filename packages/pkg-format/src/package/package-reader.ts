@@ -55,9 +55,7 @@ export interface FoundVersion {
   readonly versionHash: string;
 }
 
-/** How a file of a package is read. */
 export interface EntryOptions extends SignalOptions {
-  /** Bytes that it may have. */
   readonly maxBytes?: number;
 }
 

@@ -63,7 +63,6 @@ export interface PackageRun extends PackagedRun {
   ): AsyncGenerator<readonly (R & Pick<PackageResult, 'sectionOrderIndex'>)[]>;
 }
 
-/** What reading a run needs of a package. */
 export interface RunFiles {
   readonly manifest: JsonObject | null;
   readonly meta: JsonObject | null;
@@ -76,7 +75,6 @@ export interface RunFiles {
 /** Bytes of `run_config.json`: as many as a request to create a run may have. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Reads the run of a package that has results, see `PackageReader.readRun`. */
 export async function readPackageRun(files: RunFiles, { signal }: SignalOptions = {}): Promise<PackageRun> {
   const { manifest, meta, limits } = files;
   const stated = isPackageManifest(manifest) ? memberObject(manifest, 'run') : null;
@@ -121,7 +119,6 @@ export async function readPackageRun(files: RunFiles, { signal }: SignalOptions 
   }
 }
 
-/** Compares the number of results with the manifest. */
 export function checkResultCount(manifest: JsonObject | null, count: number): void {
   if (!isPackageManifest(manifest)) return;
   const stated = getMember(memberObject(manifest, 'run') ?? {}, 'results');

@@ -9,7 +9,6 @@ import type { ByteSource } from '../zip/byte-source.ts';
 import { MANIFEST_FILE } from './layout.ts';
 import { type Archive, openArchive } from './open-archive.ts';
 
-/** A ZIP archive, and what it holds. */
 export interface RecognisedArchive {
   readonly kind: ArchiveKind;
   readonly archive: Archive;
@@ -46,10 +45,7 @@ export type ArchiveKind = 'package' | 'legacy_package' | 'office_document' | 'fi
 const MAX_FILES = 20;
 const MAX_BYTES = 1024 * 1024;
 
-/**
- * Tells packages from older archives, Office documents and other files. An older archive is one that the converter
- * understands: the first item of a JSON file has a prompt when it is upgraded. Only the beginnings of files are read.
- */
+/** Reads only beginnings. In an older archive, the first item of a JSON file has a prompt when it is upgraded. */
 export async function archiveKind(archive: Archive, signal?: AbortSignal): Promise<ArchiveKind> {
   const paths = [...archive.files.keys()];
   if (paths.includes('[Content_Types].xml')) return 'office_document';

@@ -34,7 +34,6 @@ export type CountedSections = readonly { readonly name: string; readonly itemCou
 
 type StatedResult = Omit<PackageResult, 'sectionOrderIndex'>;
 
-/** What places a result. */
 export type ResultKey = Pick<PackageResult, 'section' | 'orderIndex' | 'repetition'>;
 
 /** A result and its line. */
@@ -211,7 +210,6 @@ const MAX_SCORERS = 16;
 const SCORER_NAME = /^[\w.,-]{1,64}$/;
 const SCORED_BY: readonly JsonValue[] = ['checker', 'judge', 'client', 'label', null];
 
-/** Whether a value is what scorers say of an output, by their names. */
 function areScores(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);
@@ -238,11 +236,9 @@ const VERSION_HASH = /^[0-9a-f]{64}$/;
 interface MemberReader {
   /** The value of the field; undefined for an invalid member. */
   readonly read: (member: JsonValue, field: Field) => unknown;
-  /** What the member must be, for errors. */
   readonly wanted: (field: Field) => string;
 }
 
-/** How a member is read, by the kind of its field. */
 export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
   text: readerOf((member) => typeof member === 'string', 'a string'),
   title: readerOf(isDatasetName, '1 to 255 characters without control characters, or null'),

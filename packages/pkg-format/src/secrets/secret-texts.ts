@@ -40,7 +40,6 @@ const ASSIGNMENT =
  */
 const QUOTED_MEMBER = /(["'])([\w-]{1,60})(\\{0,15}["']\s*[:=]\s*)(\\{0,15}["'])[\s\S]*?\4/g;
 
-/** Replaces what looks like a secret in a text, whatever its name. */
 export function redactSecretForms(text: string): string {
   let result = text;
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
@@ -70,10 +69,7 @@ function isBasicCredentials(text: string): boolean {
   }
 }
 
-/**
- * Replaces JSON Web Tokens (RFC 7519): `eyJ…`, a dot, at least four characters, and an optional third part. Written by
- * hand, because a pattern would scan the rest of `eyJ-eyJ-eyJ-…` from each of its parts.
- */
+/** Replaces JSON Web Tokens (RFC 7519) by hand: a pattern would scan the rest of `eyJ-eyJ-…` from each of its parts. */
 function redactWebTokens(text: string): string {
   if (!text.includes('eyJ')) return text;
   const parts: string[] = [];
@@ -175,10 +171,7 @@ export const ENTRY_WORDS: ReadonlySet<string> = new Set([
   'sort',
 ]);
 
-/**
- * Whether a name says that its value is a secret: `api_key`, `Authorization`, `dbPassword`, but not `max_tokens`
- * or `prompt_cache_key`. Made for data at rest: it errs towards secrecy. Takes linear time.
- */
+/** True for `api_key` and `dbPassword`, false for `max_tokens` and `prompt_cache_key`; errs towards secrecy. */
 export function isSecretName(name: string): boolean {
   const parts = words(name);
   if (parts.some((word) => SECRET_WORDS.has(word)) || SECRET_PARTS.test(parts.join(''))) return true;

@@ -43,12 +43,10 @@ export function chooseFilePaths(contents: readonly FileContent[]): string[] {
   }
 }
 
-/** The path of content by its hash. */
 export function contentPath({ folder, sha256, extension }: Omit<FileContent, 'ownPaths'>): string {
   return `${folder}/${sha256.slice(0, 2)}/${sha256}${extension}`;
 }
 
-/** Whether a package can have a file at the path of an entry. */
 export function isUsablePath(path: string, { folder }: { folder: FileContent['folder'] }): boolean {
   return (
     path.length <= MAX_PATH_LENGTH &&

@@ -47,7 +47,6 @@ export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
   return withSections(dataset, dataset.schema ?? {}, sections);
 }
 
-/** A dataset whose items are encoded. */
 export function withSections(
   { name, description = null, notes = null }: Pick<ItemsDataset, 'name' | 'description' | 'notes'>,
   schema: JsonObject,
@@ -57,7 +56,6 @@ export function withSections(
   return { name, description, notes, schema: canonicalJson(schema), versionHash: hash, sections };
 }
 
-/** Checks and encodes an item. */
 export function encodeValue(value: ItemInput, location: SourceLocation): EncodedItem {
   try {
     const item = parseItem(value, location);

@@ -20,7 +20,6 @@ import {
 } from '@svc/jsonl-v23/json';
 import type { ExportItem } from './export-dataset.ts';
 
-/** Content that an item embeds and a package keeps as a file. */
 export interface EmbeddedFile {
   readonly folder: 'assets' | 'checkers';
   /** JSON Pointer of the entry in the item. */
@@ -36,10 +35,7 @@ export interface EmbeddedFile {
   readonly bytes: Uint8Array | null;
 }
 
-/**
- * Levels of nesting in a stored item. Its depth was limited when it was stored, perhaps by another setting than today's, so
- * this is the highest limit that the service allows (`SVC_MAX_JSON_DEPTH`).
- */
+/** An item may have been stored with another limit, so this is the highest of the service (`SVC_MAX_JSON_DEPTH`). */
 const MAX_STORED_DEPTH = 1000;
 
 /** Whether an item may embed content. A text search, so that most items need not be parsed. */
@@ -123,7 +119,6 @@ function externalize(
   return moveOut(entry, folder, pointer, { sha256: sha256Hex(bytes), byteLength, bytes }, pathFor);
 }
 
-/** An entry with the path of its content in place of the content. */
 function moveOut(
   entry: JsonObject,
   folder: EmbeddedFile['folder'],

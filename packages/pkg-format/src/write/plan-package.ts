@@ -20,7 +20,6 @@ import { foldName } from '../zip/entry-name.ts';
 import type { ExportDataset } from './export-dataset.ts';
 import type { FileDigest } from './scan-dataset.ts';
 
-/** A file of a package, its size and checksum. */
 export interface NamedFile extends FileDigest {
   readonly path: string;
 }
@@ -167,7 +166,6 @@ function textDigest(text: string): FileDigest {
   return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
 }
 
-/** Whether a file is of a compressed media type, by its extension. */
 function isCompressed(path: string): boolean {
   const type = mimeTypeForPath(path);
   if (type === DEFAULT_MIME_TYPE) return false;

@@ -41,7 +41,6 @@ import {
   scanDataset,
 } from './scan-dataset.ts';
 
-/** The entries of a package, and their bytes. */
 export interface PackagePlan {
   /** Bytes that a reader returns again: the bytes of files, for each reference after the first. */
   readonly repeatedBytes: number;
@@ -53,16 +52,11 @@ export interface PackagePlan {
   packedOf(entry: PlannedEntry): PackedBytes | null;
 }
 
-/** Where the bytes of files are, by path. */
 interface Sources {
   get(path: string): (() => Uint8Array | AsyncIterable<Uint8Array>) | undefined;
 }
 
-/**
- * Joins planned entries with the sources of their files, by path.
- *
- * @param packed files whose checksum is known, deflated ones among them, from which only an archive can be written
- */
+/** @param packed files whose checksum is known, deflated ones among them, from which only an archive can be written */
 export function packagePlan(
   entries: Iterable<PlannedEntry>,
   sources: Sources,
@@ -86,7 +80,6 @@ export function packagePlan(
   };
 }
 
-/** Scans a dataset and run, and plans their package. */
 export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
   const { run = null, generator, secrets = [], signal } = options;
   checkNames(dataset);

@@ -19,11 +19,9 @@ export type PackageFile = Readonly<KnownFile>;
 
 /** What a writer must know of a dataset before it writes the first line of a package. */
 export interface DatasetScan {
-  /** The files of the sections, in order. */
   readonly sections: readonly FileDigest[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
   readonly files: readonly PackageFile[];
-  /** Bytes that a reader returns again: the bytes of files, for each reference after the first. */
   readonly repeatedBytes: number;
   /** The path of a file that was found; undefined for another one. */
   pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;
@@ -117,7 +115,6 @@ export interface KnownFile {
   readonly orderIndex: number;
   /** JSON Pointer of the entry in that item; null for content that is read apart from items. */
   readonly pointer: string | null;
-  /** Indexes of the other sections that embed it. */
   otherSections: Set<number> | null;
 }
 
@@ -162,19 +159,16 @@ function withPath(paths: KnownFile['ownPaths'], path: string): KnownFile['ownPat
   return paths[0] === path ? paths : new Set([...paths, ownText(path)]);
 }
 
-/** Size and checksum of a file in a package. */
 export interface FileDigest {
   readonly bytes: number;
   /** Lower-case hex. */
   readonly sha256: string;
 }
 
-/** Measures bytes that pass by. */
 export class DigestMeter {
   readonly #hash = createSha256();
   bytes = 0;
 
-  /** Returns the bytes. */
   add(chunk: Uint8Array): Uint8Array {
     this.#hash.update(chunk);
     this.bytes += chunk.byteLength;
@@ -187,7 +181,6 @@ export class DigestMeter {
   }
 }
 
-/** Reads bytes to their end. */
 export async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<FileDigest> {
   const meter = new DigestMeter();
   for await (const chunk of chunks) meter.add(chunk);

@@ -64,12 +64,7 @@ export async function writePackage(dataset: ExportDataset, options: WriteOptions
   return bytes;
 }
 
-/**
- * Refuses an archive that a reader with the default limits would refuse: by the sizes in its directory, so that no entry is
- * read again.
- *
- * @param repeatedBytes that a reader returns again, of files with several references
- */
+/** Refuses what readers with the default limits would refuse, by the sizes in the directory: no entry is read again. */
 export async function checkWritten(source: ByteSource, repeatedBytes: number): Promise<void> {
   const { maxTotalBytes } = DEFAULT_LIMITS;
   const budget = new ByteBudget(source.byteLength, DEFAULT_LIMITS);

@@ -23,7 +23,6 @@ export interface BlobLike {
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
-/** What an archive can be read from. */
 export type ArchiveInput = Uint8Array | ArrayBuffer | BlobLike | ByteSource;
 
 /** The bytes of an archive in memory, in a `File` or `Blob` (only the needed ranges are read), or in a source. */
@@ -111,7 +110,6 @@ export async function* readRange(
   }
 }
 
-/** The error for a source that has fewer bytes than it had. */
 export function becameShorter(): PackageError {
   return corruptArchive('The archive became shorter while it was read.');
 }
@@ -141,7 +139,6 @@ function truncated(end: number): PackageError {
   return corruptArchive(`The archive is truncated: one of its records should end at byte ${end}.`);
 }
 
-/** All bytes of a stream in one piece. */
 export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);

@@ -48,10 +48,7 @@ export async function* inflateRaw(
   if (inflater.bytesWritten !== entry.compressedSize) throw invalidDeflate(entry);
 }
 
-/**
- * Inflates a small entry synchronously, without a thread. Null unless it is exactly one valid deflate stream of at most
- * `maxBytes`; {@link inflateRaw} then finds out why.
- */
+/** Synchronous. Null unless it is one valid stream of at most `maxBytes`; {@link inflateRaw} then finds out why. */
 export function inflateSmall(packed: Uint8Array, maxBytes: number): Uint8Array | null {
   try {
     // One buffer, and a byte that stays free tells that no more is to come. The types know only the result's buffer.

@@ -4,12 +4,7 @@ import type { ZipEntry } from './entry-name.ts';
 /** A decompressor may emit the whole output of one piece as one chunk, up to 1032 times as large. */
 const PIECE_BYTES = 8 * 1024;
 
-/**
- * Inflates the raw deflate data of an entry (RFC 1951) as fast as the result is read. Stopping early closes `packed` and
- * frees the inflater.
- *
- * @param _isTransient makes no difference here
- */
+/** Inflates raw deflate data (RFC 1951) as fast as the result is read. Stopping early closes `packed`. */
 export async function* inflateRaw(
   packed: AsyncIterable<Uint8Array>,
   entry: ZipEntry,
@@ -59,11 +54,7 @@ export function inflateSmall(): null {
   return null;
 }
 
-/**
- * The CRC-32 of ZIP (ISO 3309, polynomial 0xEDB88320).
- *
- * @param value the checksum of the bytes before; 0 at the start
- */
+/** The CRC-32 of ZIP (ISO 3309, polynomial 0xEDB88320). @param value of the bytes before; 0 at the start */
 export function crc32(bytes: Uint8Array, value: number): number {
   table ??= Int32Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;
@@ -75,5 +66,4 @@ export function crc32(bytes: Uint8Array, value: number): number {
   return ~crc >>> 0;
 }
 
-/** The checksum of each byte. */
 let table: Int32Array | undefined;

@@ -33,11 +33,7 @@ export function escapeBytes(bytes: Uint8Array): string {
   ).join('');
 }
 
-/**
- * Checks the name of an entry and returns it without leading `./`, which some tools write. Names must mean the same to
- * every reader and stay inside the folder they are unpacked in: no absolute paths, drive letters, backslashes, NUL
- * characters, and no `..`, `.` or empty parts.
- */
+/** Drops a leading `./`. A name must mean the same to every reader, and stay in the folder it is unpacked in. */
 export function safeEntryName(rawName: string): string {
   const problem = nameProblem(rawName);
   if (problem) {
@@ -77,10 +73,7 @@ export function isPathInside(path: string, folder: string): boolean {
   );
 }
 
-/**
- * A key that is equal for names that a desktop file system takes for one: after NFC and case folding. Upper case followed
- * by lower case comes close to full case folding (ß and SS, final sigma).
- */
+/** Equal for names that a desktop file system takes for one. Upper, then lower case is close to full case folding. */
 export function foldName(name: string): string {
   return normalForm(normalForm(name, 'NFC').toUpperCase().toLowerCase(), 'NFC').replace(/\/$/, '');
 }
@@ -88,10 +81,7 @@ export function foldName(name: string): string {
 /** The time to normalise the marks of a character grows with the square of their number. */
 const MANY_MARKS = /\p{M}{65}/u;
 
-/**
- * A name in a Unicode normal form. A name with more than 64 combining marks in a row is unchanged: to normalise 32,000
- * of them takes over a second, and no language needs more than 30 (Unicode's stream-safe format).
- */
+/** Leaves more than 64 combining marks in a row unchanged: to normalise 32,000 of them takes over a second. */
 export function normalForm(name: string, form: 'NFC' | 'NFD'): string {
   return MANY_MARKS.test(name) ? name : name.normalize(form);
 }

@@ -45,10 +45,7 @@ const END_RECORD = 0x06054b50;
 const ZIP64_END_RECORD = 0x06064b50;
 const ZIP64_LOCATOR = 0x07064b50;
 
-/**
- * Finds the central directory by the end record (section 4.3.16), which is at the very end, followed only by the comment
- * whose length it states.
- */
+/** By the end record (section 4.3.16) at the very end, followed only by the comment whose length it states. */
 async function findDirectory(source: ByteSource): Promise<DirectoryBounds> {
   const tailLength = Math.min(source.byteLength, 22 + 0xffff);
   const tailStart = source.byteLength - tailLength;
@@ -184,7 +181,6 @@ const CENTRAL_HEADER = 0x02014b50;
 const DEFLATE = 8;
 const ZSTD = 93;
 
-/** Where the central directory is, and how many entries it has. */
 interface DirectoryBounds {
   readonly entryCount: number;
   readonly start: number;
@@ -199,10 +195,7 @@ const FLAG_STRONG_ENCRYPTION = 1 << 6;
 const FLAG_UTF8 = 1 << 11;
 const FLAG_MASKED_HEADER = 1 << 13;
 
-/**
- * Reads the central directory (section 4.3.12): exactly as many records as the end record counts, in exactly the bytes
- * that it states.
- */
+/** Section 4.3.12: exactly as many records as the end record counts, in exactly the bytes that it states. */
 async function readCentralRecords(
   view: ViewBytes,
   bounds: DirectoryBounds,
@@ -322,11 +315,7 @@ function checkFileType(name: string, attributes: number, size: number): boolean 
   return isDirectory;
 }
 
-/**
- * Refuses names that some file system takes for one name.
- *
- * @param isCaseSensitive whether no name becomes the name of a file
- */
+/** Refuses names that some file system takes for one. @param isCaseSensitive whether none becomes a file's name */
 function refuseEqualNames(records: readonly CentralRecord[], isCaseSensitive: boolean): void {
   const seen = new Map<string, string>();
   for (const { name } of records) {
@@ -364,10 +353,7 @@ interface EntrySizes {
   readonly headerStart: number;
 }
 
-/**
- * Replaces each size whose 32 bits are all set by its 64-bit value in the zip64 field, which has the values in this
- * order (section 4.5.3).
- */
+/** The zip64 field has the values whose 32 bits are all set, in this order (section 4.5.3). */
 function withZip64Sizes(name: string, extra: DataView, sizes: EntrySizes): EntrySizes {
   const [field, ...others] = extraFields(extra, EXTRA_ZIP64);
   if (others.length > 0) throw corrupt(name, 'has two zip64 fields');
@@ -407,12 +393,10 @@ function extraFields(extra: DataView, id: number): DataView[] {
   return found;
 }
 
-/** The error for an entry whose records contradict each other. */
 function corrupt(name: string, problem: string): PackageError {
   return entryError('package_corrupt', name, problem);
 }
 
-/** The error for one of several parts. */
 function splitArchive(): PackageError {
   return new PackageError('package_unsupported', 'The archive is one part of a split archive.');
 }
@@ -430,12 +414,7 @@ const DATA_DESCRIPTOR = 0x08074b50;
 const AGREEING_FLAGS =
   FLAG_ENCRYPTED | FLAG_DESCRIPTOR | FLAG_STRONG_ENCRYPTION | FLAG_UTF8 | FLAG_MASKED_HEADER;
 
-/**
- * Checks all bytes before the directory (section 4.3.7): each local header must follow the entry before it and agree with
- * the directory.
- *
- * @returns where the data of each entry starts, in the order of the records
- */
+/** Section 4.3.7: each header follows the entry before it. Returns where the data of each entry starts. */
 async function checkLocalHeaders(
   view: ViewBytes,
   records: readonly CentralRecord[],
@@ -527,7 +506,6 @@ async function checkBytesBetween(
   if (!agrees) throw corrupt(record.name, 'has a data descriptor that differs from the directory');
 }
 
-/** Whether these are the bytes of a name. */
 function isName(bytes: Uint8Array, name: CentralRecord['storedName']): boolean {
   // Strict UTF-8 writes a text in one way only.
   if (typeof name === 'string') return decodeUtf8(bytes) === name;

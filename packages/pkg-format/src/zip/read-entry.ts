@@ -10,19 +10,13 @@ export interface ReadEntryOptions {
   /** Counted down; null if the bytes are only checked, not handed out. */
   readonly budget: ByteBudget | null;
   readonly signal: AbortSignal | undefined;
-  /** Whether a chunk may be freed when the next one is asked for. */
   readonly isTransient?: boolean | undefined;
-  /** Inflates entries that zstd compressed. */
   readonly inflateZstd?: InflateZstd | undefined;
 }
 
-/** Inflates zstd frames. */
 export type InflateZstd = (packed: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-/**
- * Reads the uncompressed bytes of an entry and checks them as they pass: no more of them than the ceiling and the budget
- * allow, and at the end the size and CRC-32 that the header states.
- */
+/** Checks bytes as they pass: no more than ceiling and budget allow, and at the end the stated size and CRC-32. */
 export async function* readEntry(
   source: ByteSource,
   entry: ZipEntry,
@@ -70,7 +64,6 @@ const SMALL_BYTES = 128 * 1024;
 /** Stored entries up to this size are read in one piece. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Whether an entry is read in one piece. */
 function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
   if (method === 'zstd') return false;
   if (method === 'stored') return compressedSize <= PIECE_BYTES;
@@ -87,7 +80,6 @@ function unpackSmall(packed: Uint8Array, entry: ZipEntry, check: EntryCheck): Ui
   return bytes;
 }
 
-/** Counts and checks the bytes of an entry. */
 class EntryCheck {
   readonly #entry: ZipEntry;
   readonly #options: Omit<ReadEntryOptions, 'signal'>;
@@ -154,10 +146,7 @@ export function entryCeiling(
   };
 }
 
-/**
- * Limits the uncompressed bytes that one reader takes out of an archive. The total counts all that it gives out, a file
- * once for each reference to it; the expansion ratio counts what is inflated, each entry once.
- */
+/** The total counts what is given out, a file once for each reference; the ratio what is inflated, each entry once. */
 export class ByteBudget {
   readonly #limits: PackageLimits;
   readonly #ratioBytes: number;

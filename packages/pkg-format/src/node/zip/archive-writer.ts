@@ -6,7 +6,6 @@ export class ByteSum {
   crc32 = 0;
   size = 0;
 
-  /** Returns the bytes. */
   add(chunk: Uint8Array): Uint8Array {
     this.crc32 = crc32(chunk, this.crc32);
     this.size += chunk.byteLength;
@@ -21,7 +20,6 @@ const BLOCK_BYTES = 128 * 1024;
 export class BlockBuffer {
   #parts: Uint8Array[] = [];
   #byteLength = 0;
-  /** Bytes that were added. */
   position = 0;
 
   get isFull(): boolean {
@@ -44,10 +42,7 @@ export class BlockBuffer {
   }
 }
 
-/**
- * Writes the records of an archive in one pass, in blocks that the caller takes when they are full; the bytes of an entry
- * are added between them. Holds one block, and the directory: 46 bytes and the name of each entry.
- */
+/** Writes the records in one pass, in full blocks. Holds one block, and 46 bytes and the name of each entry. */
 export class ArchiveWriter extends BlockBuffer {
   readonly #directory = new ByteList();
   #entryCount = 0;
@@ -110,7 +105,6 @@ class ByteList {
   }
 }
 
-/** An entry whose bytes have been written. */
 export interface WrittenEntry {
   /** UTF-8. */
   readonly name: Uint8Array;
