@@ -14,7 +14,6 @@ export type TableErrorCode =
   | 'type_changed'
   | 'invalid_name';
 
-/** What a `TableError` may have besides its message. */
 export interface TableErrorOptions {
   readonly location?: SourceLocation;
   readonly cause?: unknown;
@@ -57,7 +56,6 @@ export function unreadableFile(
   return new TableError(code, `Cannot read the file: ${reason}.`, { location: { file }, cause });
 }
 
-/** A location without the file if that has no name. */
 function named({ file, ...location }: SourceLocation): SourceLocation {
   return file === undefined || file === '' ? location : { file, ...location };
 }
@@ -83,10 +81,7 @@ export function shorten(value: string, maxLength = 100): string {
   return JSON.stringify(text);
 }
 
-/**
- * Columns that a table may have: as many as a sheet of a spreadsheet. Every row has all of them, so a short row may become a
- * long one, and each column takes memory.
- */
+/** As many as a sheet of a spreadsheet: every row has all of them, and each column takes memory. */
 const MAX_COLUMNS = 16_384;
 
 /** @throws TableError `unsupported_file` for more columns than a table may have */
@@ -98,7 +93,6 @@ export function checkColumnCount(count: number): void {
   );
 }
 
-/** Columns that warnings name. */
 const MAX_WARNINGS = 100;
 
 /** The first warnings about columns, and a sentence that counts the others. */

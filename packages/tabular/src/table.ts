@@ -47,7 +47,6 @@ export interface Table {
   read(range?: RowRange): AsyncGenerator<RowBatch>;
 }
 
-/** The range with its defaults, for a table with these columns. */
 export function wholeRange(features: Features, range: RowRange = {}): WholeRange {
   const { from = 0, to = Number.POSITIVE_INFINITY, signal } = range;
   return { from, to, columns: range.columns ?? features.map(({ name }) => name), signal };

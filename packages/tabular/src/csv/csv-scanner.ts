@@ -15,11 +15,8 @@ const TAB = 9;
 export interface CsvDialect {
   readonly delimiter: number;
   readonly quote: number;
-  /** Takes the meaning from the next character. */
   readonly escape: number;
-  /** Starts a comment that ends with the line. */
   readonly comment: number;
-  /** Whether a doubled quote inside quotes is one quote. */
   readonly doublesQuotes: boolean;
   readonly skipsInitialSpace: boolean;
   readonly skipsBlankLines: boolean;
@@ -37,12 +34,10 @@ export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
   isLenient: false,
 };
 
-/** A byte that may end text without quotes. */
 const ENDS_TEXT = 1;
 /** A byte that is not part of the text at the start of a field. */
 const BEGINS_FIELD = 2;
 
-/** What each byte may do: {@link ENDS_TEXT}, {@link BEGINS_FIELD}. */
 function effectsOf({
   delimiter,
   quote,
@@ -60,7 +55,6 @@ function effectsOf({
 
 /** The range of a field is its content. */
 export const VERBATIM = 0;
-/** The range has doubled quotes. */
 export const DOUBLED = 1;
 /** The range has the quotes around the field, escapes, and text after quotes. */
 const RAW = 2;
@@ -73,8 +67,6 @@ const MAX_RANGES = 64 * 1024;
  * Splits UTF-8 CSV into records without making strings: a record is a list of ranges of one buffer. Lines end with LF, CRLF
  * or CR, and a quote within a field that does not begin with one is an ordinary character. The dialect decides the rest.
  * Memory holds one record and one chunk.
- *
- * @throws TableError `invalid_row` with file, line and column
  */
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
@@ -96,15 +88,12 @@ export class CsvScanner {
   #length = 0;
   #at = 0;
   #state = FIELD_START;
-  /** Where the current record, and its line and its field, begin. */
   #recordStart = 0;
   #fieldStart = 0;
   /** Where a comment ends the last field of the record. */
   #commentStart = 0;
-  /** Whether that field is quoted. */
   #wasQuoted = false;
   #escaped = VERBATIM;
-  /** Line ends within quoted fields of the current record. */
   #innerLines = 0;
   #nextLine = 1;
   #isDone = true;
@@ -117,7 +106,6 @@ export class CsvScanner {
     this.#maxRowBytes = maxRowBytes;
   }
 
-  /** Bytes of the current record, with its line end. */
   get byteLength(): number {
     return this.#at - this.#recordStart;
   }
@@ -273,7 +261,6 @@ export class CsvScanner {
     return this.#isEnded && this.#finish();
   }
 
-  /** The error for a byte of the current record. */
   error(message: string, at: number, line?: number, code: TableErrorCode = 'invalid_row'): TableError {
     const before = this.bytes.subarray(this.#recordStart, Math.max(at, this.#recordStart));
     const lineStart = before.lastIndexOf(LF) + 1;
@@ -320,7 +307,6 @@ export class CsvScanner {
     this.escaped = escaped;
   }
 
-  /** Ends the record; false if it was a blank line. */
   #endRecord(next: number): boolean {
     if (next - this.#recordStart > this.#maxRowBytes) throw this.#tooLong();
     this.#nextLine = this.line + 1 + this.#innerLines;
@@ -333,7 +319,6 @@ export class CsvScanner {
     return true;
   }
 
-  /** Whether the only field of the record is a blank line. */
   #isBlank(): boolean {
     const { bytes } = this;
     const start = this.starts[0] as number;
@@ -345,7 +330,6 @@ export class CsvScanner {
     return true;
   }
 
-  /** The record that the end of the file ends. */
   #finish(): boolean {
     if (this.#at < this.#length) return false;
     if (this.#state === QUOTED) {

@@ -4,7 +4,6 @@ import { type CsvScanner, DOUBLED, VERBATIM } from './csv-scanner.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Reads the content of the fields of a scanner's record, without quotes and escapes. */
 export class FieldReader {
   readonly #scanner: CsvScanner;
   #content: Uint8Array = new Uint8Array(0);

@@ -55,7 +55,6 @@ export interface CsvColumnShape {
   spelling: CsvSpelling;
 }
 
-/** Numbers and truth values as Python writes them: `1.0`, `True`. */
 type CsvSpelling = 'none' | 'number' | 'bool' | 'other';
 
 export function emptyShape(isText: boolean): CsvColumnShape {
@@ -63,7 +62,6 @@ export function emptyShape(isText: boolean): CsvColumnShape {
 }
 
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-/** More than Python writes. */
 const MAX_SPELLED_BYTES = 30;
 
 export function noteSpelling(
@@ -104,7 +102,6 @@ export function noteValue(shape: CsvColumnShape, kind: CsvValueKind, isNegative:
 
 const isNumber = (kind: CsvValueKind): boolean => kind === 'int' || kind === 'uint' || kind === 'float';
 
-/** Dtypes of columns by the kind of all of their values. */
 export const DTYPES: Readonly<Record<CsvValueKind, string>> = {
   null: 'null',
   int: 'int64',

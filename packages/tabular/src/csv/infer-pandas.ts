@@ -12,10 +12,7 @@ import { PandasRows } from './pandas-rows.ts';
 import { readPandasSettings } from './pandas-settings.ts';
 import { numberKind, plainNumberKind } from './plain-number.ts';
 
-/**
- * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
- * larger ones.
- */
+/** `uint` are integers beyond int64 that fit 64 bits without a sign, `long` larger ones. */
 type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
   /** The first number that is not written as its JSON text; null if there is none. */
   respelled: string | null;
@@ -31,9 +28,7 @@ type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' |
 export class PandasInference implements Inference<PandasRows> {
   readonly isCsv = true;
   readonly #columns = new Map<string, CsvShape>();
-  /** Columns of files without rows. */
   readonly #headers: string[] = [];
-  /** The columns of the last row, and their shapes. */
   #last: PandasRows['columns'] | null = null;
   #shapes: readonly CsvShape[] = [];
 
@@ -153,7 +148,6 @@ function csvDtype(shape: CsvShape): string {
   return shape.uint ? 'uint64' : 'int64';
 }
 
-/** What pandas would take a field for, by itself. */
 export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool' | 'text' {
   if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
   if (/^(?:true|false)$/i.test(text)) return 'bool';

@@ -44,14 +44,12 @@ const FIRST_BYTES = 1024 * 1024;
 const FIRST_ROWS = 100;
 /** A file of this size is read whole: its rows are counted. */
 const COUNTED_BYTES = 4 * 1024 * 1024;
-/** Content that is kept for the second reading. */
 const CACHED_BYTES = COUNTED_BYTES;
 /**
  * Opens a CSV file as a table in which text stays text: a column is a number or a truth value only if every value is
  * written as its JSON text (`1.50`, `001` and `+1` are texts), and a word for a missing value, `NA`, `null`, `None` or
  * nothing, is null only in columns that are not text. Every row must have as many fields as the first one. A first line
  * that states the delimiter (`sep=;`) is no row.
- *
  * @throws TableError `invalid_row` with file, line and column, `unsupported_file`, `damaged_file`; while rows are read
  *   `type_changed`, unless the types come from all rows; errors of the source; the signal's reason
  */
@@ -85,7 +83,6 @@ interface ExactColumns {
   readonly shapes: readonly CsvColumnShape[];
 }
 
-/** Reads the names, and values until the type of every column is known. */
 async function scan(
   file: CachedFile,
   options: CsvTableOptions,
@@ -120,7 +117,6 @@ async function scan(
 class ExactRows implements Iterable<ExactRows> {
   /** Null before the first record. */
   columns: ExactColumns | null;
-  /** Why the current row cannot be read, with the option `skipsInvalid`; undefined if it can. */
   unread: (() => TableError) | undefined;
   readonly scanner: CsvScanner;
   readonly fields: FieldReader;
@@ -158,7 +154,6 @@ class ExactRows implements Iterable<ExactRows> {
     }
   }
 
-  /** The rows that have arrived. */
   *[Symbol.iterator](): Generator<this> {
     while (this.next() !== null) yield this;
   }

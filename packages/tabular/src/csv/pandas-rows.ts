@@ -9,20 +9,16 @@ import { scanContent } from './scan-content.ts';
 /**
  * Reads a CSV or TSV file row by row, as pandas and the `datasets` library do: UTF-8, no guessing of the separator,
  * null words, repeated names become `x.1`, empty ones `Unnamed: 0`, short rows are filled with nulls. Extra fields of the
- * first data row come before the named columns, as `__index_level_0__`.
- *
- * The object is the current row.
+ * first data row come before the named columns, as `__index_level_0__`. The object is the current row.
  */
 export class PandasRows implements Iterable<PandasRows> {
   /** The columns that are kept, by name: their position in a row. Empty before the first row, the same map for all rows. */
   columns: ReadonlyMap<string, number> = new Map();
-  /** Why the current row cannot be read, with the option `skipsInvalid`; undefined if it can. */
   unread: (() => TableError) | undefined;
   readonly scanner: CsvScanner;
   readonly #settings: PandasSettings;
   readonly #options: TextOptions;
   readonly #reader: FieldReader;
-  /** Null words, and their first and last bytes. */
   readonly #nulls: ReadonlySet<string>;
   readonly #nullStarts: Uint8Array = new Uint8Array(256);
   readonly #nullEnds: Uint8Array = new Uint8Array(256);
@@ -32,9 +28,7 @@ export class PandasRows implements Iterable<PandasRows> {
   #rows = 0;
   #isEnded = false;
   #header: readonly string[] | null = null;
-  /** Fields of a row, 0 before the first one. */
   #width = 0;
-  /** Position in the record, and whether texts are kept, by column. */
   #fields: readonly number[] = [];
   #keepsText: readonly boolean[] = [];
 
@@ -68,13 +62,11 @@ export class PandasRows implements Iterable<PandasRows> {
     }
   }
 
-  /** The columns of a file without rows, from the header. */
   emptyColumns(): Iterable<string> {
     if (this.#width === 0 && this.#header !== null) this.#start(this.#header.length);
     return this.columns.keys();
   }
 
-  /** Whether a value is missing, or a null word. */
   isNull(column: number): boolean {
     const index = this.#fields[column] as number;
     const { bytes, starts, ends, fieldCount, escaped } = this.scanner;
@@ -107,7 +99,6 @@ export class PandasRows implements Iterable<PandasRows> {
     return this.#reader.notUtf8(this.#fields[column] as number);
   }
 
-  /** The rows that have arrived. */
   *[Symbol.iterator](): Generator<this> {
     while (this.next() !== null) yield this;
   }

@@ -16,7 +16,6 @@ export interface PandasSettings {
   readonly dialect: CsvDialect;
   readonly encoding: string | undefined;
   readonly replaceErrors: boolean;
-  /** Which row holds the names; null: none does. */
   readonly headerRow: number | null;
   readonly names: string[] | null;
   readonly skipsLine: (line: number) => boolean;

@@ -57,7 +57,6 @@ function mantissaEnd(bytes: Uint8Array, start: number, end: number): number {
   return last === point + 1 ? -1 : last;
 }
 
-/** Position after the decimal digits from `start` on. */
 function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;

@@ -19,7 +19,6 @@ import { knownText, type NoTable, startsWith, unsupportedKind } from './known-ki
 const ACCEPTED =
   'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst';
 
-/** What a file holds: a table, or nothing that can be one. */
 export type Inspection =
   | {
       readonly detected: DetectedFile;
@@ -128,7 +127,6 @@ function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
   }
 }
 
-/** Whether a text begins with characters that no text has. */
 const hasControls = (text: string): boolean => /[\x00-\x08]/.test(text.slice(0, 4096));
 
 /** The encoding by the byte order mark, or by the zero bytes of ASCII characters in UTF-16; null for binary data. */
@@ -170,10 +168,8 @@ function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: 
 const HEAD_BYTES = 256 * 1024;
 
 interface FileHead {
-  /** Decompressed. */
   readonly head: Uint8Array;
   readonly compression: FileCompression | undefined;
-  /** Whether the head is all of the content. */
   readonly isWhole: boolean;
 }
 
@@ -202,7 +198,6 @@ async function readHead(source: ByteSource, signal?: AbortSignal): Promise<FileH
   return { head: joinBytes(chunks), compression, isWhole: true };
 }
 
-/** How a file is compressed, by its first bytes; undefined if it is not. */
 function compressionBy(head: Uint8Array): FileCompression | undefined {
   if (startsWith(head, '\x1f\x8b')) return 'gzip';
   return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : undefined;

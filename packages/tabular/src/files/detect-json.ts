@@ -7,7 +7,6 @@ import { decodeText } from '../text/decode-text.ts';
 import { type DetectedFile, type FormatHints, formatByName } from './file-format.ts';
 import type { NoTable } from './known-kinds.ts';
 
-/** The first lines of a file, from its first character that is not white space. */
 interface JsonHead {
   readonly text: string;
   readonly isWhole: boolean;
@@ -22,10 +21,7 @@ type DetectedJson = Pick<DetectedFile, 'format' | 'options'> & { readonly isObje
 /** The rows of an object come after at most so much else. */
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 
-/**
- * Which JSON a file is: an array of objects, JSON Lines, or an object with one array of objects. A reason for JSON without
- * rows. Null if it is none of them, so that it may be another text.
- */
+/** A reason for JSON without rows; null if it is none, so that it may be another text. */
 export async function detectJson(source: ByteSource, head: JsonHead): Promise<DetectedJson | NoTable | null> {
   const { text, hints } = head;
   if (hints.format === 'jsonl') return { format: 'jsonl', options: {} };
@@ -67,12 +63,10 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   return { format: 'jsonl', options: {}, isObject: isJsonObject(whole) && isOther(whole) };
 }
 
-/** Whether an object is no item. */
 const isOther = (object: JsonObject): boolean => !Object.hasOwn(object, 'inputs');
 
 const isJson = (text: string): boolean => tryParseJson(text) !== undefined;
 
-/** The first line, whether the head has all of it, and whether it is all of the file. */
 function firstLine(text: string, isWhole: boolean) {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
@@ -120,7 +114,6 @@ function fieldOf(object: Readonly<Record<string, unknown>>): string | null {
   return arrays.length === 1 ? (arrays[0]?.[0] ?? null) : null;
 }
 
-/** The first member of the file's object that is an array whose first element is an object. */
 async function findField(source: ByteSource, head: JsonHead): Promise<string | null> {
   await using json = openJson(source, head);
   try {
@@ -147,10 +140,7 @@ const NO_ROWS: NoTable = {
   reason: 'its JSON is not an array of objects, nor an object with one such array',
 };
 
-/**
- * Whether JSON Lines are items: each object of the first lines has `inputs`. Lines that are no JSON do not count, so that
- * they are reported as lines.
- */
+/** Whether each object of the first lines has `inputs`. Lines that are no JSON are reported later, as lines. */
 export async function holdsItems(source: ByteSource, head: JsonHead): Promise<boolean> {
   const lines = head.text.split('\n');
   if (!head.isWhole) lines.pop();

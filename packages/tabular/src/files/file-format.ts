@@ -1,6 +1,5 @@
 import { checkFlags, oneOf, wrongArgument } from '../check-arguments.ts';
 
-/** How a whole file is compressed. */
 export type FileCompression = 'gzip' | 'zstd';
 
 const COMPRESSIONS: ReadonlyMap<string, FileCompression | 'other'> = new Map([
@@ -22,7 +21,6 @@ export function isTabSeparated(path: string): boolean {
   return suffixes(path).find((suffix) => suffix === 'csv' || suffix === 'tsv') === 'tsv';
 }
 
-/** The suffixes of a file's name, first to last, without their dots. */
 function suffixes(path: string): string[] {
   return baseName(path).split('.').slice(1);
 }
@@ -34,7 +32,6 @@ export function baseName(path: string): string {
 /** The formats of files with a table. */
 export type FileFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'parquet' | 'text';
 
-/** What people call each format, and the suffixes of its names. */
 const FORMATS: Readonly<
   Record<FileFormat, { readonly title: string; readonly suffixes: readonly string[] }>
 > = {
@@ -111,7 +108,6 @@ export function lastSuffix(path: string): string {
 /** The format that the name of a file says, whether it is compressed or not; undefined if it says none. */
 export const formatByName = (path: string): FileFormat | undefined => BY_SUFFIX.get(lastSuffix(path));
 
-/** A name without the suffixes of its compression and its format. */
 export function withoutFormat(path: string): string {
   const without = (name: string, known: { has(suffix: string): boolean }): string =>
     name.replace(/\.([a-z]+)$/i, (all, suffix: string) => (known.has(suffix.toLowerCase()) ? '' : all));

@@ -36,7 +36,6 @@ export function unsupportedKind(head: Uint8Array): string | null {
   return SIGNATURES.find(([text, , at]) => startsWith(head, text, at))?.[1] ?? null;
 }
 
-/** Why a file has no table. */
 export interface NoTable {
   /** The end of a sentence, without its full stop. */
   readonly reason: string;
@@ -65,7 +64,6 @@ const TEXT_KINDS: readonly (readonly [start: RegExp, found: NoTable])[] = [
     },
   ],
 ];
-/** Texts that are neither CSV nor JSON. */
 const OTHER_KINDS: typeof TEXT_KINDS = [
   [/^<\?xml\b/i, { reason: 'it is an XML document', advice: '; write its rows as CSV or JSON' }],
   [
@@ -86,7 +84,6 @@ export function knownText(text: string, isText: boolean): NoTable | null {
 
 const MAX_START_LENGTH = 4096;
 
-/** The beginning of a text after the declaration and comments that may be before a page. */
 function afterComments(text: string): string {
   for (let at = 0; ; ) {
     while (/\s/.test(text.charAt(at))) at += 1;

@@ -12,7 +12,6 @@ type Nested = unknown[];
 /**
  * Assembles the entries of one leaf to nested lists, one to a row: a list for every optional group and every repeated one
  * on the way to the value.
- *
  * @param output rows so far; the last one may continue
  * @throws ParquetError if the levels contradict each other
  */
@@ -89,13 +88,7 @@ export function assembleLists(
   return output;
 }
 
-/**
- * Puts the leaves of a column together, one level of its schema after another: structs become objects, optional groups
- * their content or null.
- *
- * @param leaves the assembled leaves of the column
- * @throws ParquetError if the leaves do not fit together
- */
+/** Structs become objects, optional groups their content or null. @throws ParquetError if the leaves do not fit */
 export function assembleNested(
   leaves: ReadonlyMap<SchemaTree, Nested>,
   schema: SchemaTree,
@@ -131,7 +124,6 @@ function flattenAt(rows: Nested, depth: number): Nested {
   return rows;
 }
 
-/** Turns lists of members into lists of objects, `depth` levels down. */
 function invert(members: ReadonlyArray<readonly [string, Nested]>, depth: number): Nested {
   const length = members[0]?.[1].length ?? 0;
   const rows: Nested = new Array(length);
@@ -157,7 +149,6 @@ function invert(members: ReadonlyArray<readonly [string, Nested]>, depth: number
   return rows;
 }
 
-/** A list; typed arrays stand for lists of numbers. */
 function isNested(value: unknown): value is Nested {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof Uint8Array));
 }

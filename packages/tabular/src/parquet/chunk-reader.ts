@@ -17,7 +17,6 @@ import { blockSize, type ChunkPlan, type GroupPlan } from './plan-chunks.ts';
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 /** Entries of a page that are decoded in one step; a few bytes may encode any number of them. */
 const MAX_ENTRIES_AT_ONCE = 8192;
-/** Entries that are decoded in one step of all columns together. */
 const MAX_ENTRIES_OF_ALL = 2 ** 22;
 /** Memory that an entry of an unfinished row takes, about, for each level of nesting. */
 const BYTES_PER_ENTRY = 48;
@@ -25,22 +24,18 @@ const BYTES_PER_ENTRY = 48;
 /** Bytes that pages, dictionaries and unfinished rows of one reader may have at the same time. */
 const MAX_HELD_BYTES = 512 * 1024 * 1024;
 
-/** What the readers of one row group share. */
 export interface GroupReading {
   readonly ranges: FetchedRanges;
   readonly inflater: PageInflater;
-  /** Bytes that decoding all columns of the file holds in memory. */
   readonly memory: { heldBytes: number };
   readonly signal: AbortSignal;
 }
 
-/** Reads the pages of one chunk in blocks. */
 class BlockReader {
   readonly #file: ByteSource;
   readonly #plan: ChunkPlan;
   readonly #blockBytes: number;
   readonly #signal: AbortSignal;
-  /** Where `bytes` begins in the file. */
   #offset: number;
   #ahead: Promise<Uint8Array<ArrayBuffer>> | null = null;
   /** Bytes that have been fetched and not passed. */
@@ -54,7 +49,6 @@ class BlockReader {
     this.#offset = plan.pages.start;
   }
 
-  /** Bytes that have not been passed, fetched or not. */
   get left(): number {
     return this.#plan.pages.end - this.#offset;
   }
@@ -99,14 +93,11 @@ export class ChunkReader {
   readonly #column: LeafColumn;
   readonly #name: string;
   readonly #maxEntries: number;
-  /** Rows still to be dropped before the first requested one. */
   #skip: number;
   #isStarted = false;
-  /** Values in pages that have not been read. */
   #valuesLeft: number;
   #dictionary: CellValues | undefined;
   #page: DataPage | undefined;
-  /** Number of the page in its chunk; -1 before the first. */
   #pageNumber = -1;
   readonly #rows = new RowBuffer();
   readonly #held = { page: 0, dictionary: 0, row: 0 };

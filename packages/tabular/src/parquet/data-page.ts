@@ -13,7 +13,6 @@ import { damaged, unsupported } from './parquet-error.ts';
 const MAX_DECODED_BYTES = 256 * 1024 * 1024;
 const LEVELS = 'a level of nesting';
 
-/** A data page that has been decompressed. */
 interface OpenPage {
   /** Values, nulls and empty lists included. */
   readonly count: number;
@@ -135,7 +134,6 @@ function withNulls(found: CellValues, definitions: Uint8Array, maxDefinition: nu
   return rows;
 }
 
-/** Chooses how the values of a page are read. */
 function openValues(
   { encoding, values, count }: OpenPage,
   column: LeafColumn,
@@ -180,7 +178,6 @@ function converted(reader: ValueReader, column: LeafColumn): { next(count: numbe
   return { next: (count) => column.convert(reader.next(count)) };
 }
 
-/** Decoded rows of one leaf that have not been taken yet. */
 export class RowBuffer {
   #rows: CellValues = [];
   #taken = 0;
@@ -192,12 +189,10 @@ export class RowBuffer {
     return this.#rows.length - this.#taken;
   }
 
-  /** The last row, which may continue. */
   get open(): readonly unknown[] {
     return this.#open;
   }
 
-  /** Replaces the rows after all of them were read. */
   set(rows: CellValues): void {
     this.#rows = rows;
     this.#taken = 0;
@@ -221,7 +216,6 @@ export class RowBuffer {
       : (rows as Exclude<StoredValues, unknown[]>).subarray(from, this.#taken);
   }
 
-  /** Completes the last row. */
   finish(): void {
     if (this.#open.length === 0) return;
     this.set(this.#open);

@@ -13,14 +13,12 @@ import {
 import { maxDefinitionLevel, maxRepetitionLevel, type SchemaTree, schemaTree } from './metadata/schema.ts';
 import { damaged, toTableError, translateErrors, unsupported } from './parquet-error.ts';
 
-/** One leaf column of one row group. */
 export interface ParquetChunk extends ByteInterval {
   /** Length of the bytes before the first data page, the dictionary, as far as the footer tells. */
   readonly dictionaryBytes: number;
   readonly uncompressedBytes: number;
   /** Bytes at the end that may belong to the next part. */
   readonly slackBytes: number;
-  /** Where the page index says which page has which rows. */
   readonly offsetIndex: ByteInterval | null;
   readonly metadata: Omit<ColumnMetadata, 'path_in_schema'>;
 }
@@ -29,26 +27,22 @@ export interface ParquetRowGroup {
   /** Index of the group's first row in the file. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** One for each leaf, in the schema's order. */
   readonly chunks: readonly ParquetChunk[];
 }
 
 /** A column of the table; nested ones are stored as several leaves. */
 export interface ParquetColumn {
   readonly name: string;
-  /** Indexes of its leaves. */
   readonly leaves: readonly number[];
   readonly root: SchemaTree;
 }
 
-/** The path of a leaf from the root of the schema to its values. */
 export interface LeafShape {
   readonly path: readonly SchemaTree[];
   readonly maxRepetition: number;
   readonly maxDefinition: number;
 }
 
-/** A Parquet file whose footer has been read. */
 export interface ParquetFile {
   readonly path: string;
   /** The file; bytes that came with the footer are read from memory. */
@@ -63,7 +57,6 @@ export interface ParquetFile {
 /** Fetched with the footer: a thousandth of the file is enough for most footers and page indexes. */
 const MIN_TAIL_BYTES = 64 * 1024;
 const MAX_TAIL_BYTES = 512 * 1024;
-/** Length of the metadata and the magic number that end every file. */
 const END_BYTES = 8;
 /** Footers of files with a hundred thousand column chunks fit. */
 const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
@@ -76,7 +69,6 @@ const MAX_OFFSET_INDEX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Opens a Parquet file: one read for its footer, two if that is unusually long.
- *
  * @throws TableError `damaged_file`, or `unsupported_file` if the file is encrypted or its footer too large; errors of the
  *   source
  */
@@ -98,7 +90,6 @@ export async function openParquet(file: ByteSource, signal?: AbortSignal): Promi
   }
 }
 
-/** A file whose end is in memory. */
 function withTail(file: ByteSource, tailStart: number, tail: Uint8Array<ArrayBuffer>): ByteSource {
   return deriveSource(file, {
     async readRange(start, end, signal) {
@@ -226,7 +217,6 @@ function readChunk(
   };
 }
 
-/** The names of a leaf and of the groups around it. */
 const namesOf = ({ path }: LeafShape): string[] => path.slice(1).map(({ element }) => element.name);
 
 /** The name of a leaf, with the names of the groups around it. */

@@ -20,20 +20,15 @@ export class EndOfBytesError extends ParquetError {
   }
 }
 
-/** An error for bytes that contradict themselves or the format. */
 export function damaged(reason: string, cause?: unknown): ParquetError {
   return new ParquetError(reason, { cause });
 }
 
-/** An error for bytes that this decoder does not support. */
 export function unsupported(reason: string): ParquetError {
   return new ParquetError(reason, { code: 'unsupported_file' });
 }
 
-/**
- * Runs a step of decoding. Whatever it throws becomes a `TableError` with the file.
- * @param locate the place in the file, as the beginning of a reason
- */
+/** Whatever `step` throws becomes a `TableError`. @param locate the place in the file, as the beginning of a reason */
 export function translateErrors<T>(file: string, step: () => T, locate?: () => string): T {
   try {
     return step();
@@ -44,7 +39,6 @@ export function translateErrors<T>(file: string, step: () => T, locate?: () => s
 
 const MAX_REASON_LENGTH = 300;
 
-/** The `TableError` for what a step of decoding threw. */
 export function toTableError(error: unknown, file: string, locate: () => string = () => ''): TableError {
   if (error instanceof TableError) return error;
   // The messages of the runtime say nothing about a file.

@@ -68,10 +68,8 @@ export async function openParquetTable(
   };
 }
 
-/** Opens the files of a table, and keeps the first footers. */
 class Footers {
   readonly files: readonly ByteSource[];
-  /** Rows by file, where known. */
   readonly rowCounts: number[] = [];
   readonly #kept = new Map<number, ParquetFile>();
 
@@ -102,12 +100,10 @@ class Footers {
   }
 }
 
-/** How the rows of a table are read, and how many NaN and infinities they had so far. */
 interface Reading extends Pick<ParquetTableOptions, 'declared' | 'decompressors'> {
   nonNumbers: number;
 }
 
-/** Reads the rows of the files that hold the range. */
 async function* readFiles(
   footers: Footers,
   { from, to: end, columns: names, signal }: WholeRange,
@@ -182,7 +178,6 @@ const MAX_ROW_BYTES = 256 * 1024 * 1024;
 /**
  * The minimum length of the JSON of a row, without writing it: repeated references to a value take no memory until then.
  * It also counts NaN and infinities, which become null.
- *
  * @throws TableError `invalid_row` if the row has more than any item may have
  */
 export function measureRow(

@@ -24,12 +24,10 @@ export interface GroupSpan {
   readonly to: number;
 }
 
-/** How the rows of one row group are read. */
 export interface GroupPlan extends GroupSpan {
   readonly chunks: readonly ChunkPlan[];
 }
 
-/** How one leaf of a group is read. */
 export interface ChunkPlan {
   readonly leaf: number;
   /** The dictionary, if the page index tells it from the pages. */
@@ -46,7 +44,6 @@ export interface ChunkPlan {
   readonly firstBytes: number;
 }
 
-/** The parts of the row groups that hold the rows `from` to `to` of the file. */
 export function spansOf({ groups }: ParquetFile, rows: { from: number; to: number }): GroupSpan[] {
   return groups
     .map(({ firstRow, rowCount }, group) => ({
@@ -80,7 +77,6 @@ export function joinSpans(
   return batches;
 }
 
-/** Bytes of one fetch for each of some leaves of a large row group. */
 export function blockSize(leafCount: number): number {
   return Math.min(Math.max(Math.floor(READ_AHEAD_BYTES / 2 / leafCount), MIN_BLOCK_BYTES), MAX_BLOCK_BYTES);
 }
@@ -139,7 +135,6 @@ function planPages(
   return { dictionary, pages, isExact: true, firstRow: first.first_row_index, slackBytes: 0, firstBytes };
 }
 
-/** Plans to read a chunk from its beginning. */
 function planChunk(
   span: GroupSpan,
   chunk: ParquetChunk,

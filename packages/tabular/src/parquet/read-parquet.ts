@@ -21,7 +21,6 @@ import {
   spansOf,
 } from './plan-chunks.ts';
 
-/** Some rows of a Parquet file, column by column. */
 export interface ColumnBatch {
   /** Index of the first row in the file. */
   readonly firstRow: number;
@@ -43,7 +42,6 @@ const MAX_BATCH_ROWS = 1000;
  * Reads rows of the named columns, in order. Only the pages that hold them are fetched, if the file has a page index or
  * the rows are at the beginning of their group; else the named columns of the row groups. The next bytes are fetched
  * while rows are used.
- *
  * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
  */
 export async function* readParquet(
@@ -144,7 +142,6 @@ async function* readGroup(
   for (const reader of readers.values()) reader.release();
 }
 
-/** Puts the leaves of a column together: the same rows of each, in the schema's order. */
 function assembleColumn(root: SchemaTree, leafValues: readonly CellValues[], file: string): CellValues {
   const [only] = leafValues;
   if (root.children.length === 0 && only !== undefined) return only;

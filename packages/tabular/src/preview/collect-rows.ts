@@ -46,10 +46,7 @@ export interface CollectOptions {
 const MAX_PATTERN_STEPS = 200_000;
 /** The names of an entry's members, its row and its punctuation. */
 const ENTRY_BYTES = 100;
-/**
- * Characters of a cell, more than the choices of any question: longer texts are kept from here to their end, where the
- * answer is, and longer values not at all.
- */
+/** More than any choices. Longer texts are kept from here to their end, where the answer is; longer values are not. */
 const MAX_KEPT_LENGTH = 16 * 1024;
 /** Characters of all rows that a suggestion looks at. */
 const MAX_SUGGESTION_LENGTH = 2 * 1024 * 1024;

@@ -82,7 +82,6 @@ export function promptWarnings(count: number, among?: string): string[] {
   ];
 }
 
-/** Names that a response lists. */
 const MAX_LISTED = 100;
 
 /** What responses say of columns that no key of a mapping uses: nothing if there are none. */

@@ -100,10 +100,7 @@ function withoutData(value: JsonValue): JsonValue {
   return Object.fromEntries(Object.entries(value).filter(([key]) => key !== 'data'));
 }
 
-/**
- * A start that fits, without half a character at its end. A shortened string stays a string; anything else is shown as the
- * start of its JSON text.
- */
+/** Ends without half a character. Of anything but a string, it is the start of the JSON text. */
 function startOf(value: JsonValue, maxBytes: number): string {
   // Its quotes count too.
   let start = (typeof value === 'string' ? value : jsonText(value)).slice(0, Math.max(0, maxBytes - 2));

@@ -4,7 +4,6 @@ import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 import type { DetectedFile } from '../files/file-format.ts';
 import { type SkippedFiles, skippedFilesJson } from '../sections/skipped-files.ts';
 
-/** A file from which the items of a dataset were made. */
 export interface SourceFile {
   readonly name: string;
   readonly source: { readonly byteLength: number };

@@ -1,6 +1,5 @@
 import { type JsonValue, parseNumber } from '@svc/jsonl-v23/json';
 
-/** A whole number with every digit. */
 export function wholeNumber(value: bigint): JsonValue {
   const nearest = Number(value);
   return Number.isSafeInteger(nearest) ? nearest : parseNumber(value.toString());
@@ -22,7 +21,6 @@ export function decimalText(unscaled: bigint, scale: number): string {
   return unscaled < 0n ? `-${text}` : text;
 }
 
-/** Whether the digits of a whole number fit 64 bits with a sign. */
 export function isInt64(text: string): boolean {
   if (!/^-?[0-9]{1,19}$/.test(text)) return false;
   return BigInt.asIntN(64, BigInt(text)) === BigInt(text);

@@ -7,7 +7,6 @@ const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND;
 /**
  * ISO 8601 date and time of a moment, in UTC and without a zone: `2024-02-29T12:34:56.789000`. Like the hub's own
  * tools, it writes a fraction of six digits, nine if six would lose something, and none if it is zero.
- *
  * @param nanos nanoseconds since 1970-01-01T00:00:00; before it, negative
  */
 export function isoTimestamp(nanos: bigint): string {
@@ -16,11 +15,7 @@ export function isoTimestamp(nanos: bigint): string {
   return `${isoDate(days)}T${isoTime(inDay)}`;
 }
 
-/**
- * ISO 8601 time of day, with a fraction as in `isoTimestamp`.
- *
- * @param nanos nanoseconds since midnight
- */
+/** ISO 8601 time of day, with a fraction as in `isoTimestamp`. @param nanos nanoseconds since midnight */
 export function isoTime(nanos: bigint): string {
   const seconds = Number(nanos / NANOS_PER_SECOND);
   const time = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
@@ -29,11 +24,7 @@ export function isoTime(nanos: bigint): string {
   return time + fraction(nanos % NANOS_PER_SECOND);
 }
 
-/**
- * ISO 8601 date of a day in the proleptic Gregorian calendar; years beyond 0 to 9999 have a sign and six digits or more.
- *
- * @param days days since 1970-01-01
- */
+/** ISO 8601, proleptic Gregorian; years beyond 0 to 9999: sign and 6 digits or more. @param days since 1970-01-01 */
 export function isoDate(days: number): string {
   // Years are counted from March, so that the leap day is the last of a year; 400 years have 146,097 days.
   const shifted = days + 719_468;
@@ -121,7 +112,6 @@ export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
 export interface TimeType {
   readonly kind: 'timestamp' | 'duration' | 'time';
   readonly unit: TimeUnit;
-  /** The zone of timestamps that have one. */
   readonly zone: string | undefined;
 }
 
@@ -141,7 +131,6 @@ export function nanosOf(unit: TimeUnit): bigint {
   return 10n ** BigInt(9 - DIGITS[unit]);
 }
 
-/** A duration as exact seconds. */
 export function durationSeconds(count: bigint, unit: TimeUnit): JsonValue {
   return parseNumber(decimalText(count, DIGITS[unit]));
 }
@@ -154,9 +143,7 @@ export function timeOfDay(count: bigint, unit: TimeUnit): string | null {
 
 /**
  * Completes a text to the form of timestamp[s]: a date, or a date and hours, minutes, seconds, without a zone.
- *
  * @returns null if the text is not a timestamp
- *
  * @example completeTimestamp('2020-01-01') // '2020-01-01T00:00:00'
  */
 export function completeTimestamp(text: string): string | null {

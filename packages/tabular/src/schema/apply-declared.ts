@@ -4,7 +4,6 @@ import { dtypeOf, type Feature, type Features } from './features.ts';
 /**
  * Overlays the types of stored columns with declared ones: names of class labels, images and the like. A declared type
  * that does not fit the stored one is ignored, as `unappliedWarnings` says.
- *
  * @param options.addMissing adds declared columns that the files do not have; their cells are null
  */
 export function applyDeclared(
@@ -49,7 +48,6 @@ export function refineFeature(stored: Feature, arrow: Feature | undefined): Feat
   return leaves && fitsStorage(stored, arrow) ? arrow : stored;
 }
 
-/** Whether cells stored as one plain type can be read as another. */
 function fitsStorage(stored: Feature, target: Feature): boolean {
   return (
     storageClass(stored) === storageClass(target) || (isInteger(stored) && /^duration/.test(nameOf(target)))
@@ -92,7 +90,6 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
   }
 }
 
-/** Names columns whose declared type does not fit the stored one, so that their values stay as they are stored. */
 export function unappliedWarnings(stored: Features, declared: Features = []): string[] {
   const declaredByName = byName(declared);
   const found = stored.flatMap(({ name, feature }) => {

@@ -7,7 +7,6 @@ const SCHEMA_HEADER = 1;
 const MAX_DEPTH = 256;
 const MAX_FIELDS = 100_000;
 
-/** Reads a type from its table and the children of its field. */
 type ReadType = (type: FlatTable, children: readonly NamedFeature[]) => Feature;
 
 const plain =
@@ -58,7 +57,6 @@ const TYPES: Readonly<Record<number, ReadType>> = {
  * Decodes the `ARROW:schema` entry of a Parquet file: base64 of an encapsulated Arrow IPC message that holds a schema (Arrow
  * columnar format, "Encapsulated message format"). It tells what Parquet's own schema cannot: large strings, time zones,
  * durations, seconds, lists of fixed length.
- *
  * @returns null if the text is not such a message; the Parquet schema alone is then used
  */
 export function decodeArrowSchema(base64: string): Features | null {
@@ -95,7 +93,6 @@ export function decodeArrowSchema(base64: string): Features | null {
   }
 }
 
-/** The feature of an extension type, from the field's custom metadata. */
 function extensionOf(field: FlatTable): Feature | null {
   const metadata = new Map(field.tables(6).map((entry) => [entry.text(0) ?? '', entry.text(1) ?? '']));
   const name = metadata.get('ARROW:extension:name');
@@ -165,12 +162,10 @@ class FlatTable {
     );
   }
 
-  /** Where an offset leads. */
   #target(at: number): number {
     return at + this.#view.getUint32(at, true);
   }
 
-  /** The offset of a field's content; 0 if the field is absent. */
   #field(index: number): number {
     const vtable = this.#start - this.#view.getInt32(this.#start, true);
     const slot = 4 + index * 2;
@@ -180,5 +175,4 @@ class FlatTable {
   }
 }
 
-/** A table without fields. */
 const NO_TABLE = new FlatTable(new DataView(new ArrayBuffer(4)), 0);

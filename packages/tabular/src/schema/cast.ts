@@ -58,7 +58,6 @@ function toTimestamp(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (completeTimestamp(value) ?? value) : value;
 }
 
-/** Converts CSV fields of an inferred type. */
 export function parseField(feature: Feature): Convert {
   const dtype = feature.kind === 'value' ? feature.dtype : 'string';
   if (/^(?:u?int|float)/.test(dtype)) return toNumber;
@@ -67,14 +66,12 @@ export function parseField(feature: Feature): Convert {
 
 export const asIs: Convert = (value) => value;
 
-/** The number in a CSV field; other values as they are. */
 function toNumber(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   const number = csvNumber(value);
   return number === undefined ? value : number;
 }
 
-/** The truth value in a CSV field; other values as they are. */
 function toBoolean(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   return /^(?:true|false)$/i.test(value) ? value.toLowerCase() === 'true' : value;
@@ -83,7 +80,6 @@ function toBoolean(value: JsonValue): JsonValue {
 /**
  * Converts JSON values or CSV fields to a declared type as the `datasets` library does. A value stays as it is if the
  * library refuses it, or the cast would change it.
- *
  * @param isCsv whether all values are texts, so that digits are a number
  */
 export function castTo(feature: Feature, isCsv: boolean): Convert {
@@ -145,7 +141,6 @@ export function jsonOrText(text: string): JsonValue {
   return value === undefined ? text : value;
 }
 
-/** The whole number of 64 bits that a value is. */
 function wholeOf(value: JsonValue, isCsv: boolean): bigint | null {
   const number = isCsv && typeof value === 'string' ? toNumber(value) : value;
   const text = number instanceof ExactNumber ? number.text : typeof number === 'number' ? String(number) : '';
@@ -157,13 +152,11 @@ function toBit(value: JsonValue): boolean | null {
   return value === 0 || value === '0' ? false : null;
 }
 
-/** Booleans as 1 and 0. */
 function bitOf(value: JsonValue): number | null {
   const truth = toBoolean(value);
   return typeof truth === 'boolean' ? Number(truth) : null;
 }
 
-/** The UTF-8 of a text. */
 function toBase64(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !value.isWellFormed()) return value;
   return encodeBase64(new TextEncoder().encode(value));

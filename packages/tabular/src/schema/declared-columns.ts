@@ -6,7 +6,6 @@ import { dtypeOf, type Feature, type Features, type NamedFeature } from './featu
 
 interface Column extends NamedFeature {
   readonly convert: Convert;
-  /** The first value of another type. */
   misfit: JsonValue;
 }
 
@@ -50,7 +49,6 @@ function quote(value: JsonValue): string {
   return typeof value === 'string' ? shorten(value) : canonicalJson(value).slice(0, 100);
 }
 
-/** Whether a cast value is what a type promises. */
 function isOfType(value: JsonValue, feature: Feature): boolean {
   if (value === null) return true;
   switch (feature.kind) {

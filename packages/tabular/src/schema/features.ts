@@ -18,7 +18,6 @@ export type Feature =
   /** A type that newer data may have and this code does not know; its cells are taken as they come. */
   | { kind: 'unknown'; type: string };
 
-/** A column, or a member of a struct. */
 export interface NamedFeature {
   readonly name: string;
   readonly feature: Feature;
@@ -67,7 +66,6 @@ export function dtypeOf(feature: Feature): string {
   }
 }
 
-/** Whether a feature, or one within it, is what the test looks for. */
 export function someFeature(feature: Feature, test: (feature: Feature) => boolean): boolean {
   if (test(feature)) return true;
   switch (feature.kind) {
@@ -89,10 +87,7 @@ export function toMappable({ name, feature }: NamedFeature): MappableFeature {
     : { name, dtype: dtypeOf(feature) };
 }
 
-/**
- * Features in the hub's own JSON form, as Parquet files and the dataset viewer have them: the current form, and older
- * ones (`Sequence`, one-element lists, `length: -1`). Other types become `unknown`.
- */
+/** The hub's JSON form, also older ones (`Sequence`, one-element lists, `length: -1`). Other types are `unknown`. */
 export function featuresFromJson(value: JsonValue): Features {
   return members(value).map(([name, inner]) => ({ name, feature: featureFromJson(inner) }));
 }
@@ -176,7 +171,6 @@ export function listOf(item: Feature): Feature {
   return { kind: 'list', item, length: null, large: false };
 }
 
-/** The fixed length of a list; null if it has none. */
 function listLength(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && value >= 0 ? value : null;
 }

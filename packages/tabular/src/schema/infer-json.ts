@@ -13,16 +13,13 @@ import type { RawRow } from '../text/raw-row.ts';
 import { type Feature, type Features, listOf, valueFeature } from './features.ts';
 import type { Inference } from './infer-schema.ts';
 
-/** The values at one path of JSON rows so far. */
 interface JsonShape {
   bool: boolean;
   int: boolean;
   float: boolean;
   /** Whether there are texts, and whether all are timestamps. */
   text: 'none' | 'timestamps' | 'any';
-  /** Items of lists; null if there are none. */
   items: JsonShape | null;
-  /** Members of objects; null if there are none. */
   members: Map<string, JsonShape> | null;
   /** Whether an object is empty or has other keys than the first one. */
   isIrregular: boolean;

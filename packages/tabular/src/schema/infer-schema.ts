@@ -5,12 +5,10 @@ import { asIs, type Convert, castTo, completeJson, parseField } from './cast.ts'
 import { DeclaredColumns } from './declared-columns.ts';
 import type { Feature, Features } from './features.ts';
 
-/** The columns of a table, and the conversion of its rows. */
 export interface Schema {
   readonly features: Features;
   /** What reading changes in the values of the rows that were seen, one sentence each. */
   readonly warnings: readonly string[];
-  /** How the values of each column are converted. */
   readonly converts: ReadonlyMap<string, Convert>;
 }
 
@@ -19,9 +17,7 @@ export interface SchemaBuilder<Row = RawRow> {
   finish(): Schema;
 }
 
-/** What is known of the columns before a row is seen. */
 interface InferOptions extends Pick<FormatOptions, 'textColumns'> {
-  /** Declared types, which take precedence over inferred ones. */
   readonly declared?: Features | undefined;
 }
 
@@ -82,7 +78,6 @@ function withDeclared(inferred: Features, declared: Features): Features {
   ];
 }
 
-/** Infers the columns of one format. */
 export interface Inference<Row> {
   /** Whether all values are texts, so that digits are a number. */
   readonly isCsv: boolean;

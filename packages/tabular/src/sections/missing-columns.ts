@@ -10,8 +10,6 @@ const MAX_SUGGESTIONS = 10;
 
 /**
  * The error for the columns of a mapping that a dataset does not have; null if it has all of them.
- *
- * @param names columns of the dataset
  * @param facts of the table: the file that has these columns, and a sentence that tells why it may have other columns than expected
  */
 export function missingColumns(
@@ -44,7 +42,6 @@ function listOf(names: readonly string[], file: string | undefined): string {
 const shorten = (name: string): string => (name.length > 100 ? `${name.slice(0, 99)}…` : name);
 const quote = (name: string): string => JSON.stringify(shorten(name));
 
-/** The keys of a mapping with columns, as errors list them. */
 const KEYS = (
   'prompt_column answer_column system_prompt_column choices_column assets_column id_column type_column ' +
   'checker_column criteria_columns choices_columns tags_columns prompt_template system_prompt_template types meta_columns'

@@ -20,7 +20,6 @@ const MAX_LISTED = 100;
 /** Characters of a name; the names of an archive's entries have up to 65,535 bytes. */
 const MAX_NAME_LENGTH = 256;
 
-/** Bounds a list of files that are passed over. */
 export function listSkipped(files: readonly SkippedFile[]): SkippedFiles {
   const sorted = files.toSorted((a, b) => compareUtf8(a.name, b.name));
   const first = sorted.slice(0, MAX_LISTED).map(({ name, reason }) => ({
@@ -48,7 +47,6 @@ const DOCUMENTATION =
 const CONFIGURATION =
   /^(?:dataset_infos?|dataset_dict|datapackage|croissant|(?:trainer_)?state|(?:[a-z]+_)?config|settings|tokenizer|vocab|special_tokens_map|package(?:-lock)?|tsconfig|composer)\.json$/i;
 
-/** Kinds of files by the last suffix of their names. */
 const KINDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'it is a program':

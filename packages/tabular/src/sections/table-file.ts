@@ -13,13 +13,11 @@ export interface InputFile {
   readonly source: RandomAccess;
 }
 
-/** A file with a table or with items. */
 export type Detected<F extends InputFile = InputFile> = F & { readonly detected: DetectedFile };
 
 /** A file with a table or with items, and the section that it becomes. */
 export type TableFile<F extends InputFile = InputFile> = Detected<F> & { readonly section: string };
 
-/** What errors call a file. */
 export const labelOf = ({ name, label = name }: Pick<InputFile, 'name' | 'label'>): string => label;
 
 /** A file as a source of tables. */
@@ -41,12 +39,7 @@ export function locateError(error: unknown, file: string): unknown {
   return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
 }
 
-/**
- * The names of the sections that files become: the names of the files without their format, their compression and control
- * characters; one file becomes `default`.
- *
- * @throws TableError `invalid_name` for two files of one name, and for one without a name
- */
+/** One file becomes `default`. @throws TableError `invalid_name` for two files of one name, and for no name */
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
   const names = files.map((file) => {
@@ -66,7 +59,6 @@ export function sectionNames(files: readonly string[]): string[] {
   return names;
 }
 
-/** The section of a single file. */
 const DEFAULT_SECTION = 'default';
 
 /** The name of a dataset by its first file. */

@@ -37,12 +37,10 @@ interface Candidate<F extends InputFile> {
   readonly isFound: boolean;
 }
 
-/** A file that comes out of another one. */
 interface UnpackedFile<F extends InputFile> {
   readonly name: string;
   /** As in {@link InputFile}. */
   readonly label: string;
-  /** The file that it comes out of. */
   readonly from: F;
   /** To be read to its end before the next file comes. */
   readonly content: AsyncIterable<Uint8Array>;

@@ -5,7 +5,6 @@ import type { ByteInterval, ByteSource } from './byte-source.ts';
 const MAX_GAP_BYTES = 256 * 1024;
 /** Longest range that is joined over a gap. */
 export const MAX_RANGE_BYTES: number = 16 * 1024 * 1024;
-/** Concurrent reads of one file. */
 const CONCURRENT_RANGES = 4;
 
 /** Ranges of a file that are being fetched, in as few reads as their gaps allow. */
@@ -24,7 +23,6 @@ export class FetchedRanges {
     }
   }
 
-  /** The bytes of one of the intervals. @throws errors of the source */
   async get({ start, end }: ByteInterval): Promise<Uint8Array> {
     if (end <= start) return new Uint8Array();
     const index = this.#ranges.findIndex((range) => range.start <= start && end <= range.end);

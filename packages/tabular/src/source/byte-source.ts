@@ -30,7 +30,6 @@ export interface ByteSource {
   stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;
 }
 
-/** A file like another one, with some members replaced. */
 export function deriveSource(file: ByteSource, members: Partial<ByteSource>): ByteSource {
   const { path, byteLength, compression, maxContentBytes, isNear = false } = file;
   return {
@@ -100,7 +99,6 @@ export function tableSource(path: string, source: RandomAccess): ByteSource {
   };
 }
 
-/** A file with a known compression, or without one, whatever its name says. */
 export function withCompression(file: ByteSource, compression: FileCompression | undefined): ByteSource {
   return deriveSource(file, { compression: compression ?? 'none' });
 }
@@ -110,10 +108,7 @@ const MIN_LIMIT_BYTES = 1024 * 1024 * 1024;
 /** Repeated texts shrink to a hundredth; a column of one value to less. */
 const MAX_EXPANSION_RATIO = 1000;
 
-/**
- * Makes a function that counts what comes out of a file, by its compression or by references to one value. It throws
- * TableError `too_large` if that is too much.
- */
+/** Makes a counter of what comes out of a file, which throws TableError `too_large` if that is too much. */
 export function createExpansionMeter({
   path,
   byteLength,

@@ -5,13 +5,11 @@ import type { Inference, Schema } from '../schema/infer-schema.ts';
 import type { RowBatch, WholeRange } from '../table.ts';
 import type { CachedFile } from './cached-file.ts';
 
-/** A row of a file with the values that its table says. */
 export interface ReadRow {
   /** Nulls if it cannot be read. */
   readonly values: JsonObject;
   /** Length in the file, about; {@link NULL_SIZE} for each column that the file does not have. */
   readonly size: number;
-  /** Why it cannot be read; undefined if it can. */
   readonly unread: (() => TableError) | undefined;
 }
 
@@ -66,17 +64,13 @@ export async function* batchRows<Row>(
 }
 
 export interface FoundRow {
-  /** Length in the file. */
   readonly size: number;
-  /** Why the row cannot be read; absent if it can. */
   readonly unread?: (() => TableError) | undefined;
 }
 
-/** Reads the files of a format. */
 export interface TextReader<Row extends FoundRow> {
   readonly inference: Inference<Row>;
   /** The rows of a file, as they arrive. Each is valid until the one after it. */
   rowsOf(file: CachedFile, signal: AbortSignal | undefined): AsyncGenerator<Iterable<Row>>;
-  /** Makes the reader of the values of some columns of a table. */
   rowReader(schema: Schema, columns: readonly string[]): (row: Row) => ReadRow;
 }

@@ -13,7 +13,6 @@ export async function* decodeText(
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new PieceDecoder(options);
   let line = 1;
-  /** Characters of that line so far. */
   let width = 0;
   let atStart = true;
   const trimmed = (text: string): string => {

@@ -1,7 +1,6 @@
 import { shorten, unreadableFile } from '../errors.ts';
 import type { LoaderParams } from './raw-row.ts';
 
-/** How a text file is written. */
 export interface TextEncodingOptions {
   readonly file: string;
   /** Name of the encoding, as Python or the web call it; default UTF-8. */
@@ -11,7 +10,6 @@ export interface TextEncodingOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the parameters of a format say about the encoding, by the names that pandas uses. */
 export function encodingOf(params: LoaderParams): {
   readonly encoding: string | undefined;
   readonly replaceErrors: boolean;
@@ -41,16 +39,11 @@ const PYTHON_NAMES: Record<string, string> = {
 // The web's iso-8859-1 is windows-1252; Python's is the first 256 code points.
 const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii']);
 
-/** Whether files of this encoding can be read as UTF-8 without decoding them first. */
 export function isUtf8(encoding: string | undefined): boolean {
   return encoding === undefined || normalise(encoding) === 'utf-8';
 }
 
-/**
- * A function from the file's next bytes to text; null ends the file. It throws TypeError for invalid bytes.
- *
- * @throws TableError `unsupported_file` for an unknown encoding
- */
+/** Null ends the file; invalid bytes throw TypeError. @throws TableError `unsupported_file` for an unknown encoding */
 export function createDecoder({
   file,
   encoding,

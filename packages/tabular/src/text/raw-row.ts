@@ -34,7 +34,6 @@ export interface FormatOptions {
   readonly skipsInvalid?: boolean | undefined;
 }
 
-/** How a file of a text format is read. */
 export interface TextOptions extends FormatOptions {
   /** Path of the file, for errors; of CSV files, its suffix `.tsv` says that tabs separate the fields. */
   readonly file: string;

@@ -18,7 +18,6 @@ const SNIFFED_BYTES = 1024 * 1024;
  * Reads a JSON file row by row, whatever its form and its name: JSON Lines, an array of objects, an array of anything else
  * (column `text`), one object, several objects one after another. An object of columns is one row of lists, as in the
  * `datasets` library. One row is in memory.
- *
  * @param params the card's parameters: `field` (the member that holds the rows), `encoding`, `encoding_errors`
  * @throws TableError `invalid_row` with file, line and column
  */
@@ -55,10 +54,7 @@ export async function* readJson(
   }
 }
 
-/**
- * Whether the file has one object a line: its first line that is not blank is a whole object. Gives the file's bytes
- * back as if nothing had been read.
- */
+/** Whether the first line that is not blank is a whole object. Gives the bytes back as if nothing had been read. */
 async function sniffLines(
   source: AsyncIterable<Uint8Array>,
   { signal }: TextOptions,
@@ -110,7 +106,6 @@ async function* resume(
   }
 }
 
-/** The elements of the next value, an array. */
 async function* readElements(json: JsonStream, file: string): AsyncGenerator<RawRow, void, undefined> {
   // The first element decides what all are: rows, or values of one column.
   let isWrapped: boolean | undefined;
@@ -142,7 +137,6 @@ async function* readMember(
   throw invalidRow(`The file has no member ${JSON.stringify(field)}.`, { file });
 }
 
-/** A value of the file, parsed, with its location and its length in the file. */
 interface LocatedValue extends ParsedRow {
   readonly location: SourceLocation;
   readonly line: number;

@@ -8,7 +8,6 @@ import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type TextOptions } from 
 /**
  * Reads a JSON Lines file: one object a line, UTF-8. A byte order mark, CRLF, blank lines and a missing last line end
  * are accepted. `NaN` and infinities are null. One batch of lines is in memory.
- *
  * @throws TableError `invalid_row` with file, line and, where it is known, column: if a line is not JSON, not
  *   an object, not UTF-8 or too long, or has a duplicate key
  */
@@ -60,7 +59,6 @@ function parseLine(bytes: Uint8Array, location: { file: string; line: number }):
   return { row: row.value, line: location.line, size: text.length + 1, text: parsed, nonNumbers };
 }
 
-/** The value of a row of JSON. */
 export interface ParsedRow {
   readonly value: JsonValue;
   /** JSON that means the value: the given text, with null for what is not a number. */
@@ -69,11 +67,7 @@ export interface ParsedRow {
   readonly nonNumbers: number;
 }
 
-/**
- * Parses a row. `NaN`, `Infinity` and `-Infinity`, which many programs write although JSON has no such values, become null.
- *
- * @throws JsonlError as `parseJson` does; without a column if the row has such values before
- */
+/** `NaN` and infinities become null. @throws JsonlError, without a column if the row has such values before */
 export function parseRow(text: string, location: SourceLocation = {}): ParsedRow {
   try {
     return { value: parseJson(text, { location }), text, nonNumbers: 0 };

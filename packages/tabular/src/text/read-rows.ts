@@ -14,7 +14,6 @@ import { readJson } from './read-json.ts';
 
 /**
  * Reads a text file: one row a line, in the one column `text`; blank lines are rows too. Lines end with LF, CRLF or CR.
- *
  * @param params the card's parameters: `encoding`, `encoding_errors`; no others that make other rows
  * @throws TableError `invalid_row` with file and line; `unsupported_file` for parameters that are not supported
  */

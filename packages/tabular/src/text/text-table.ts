@@ -98,7 +98,6 @@ async function openTables<Row extends FoundRow>(
   );
 }
 
-/** Reads the rows from which the columns are inferred. */
 async function scan<Row extends FoundRow>(
   tables: ReadonlyMap<string, readonly ByteSource[]>,
   builder: SchemaBuilder<Row>,
@@ -149,11 +148,9 @@ async function scan<Row extends FoundRow>(
   return { found: all, unreadRow };
 }
 
-/** The rows of a table that have been read, and the first one that cannot be. */
 interface ReadSoFar {
   count: number;
   size: number;
-  /** Whether these are all rows. */
   isWhole: boolean;
   unreadRow: TableError | undefined;
 }

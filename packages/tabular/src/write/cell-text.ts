@@ -28,9 +28,6 @@ export class LongText {
 
 /**
  * The text of a cell: the value of a string, the JSON text of everything else; null for a null.
- *
- * @param json the text of a JSON value
- *
  * @example cellText('"a\\n"') // 'a\n'
  * @example cellText('[1.50]') // '[1.50]'
  */
@@ -42,7 +39,6 @@ export function cellText(json: string | null): string | LongText | null {
   return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
 }
 
-/** The JSON text of a cell; null for a null. */
 export function cellJson(json: string | null): string | LongText | null {
   if (json === null || json === 'null') return null;
   return json.length > MAX_SHORT_LENGTH ? new LongText(json, false) : json;

@@ -13,7 +13,6 @@ export interface TableColumn<Row> {
 
 const COLUMN_TYPES: readonly ColumnType[] = ['string', 'json', 'int64', 'double', 'bool'];
 
-/** Checks the columns of a table to write. @throws TypeError */
 export function checkColumns(columns: readonly TableColumn<never>[]): void {
   if (!Array.isArray(columns)) throw wrongArgument('columns', 'an array', columns);
   for (const [index, column] of columns.entries()) {
@@ -24,12 +23,10 @@ export function checkColumns(columns: readonly TableColumn<never>[]): void {
   }
 }
 
-/** Checks that a batch is a list of rows. @throws TypeError */
 export function checkBatch(batch: readonly unknown[]): void {
   if (!Array.isArray(batch)) throw wrongArgument('A batch', 'an array of rows', batch);
 }
 
-/** The JSON text of a cell. @throws TypeError for another value */
 export function jsonOf<Row>({ name, json }: TableColumn<Row>, row: Row): string | null {
   const text: unknown = json(row);
   if (typeof text === 'string' || text === null) return text;

@@ -25,7 +25,6 @@ export type CellConverter = (cell: unknown) => JsonValue;
  * with all their digits, NaN and infinities to null, timestamps, dates and times to ISO 8601, durations to seconds,
  * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says. A
  * cell that does not have its column's type is taken as it comes; nothing is refused.
- *
  * The converter throws ParquetError for text that is not UTF-8.
  */
 export function compileCell(feature: Feature): CellConverter {
@@ -102,7 +101,6 @@ function valueConverter(dtype: string): CellConverter {
 const MAX_DECIMAL_SCALE = 200;
 const MAX_DECIMAL_BYTES = 64;
 
-/** A cell by its own type, if its column's type says nothing. */
 function toJson(cell: unknown): JsonValue {
   switch (typeof cell) {
     case 'string':

@@ -14,16 +14,12 @@ export type StoredValues =
   | bigint[]
   | Uint8Array[];
 
-/**
- * Decodes the values of one page, some at a time, so that a page of a few bytes that encodes millions of values takes
- * the memory of some thousands.
- */
+/** Decodes a page some values at a time, since a page of a few bytes may encode millions of values. */
 export interface ValueReader {
   /** The next `count` values. @throws ParquetError if the page holds fewer, or its bytes are damaged */
   next(count: number): StoredValues;
 }
 
-/** What decoding the pages of a leaf column takes. */
 export interface LeafColumn {
   /** The column's way from the root of the schema. */
   readonly path: readonly SchemaTree[];
@@ -50,7 +46,6 @@ const same: ValueConverter = (values) => values;
 /**
  * Compiles what the annotations of a column make of its values: texts, UUIDs, ISO dates and timestamps, unsigned numbers,
  * half-precision numbers. Everything else comes as it is stored.
- *
  * @param path the column's way from the root; of its older and newer annotations, one is enough
  */
 export function compileConverter(path: readonly SchemaTree[]): ValueConverter {
@@ -83,7 +78,6 @@ export function compileConverter(path: readonly SchemaTree[]): ValueConverter {
   return same;
 }
 
-/** Whether the values of a column are texts, which do not refer to the bytes of their page. */
 export function holdsTexts({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
   return [converted, logical?.type].some((annotation) => TEXTS.has(annotation));
 }

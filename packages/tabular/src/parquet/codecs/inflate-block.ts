@@ -4,11 +4,7 @@ export type Inflate = (page: Uint8Array, outputLength: number) => Uint8Array | P
 /** Shortest copy that a sequence describes; the token holds the excess over it. */
 const MIN_MATCH = 4;
 
-/**
- * Inflates one LZ4 block (LZ4 Block Format Description), the codec `LZ4_RAW` of Parquet.
- *
- * @throws RangeError if the block is damaged or does not have `outputLength` bytes
- */
+/** `LZ4_RAW` (LZ4 Block Format Description). @throws RangeError if damaged or not of `outputLength` bytes */
 export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8Array {
   const output = new Uint8Array(outputLength);
   let at = 0;
@@ -50,10 +46,7 @@ function copyBack(output: Uint8Array, to: number, offset: number, length: number
   else for (let index = to; index < to + length; index += 1) output[index] = output[index - offset] as number;
 }
 
-/**
- * Inflates a page of Parquet's deprecated codec `LZ4`: blocks in Hadoop's frames, each with its two lengths in
- * front (big-endian), or, from some writers, one bare block.
- */
+/** Parquet's deprecated `LZ4`: blocks in Hadoop's frames, each behind two big-endian lengths, or one bare block. */
 export function inflateHadoopLz4(input: Uint8Array, outputLength: number): Uint8Array {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
   const output = new Uint8Array(outputLength);
@@ -75,11 +68,7 @@ export function inflateHadoopLz4(input: Uint8Array, outputLength: number): Uint8
   return at === input.length && to === outputLength ? output : inflateLz4Block(input, outputLength);
 }
 
-/**
- * Inflates a block of snappy (the snappy format description).
- *
- * @throws RangeError if the block is damaged or does not have `outputLength` bytes
- */
+/** The snappy format description. @throws RangeError if the block is damaged or does not have `outputLength` bytes */
 export function inflateSnappyBlock(input: Uint8Array, outputLength: number): Uint8Array {
   let at = 0;
   const next = (): number => {

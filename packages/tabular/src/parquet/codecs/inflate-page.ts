@@ -7,10 +7,7 @@ import { type Inflate, inflateHadoopLz4, inflateLz4Block, inflateSnappyBlock } f
 /** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;
 
-/**
- * Bytes that one compressed byte can stand for at most. A page that states more gets no memory. zstd and Brotli have no
- * such bound: they take memory as they go.
- */
+/** A page that states more gets no memory. zstd and Brotli have no such bound: they take memory as they go. */
 const MAX_RATIOS: Partial<Record<Codec, number>> = { SNAPPY: 32, GZIP: 1040, LZ4: 256, LZ4_RAW: 256 };
 /** Bytes that a page may have beyond these: headers and short runs. */
 const RATIO_SLACK = 1024;
@@ -24,16 +21,11 @@ const IN_JAVASCRIPT: Decompressors = {
   LZ4: inflateHadoopLz4,
 };
 
-/** Decompresses the pages of one file. */
 export class PageInflater {
   readonly #loaded = new Map<Codec, Inflate>();
   readonly #pages = new WeakSet<ArrayBufferLike>();
 
-  /**
-   * @param codecs with a column that each compresses, for the error
-   * @param decompressors precede the runtime's
-   * @throws ParquetError `unsupported_file` for a codec without any
-   */
+  /** @param codecs with a column that each compresses, for the error @throws ParquetError `unsupported_file` */
   constructor(codecs: ReadonlyMap<Codec, string>, decompressors: Decompressors = {}) {
     for (const [codec, column] of codecs) {
       if (codec === 'UNCOMPRESSED') continue;
@@ -47,12 +39,7 @@ export class PageInflater {
     }
   }
 
-  /**
-   * Decompresses a page. An uncompressed one is returned as it is, in the same memory.
-   *
-   * @param length bytes that the page's header states; an inflated page has exactly these
-   * @throws ParquetError
-   */
+  /** An uncompressed page stays in the same memory. @param length that the page must have @throws ParquetError */
   async inflate(codec: Codec, input: Uint8Array, length: number): Promise<Uint8Array> {
     if (codec === 'UNCOMPRESSED') return checked(input, codec, length);
     const inflate = this.#loaded.get(codec);

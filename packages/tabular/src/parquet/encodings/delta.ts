@@ -20,28 +20,22 @@ function readHeader(cursor: ByteCursor): { miniblocks: number; valuesPerMinibloc
   return { miniblocks, valuesPerMiniblock, total };
 }
 
-/** Bits of the differences of a miniblock. @throws ParquetError */
 function widthAt(bytes: Uint8Array, offset: number): number {
   const width = bytes[offset] ?? 0;
   if (width > 64) throw damaged(`its differences have ${width} bits`);
   return width;
 }
 
-/** The halves of a number of 64 bits. */
 function readHalves(cursor: ByteCursor): [low: number, high: number] {
   const value = cursor.zigzag64(DELTAS);
   return [Number(BigInt.asIntN(32, value)), Number(BigInt.asIntN(32, value >> 32n))];
 }
 
-/**
- * Reads numbers that are stored as differences (Parquet format, "Delta Encoding", DELTA_BINARY_PACKED). Sums wrap around
- * at the width of the type, as writers' do.
- */
+/** DELTA_BINARY_PACKED (Parquet format, "Delta Encoding"). Sums wrap around at the width of the type. */
 class DeltaReader {
   readonly #cursor: ByteCursor;
   readonly #miniblocks: number;
   readonly #valuesPerMiniblock: number;
-  /** Values that the header states. */
   readonly total: number;
   /** Halves of the last value: all arithmetic has 32 bits, which is several times as fast as bigints. */
   #low: number;
@@ -52,7 +46,6 @@ class DeltaReader {
   /** Offset of the widths of the current block's miniblocks, and the next miniblock. */
   #widthsAt = 0;
   #miniblock: number;
-  /** Bits of each delta in the current miniblock. */
   #width = 0;
   #bit = 0;
   #bodyAt = 0;
@@ -68,7 +61,6 @@ class DeltaReader {
     [this.#low, this.#high] = readHalves(cursor);
   }
 
-  /** Fills a 32- or 64-bit `output`. @throws ParquetError */
   read(output: Int32Array | BigInt64Array): void {
     const step = output instanceof Int32Array ? 1 : 2;
     const words = step === 1 ? (output as Int32Array) : wordsOf(output as BigInt64Array);
@@ -188,10 +180,7 @@ export function deltaLengthReader(
   };
 }
 
-/**
- * Texts of a page in DELTA_BYTE_ARRAY: what each shares with the one before, then the rest.
- * @param maxBytes of the page's values together; shared bytes count each time
- */
+/** Texts in DELTA_BYTE_ARRAY. @param maxBytes of the page's values together; shared bytes count each time */
 export function deltaByteArrayReader(cursor: ByteCursor, maxValues: number, maxBytes: number): ValueReader {
   const { reader: prefixes, end } = lengthsOf(cursor, maxValues);
   cursor.offset = end;
@@ -227,7 +216,6 @@ export function contiguousTexts(bytes: Uint8Array, start: number, lengths: Int32
   });
 }
 
-/** A reader of lengths at the cursor, and where they end. */
 function lengthsOf(cursor: ByteCursor, maxValues: number): { reader: DeltaReader; end: number } {
   const start = cursor.offset;
   const reader = new DeltaReader(cursor);

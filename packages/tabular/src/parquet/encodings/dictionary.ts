@@ -42,13 +42,7 @@ function pick(dictionary: CellValues, indexes: Int32Array): CellValues {
   return output;
 }
 
-/**
- * Decodes a dictionary page.
- *
- * @param body what follows the header
- * @returns the values, and about how much memory they take besides their page
- * @throws ParquetError
- */
+/** Decodes a dictionary page. @returns the values, and about how much memory they take besides their page */
 export async function decodeDictionary(
   body: Uint8Array,
   header: PageHeader,

@@ -57,7 +57,6 @@ export function plainTexts(cursor: ByteCursor, count: number): Uint8Array[] {
   return texts;
 }
 
-/** Cuts bytes into values of one width. */
 function fixedValues(bytes: Uint8Array, count: number, width: number): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * width, (index + 1) * width));
 }

@@ -1,15 +1,10 @@
 import { damaged } from '../parquet-error.ts';
 
-/**
- * Reads the hybrid of run-length encoding and bit-packing (Parquet format, "Run Length Encoding / Bit-Packing Hybrid"),
- * without a length in front.
- */
+/** Parquet format, "Run Length Encoding / Bit-Packing Hybrid", without a length in front. */
 export class HybridReader {
   readonly #bytes: Uint8Array;
   readonly #width: number;
-  /** Where the next run begins. */
   #next = 0;
-  /** Values left of the current run. */
   #left = 0;
   /** The value that a run repeats, or null if its values are packed. */
   #repeated: number | null = null;
@@ -24,10 +19,7 @@ export class HybridReader {
     this.#width = width;
   }
 
-  /**
-   * Fills `output` with the next values. It takes no more than `output` holds, whatever a run claims.
-   * @throws ParquetError if the runs end before it is full
-   */
+  /** Fills `output`, whatever a run claims. @throws ParquetError if the runs end before it is full */
   read(output: Uint8Array | Int32Array): void {
     const size = output.length;
     if (this.#width === 0) {
@@ -110,7 +102,6 @@ function endsEarly(): Error {
   return damaged('its runs of repeated values end early');
 }
 
-/** Bits that numbers up to `max` need. */
 export function bitWidth(max: number): number {
   return 32 - Math.clz32(max);
 }

@@ -18,11 +18,7 @@ export class ByteCursor {
     return new ByteCursor(this.bytes, offset);
   }
 
-  /**
-   * The next `length` bytes, in the same memory.
-   * @param what what they are, for the error
-   * @throws EndOfBytesError
-   */
+  /** The next bytes, in the same memory. @param what names them in the error. @throws EndOfBytesError */
   take(length: number, what: string): Uint8Array {
     const at = this.offset;
     this.skip(length, what);
@@ -47,10 +43,7 @@ export class ByteCursor {
     return a + b * 0x100 + c * 0x1_0000 + d * 0x100_0000;
   }
 
-  /**
-   * An unsigned LEB128 number of at most 64 bits. Beyond 2^53 it is the nearest number.
-   * @throws EndOfBytesError, ParquetError if it has more than ten bytes
-   */
+  /** An unsigned LEB128 number; beyond 2^53 the nearest. @throws EndOfBytesError, ParquetError beyond ten bytes */
   varint(what: string): number {
     let value = 0;
     let scale = 1;

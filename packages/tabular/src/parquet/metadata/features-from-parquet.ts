@@ -21,7 +21,6 @@ import {
   schemaTree,
 } from './schema.ts';
 
-/** The parts of a footer that describe the columns of a file. */
 interface DescribedColumns {
   readonly schema: readonly SchemaElement[];
   readonly key_value_metadata?: ReadonlyArray<{ key: string; value?: string | undefined }> | undefined;
@@ -32,8 +31,6 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
 /**
  * The columns of a Parquet file. Their types come from, in this order: the `huggingface` entry of the file's metadata,
  * the `ARROW:schema` entry, the Parquet schema itself. The schema gives names and order.
- *
- * @param metadata the file's footer
  * @throws ParquetError if the schema is not a tree, or has a VARIANT
  */
 export function featuresFromParquet(metadata: DescribedColumns): Features {
@@ -71,7 +68,6 @@ function toFeature(node: SchemaTree): Feature {
   return { kind: 'struct', fields: children.map(toNamed) };
 }
 
-/** Dtypes by Parquet's annotations without parameters: newer ones, and the older ones in their place. */
 const ANNOTATED: Readonly<Record<string, string>> = {
   ...{ NULL: 'null', FLOAT16: 'float16', UUID: 'string', UTF8: 'string', STRING: 'string', ENUM: 'string' },
   ...{ DATE: 'date32', TIME_MILLIS: 'time32[ms]', TIME_MICROS: 'time64[us]' },
@@ -79,7 +75,6 @@ const ANNOTATED: Readonly<Record<string, string>> = {
   ...{ UINT_8: 'uint8', UINT_16: 'uint16', UINT_32: 'uint32', UINT_64: 'uint64' },
   ...{ INT_8: 'int8', INT_16: 'int16', INT_32: 'int32', INT_64: 'int64' },
 };
-/** Dtypes of values without an annotation. */
 const PLAIN: Readonly<Partial<Record<PhysicalType, string>>> = {
   ...{ BOOLEAN: 'bool', INT32: 'int32', INT64: 'int64', INT96: 'timestamp[ns]' },
   ...{ FLOAT: 'float32', DOUBLE: 'float64' },

@@ -85,7 +85,6 @@ const time = struct<{ isAdjustedToUTC: boolean; unit: Partial<Record<TimeUnit, o
   ],
 });
 
-/** A field of the union `LogicalType`. */
 type LogicalField = readonly ['logical', ThriftReader<LogicalType>];
 
 const timeField = (type: 'TIME' | 'TIMESTAMP'): LogicalField => [

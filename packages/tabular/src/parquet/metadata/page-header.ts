@@ -80,7 +80,6 @@ export interface PageHead {
   readonly header: PageHeader;
   readonly headerBytes: number;
   readonly bodyBytes: number;
-  /** Length of the body when it is decompressed. */
   readonly uncompressedBytes: number;
   readonly kind: 'dictionary' | 'data' | 'other';
   /** Values of a data page, nulls and empty lists included. */
@@ -116,14 +115,12 @@ export function readPageHead(bytes: Uint8Array): PageHead {
   return { ...head, kind: 'data', valueCount };
 }
 
-/** The further header that a page of a type has. */
 const HEADERS = [
   ['DATA_PAGE', 'data_page_header'],
   ['DATA_PAGE_V2', 'data_page_header_v2'],
   ['DICTIONARY_PAGE', 'dictionary_page_header'],
 ] as const;
 
-/** Refuses a page whose header belongs to another type. @throws ParquetError */
 function checkType(header: PageHeader): void {
   for (const [type, name] of HEADERS) {
     const isOfType = header.type === type;

@@ -95,7 +95,6 @@ export interface SchemaTree {
 /** Levels of nesting; Arrow's writers stop at 64. */
 const MAX_DEPTH = 100;
 
-/** Makes the tree of a schema. @throws ParquetError */
 export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
   let next = 0;
   const read = (path: string[]): SchemaTree => {
@@ -126,10 +125,7 @@ export function isList({ converted_type: converted, logical_type: logical }: Sch
   return converted === 'LIST' || logical?.type === 'LIST';
 }
 
-/**
- * The element of a list, by the format's rules for lists of older writers ("Backward-compatibility rules"): what the list
- * repeats, or its only member. Null if the node is not a list.
- */
+/** What a list repeats, or its only member ("Backward-compatibility rules"); null if the node is not a list. */
 export function listElement({ element, children }: SchemaTree): SchemaTree | null {
   const [repeated, other] = children;
   const isAnnotated = isList(element) || isKeySet(element, repeated?.element);
@@ -149,7 +145,6 @@ export function isKeySet(element: SchemaElement, entry: SchemaElement | undefine
   );
 }
 
-/** Whether a node is a list without being annotated as one. */
 export function isRepeated({ element }: SchemaTree): boolean {
   return element.repetition_type === 'REPEATED';
 }

@@ -25,7 +25,6 @@ const MAX_DEPTH = 32;
 const METADATA = 'a field of its metadata';
 const UTF_8 = new TextDecoder();
 
-/** Bytes in Thrift's form, and how deep the structure around them is nested. */
 interface ThriftInput {
   readonly cursor: ByteCursor;
   readonly depth: number;
@@ -34,18 +33,13 @@ interface ThriftInput {
 /** Reads a value of one kind. `type` is what the bytes say it is. @throws ParquetError if that is another kind */
 export type ThriftReader<T> = (input: ThriftInput, type: number) => T;
 
-/** A value that may be left out. */
 type Fields<T> = Readonly<Record<number, { [K in keyof T]-?: readonly [K, ThriftReader<T[K]>] }[keyof T]>>;
 
-/** Reads a whole structure from the front of some bytes. @throws ParquetError */
 export function readThrift<T>(reader: ThriftReader<T>, cursor: ByteCursor): T {
   return reader({ cursor, depth: 0 }, STRUCT);
 }
 
-/**
- * A reader of structures: the number of each field, its name, and how it is read. Every field may be absent; one whose
- * value is unknown is left out.
- */
+/** A reader of structures by the numbers of their fields. A field whose value is unknown is left out. */
 export function struct<T extends object>(fields: Fields<T>): ThriftReader<Partial<T>> {
   return (input, type) => {
     expectType(type, STRUCT);

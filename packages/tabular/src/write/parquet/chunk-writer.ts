@@ -9,7 +9,6 @@ const PAGE_BYTES = 256 * 1024;
 const PAGE_VALUES = 16 * 1024;
 const CHECKSUM_BYTES = 1024 * 1024;
 
-/** Compresses the pages of one column in a row group. */
 export class ChunkWriter {
   readonly #page: PageBuffer;
   #pages: Uint8Array[] = [];
@@ -21,7 +20,6 @@ export class ChunkWriter {
     this.#page = new PageBuffer(leaf);
   }
 
-  /** Size of all pages so far, before compression. */
   get uncompressedBytes(): number {
     return this.#endedBytes + this.#page.byteLength;
   }

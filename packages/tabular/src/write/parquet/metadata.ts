@@ -54,11 +54,7 @@ export function encodePageHeader(page: {
   return encodeThrift(header);
 }
 
-/**
- * The end of a file: its metadata (`FileMetaData`) with length and magic number.
- *
- * @param keyValues metadata of the writer's own
- */
+/** `FileMetaData` with length and magic number. @param keyValues metadata of the writer's own */
 export function encodeFooter(
   columns: readonly NamedColumn[],
   groups: readonly RowGroup[],
@@ -84,7 +80,6 @@ export function encodeFooter(
   return footer;
 }
 
-/** A column: its groups from the outermost on, then its leaves. */
 function schemaElements(column: NamedColumn): readonly ThriftValue[] {
   const { name, type } = column;
   const leaves = leavesOf(column).map(leafElement);

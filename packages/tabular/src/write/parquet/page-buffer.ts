@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cellJson, cellText, type LongText } from '../cell-text.ts';
 import type { Leaf } from './parquet-column.ts';
 
-/** The levels of the entries of a page, as runs of equal ones. */
 class LevelRuns {
   readonly #first: number;
   /** Level and length of each run, in turn. */
@@ -14,7 +13,6 @@ class LevelRuns {
     this.#runs = [first, 0];
   }
 
-  /** Bytes of the runs, about. */
   get byteLength(): number {
     return this.#runs.length;
   }
@@ -31,7 +29,6 @@ class LevelRuns {
 
   /**
    * The runs in the hybrid encoding, behind their length.
-   *
    * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE
    */
   encode(): Buffer {
@@ -78,7 +75,6 @@ export class PageBuffer {
     this.#repetitions = maxRepetition === 0 ? null : new LevelRuns(0);
   }
 
-  /** Bytes so far. */
   get byteLength(): number {
     return this.#length + this.#definitions.byteLength + (this.#repetitions?.byteLength ?? 0);
   }
@@ -115,11 +111,7 @@ export class PageBuffer {
     }
   }
 
-  /**
-   * Adds an entry of a nested leaf by its levels.
-   *
-   * @param value null for an entry whose definition level is not the highest
-   */
+  /** @param value null for an entry whose definition level is not the highest */
   appendNested(definition: number, repetition: number, value: Uint8Array | null): void {
     this.#addLevels(definition, repetition);
     if (value === null) return;
@@ -135,7 +127,6 @@ export class PageBuffer {
     return Buffer.concat([...levels, this.#values.subarray(0, this.#length)]);
   }
 
-  /** Begins another page. */
   reset(): void {
     if (this.#values.byteLength > KEPT_BYTES) this.#values = Buffer.allocUnsafeSlow(FIRST_BYTES);
     this.#length = 0;

@@ -26,10 +26,8 @@ export interface TextsColumn<Row> {
 /** A column of a Parquet file. */
 export type ParquetColumn<Row> = TableColumn<Row> | ImageColumn<Row> | TextsColumn<Row>;
 
-/** Name and type of a column, as a footer has them. */
 export type NamedColumn = { readonly name: string; readonly type: ParquetColumn<never>['type'] };
 
-/** A column of values in the file. */
 export interface Leaf {
   readonly type: ColumnType | 'bytes';
   /** Names from the root on. */
@@ -39,7 +37,6 @@ export interface Leaf {
   readonly maxRepetition: number;
 }
 
-/** The leaves of a column, in the order of the file. */
 export function leavesOf({ name, type }: NamedColumn): readonly Leaf[] {
   if (type === 'strings') {
     return [{ type: 'string', path: [name, 'list', 'element'], maxDefinition: 3, maxRepetition: 1 }];

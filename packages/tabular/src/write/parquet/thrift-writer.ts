@@ -18,7 +18,6 @@ export type ThriftStruct = ReadonlyMap<number, ThriftValue | undefined>;
 
 /**
  * Writes a structure in Thrift's compact protocol, as far as the metadata of Parquet needs it.
- *
  * @see https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 export function encodeThrift(struct: ThriftStruct): Uint8Array {

@@ -123,7 +123,6 @@ export async function encodeRowGroup<Row>(
   return { bytes: joinBytes(pages), group: { rowCount, chunks } };
 }
 
-/** Ends the chunks of a row group whose pages begin at `offset`. */
 async function endChunks(
   writers: readonly ChunkWriter[],
   offset: number,
@@ -160,7 +159,6 @@ export function parquetFooter(
   return encodeFooter(columns, placed, CREATED_BY, keyValues);
 }
 
-/** Adds a cell to the two leaves of a column of images. */
 async function appendImages<Row>(
   [bytes, path]: readonly ChunkWriter[],
   { type }: ImageColumn<Row>,
@@ -176,7 +174,6 @@ async function appendImages<Row>(
   }
 }
 
-/** Adds a cell to the leaf of a column of lists of texts. */
 async function appendTexts([leaf]: readonly ChunkWriter[], texts: readonly string[] | null): Promise<void> {
   await leaf?.appendRow((page) => appendList(page, texts?.map(toBytes) ?? null, 3));
 }
