@@ -90,7 +90,6 @@ export interface ToolReport extends WrittenPackage {
   readonly lost: readonly Lost[];
 }
 
-/** The most runs of one file. */
 const MAX_RUNS = 100;
 
 /**

@@ -13,13 +13,11 @@ export interface Lost {
 const MAX_KINDS = 100;
 const MAX_LENGTH = 200;
 
-/** Where something is that has a part without a place. */
 export interface Place {
   readonly location: SourceLocation;
   lost(what: string, count?: number): void;
 }
 
-/** Counts what has no place, by its name. */
 export class LostCounter {
   readonly #found = new Map<string, { count: number; readonly first: SourceLocation }>();
 

@@ -7,10 +7,7 @@ const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'a
 
 const KNOWN: ReadonlySet<string> = new Set(['role', 'content', 'id', 'source']);
 
-/**
- * The `inputs` of an item for a text, or for messages as chat completions have them. Members of messages besides role and
- * content have no place, and are counted.
- */
+/** Members of messages besides role and content have no place, and are counted. */
 export function withMessages(input: JsonValue, place: Place): JsonObject {
   if (typeof input === 'string') return { prompt: input };
   const messages: JsonObject[] = [];

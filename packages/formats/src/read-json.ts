@@ -34,7 +34,6 @@ export async function wholeText(
 
 /**
  * Parses JSON as Python writes it: `NaN` and `Infinity` become null.
- *
  * @param infinity JSON in place of `Infinity`, where it must differ from `NaN`
  * @throws JsonlError with its location
  */
@@ -65,7 +64,6 @@ export class ValueBudget {
     this.#maxLength = maxLength;
   }
 
-  /** The next value of a document. @throws JsonlError `line_too_long` and others with its location */
   async next(json: JsonStream, infinity?: string): Promise<JsonValue> {
     const { text, location } = await json.text(MAX_LINE_VALUES - this.#values).catch((error: unknown) => {
       if (!(error instanceof JsonlError) || !error.message.includes(' values')) throw error;
@@ -140,7 +138,6 @@ export const textOf = (value: JsonValue | undefined): string | null =>
 export const numberOf = (value: JsonValue | undefined): number | null =>
   typeof value === 'number' ? value : null;
 
-/** The elements of an array; none for another value. */
 export const elementsOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? value : [];
 

@@ -96,7 +96,6 @@ const isBatchLine = (line: JsonObject): boolean =>
   typeof line['custom_id'] === 'string' &&
   (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
 
-/** Whether a document, or its first line, is an object of OpenAI's Evals API, or a list of them. */
 function isEvalsApi(head: string): boolean {
   const start = head.search(/[[{]/);
   if (start === -1 || !/^\ufeff?\s*$/.test(head.slice(0, start))) return false;
@@ -135,10 +134,7 @@ async function firstLine({ source }: ToolFile, head: string): Promise<string | n
   return text;
 }
 
-/**
- * The members of a line, if it is an object: texts and objects are empty, and other values null. An object with more
- * members than any tool writes counts as no object.
- */
+/** Texts and objects become empty, other values null. Null for no object, and for more members than any tool writes. */
 function outline(text: string): JsonObject | null {
   const members: JsonObject = {};
   try {

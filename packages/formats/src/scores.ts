@@ -38,13 +38,11 @@ export class ScoreList {
   }
 }
 
-/** The verdict that a score alone gives. */
 export function passedBy(score: JsonValue | undefined): boolean | null {
   const value = typeof score === 'boolean' ? Number(score) : score;
   return value === 1 ? true : value === 0 ? false : null;
 }
 
-/** Why a value is not a score; null if it is one. */
 function problemOf(value: JsonValue | undefined): string | null {
   if (value === null || value === undefined) return 'missing values';
   if (typeof value === 'string') return 'texts';

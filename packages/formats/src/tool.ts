@@ -22,9 +22,7 @@ export interface ToolFile {
   readonly source: ByteSource;
 }
 
-/** What one scorer of a tool says of one output. */
 export interface ToolScore {
-  /** Null if it is not a number. */
   readonly score: number | null;
   /** Why the value is no score of a package; null if it is one. */
   readonly problem: string | null;
@@ -33,14 +31,12 @@ export interface ToolScore {
   readonly explanation: string | null;
 }
 
-/** What a model answered, and what the scorers of the tool say of it. */
 export interface ToolResult {
   /** From 1; null for the next one of the item. A stated one that the item already has becomes the next one too. */
   readonly repetition: number | null;
   /** Which of several results of one repetition this is, such as a filter, and the number of the file that has them. */
   readonly part?: { readonly source: number; readonly name: string };
   readonly output: JsonValue;
-  /** What the model thought before it, if the tool keeps it apart. */
   readonly reasoning?: string | null;
   readonly error: string | null;
   /** By name; the first is the main one, unless the run names another. */
@@ -79,7 +75,6 @@ export interface ToolRun {
   readonly finishedAt: string | null;
   readonly error: string | null;
   readonly config: JsonObject;
-  /** The scorer that the tool shows first, if it says so. */
   readonly mainScorer?: string | null;
   /** The mean of a scorer that the files state; undefined if they do not. */
   readonly statedMean?: (section: string, scorer: string) => number | undefined;
@@ -95,7 +90,6 @@ export const toolError = (message: string): { readonly code: string; readonly me
 export interface ReadContext {
   readonly limits: PackageLimits;
   readonly lost: LostCounter;
-  /** Counts what has no place of one of several runs of a file. */
   lostOf(run: number): LostCounter;
   readonly signal: AbortSignal | undefined;
 }
@@ -103,7 +97,6 @@ export interface ReadContext {
 /** The run, each of several runs by its number, or null for a dataset without one. */
 export type ToolEnd = ToolRun | ReadonlyMap<number, ToolRun> | null;
 
-/** What the files of a tool hold: samples, and after the last one the runs. */
 export interface ToolContent {
   readonly name: string;
   readonly samples: AsyncGenerator<ToolSample, ToolEnd, undefined>;

@@ -28,7 +28,6 @@ export interface ToolExport {
 
 type Writer = (source: ToolSource, context: WriteContext) => ToolExport | Promise<ToolExport>;
 
-/** What a format has: a form for datasets, one for runs, or both. */
 const WRITERS: Readonly<Record<WrittenTool, { readonly dataset?: Writer; readonly run?: Writer }>> = {
   'lm-eval': { dataset: several('folder', '.zip', lmEvalTask) },
   inspect: { dataset: jsonl(inspectSamples), run: several('archive', '.eval', inspectLog) },
@@ -96,7 +95,6 @@ function several(kind: 'archive' | 'folder', extension: string, filesOf: FilesOf
   });
 }
 
-/** One file of requests, or as many as it takes. */
 async function batch(source: ToolSource, context: WriteContext): Promise<ToolExport> {
   const fits = await fitsOneBatch(source, { ...context, lost: new LostCounter() });
   const write = fits ? jsonl(requests) : several('folder', '.zip', batchRequests);

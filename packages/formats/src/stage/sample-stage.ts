@@ -97,7 +97,6 @@ export class SampleStage implements AsyncDisposable {
   /**
    * Adds a sample. Samples with one key and equal items have the same item; a different item with the key becomes an item
    * of its own.
-   *
    * @throws PackageError `package_limit`, `package_invalid_line`, JsonlError `package_limit`, with the location of the sample
    */
   async add(sample: ToolSample): Promise<void> {
@@ -171,7 +170,6 @@ export class SampleStage implements AsyncDisposable {
     return second === undefined ? main : null;
   }
 
-  /** The scorer that gives the results of a section their scores: a task has its own. */
   #mainOf(taken: ReadonlySet<string>): string | null {
     const [first = null] = taken;
     return this.#namedMain !== null && taken.has(this.#namedMain) ? this.#namedMain : first;

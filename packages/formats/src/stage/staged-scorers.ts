@@ -19,10 +19,7 @@ interface Candidate {
   problemAt: SourceLocation;
 }
 
-/**
- * Decides which scorers a run has. It takes or leaves the scorer of a section as a whole: nobody has measured the mean of
- * some of its scores.
- */
+/** Takes or leaves the scorer of a section as a whole: nobody has measured the mean of some of its scores. */
 export class StagedScorers {
   readonly #lost: LostCounter;
   /** By section, then by name, in the order in which they were found. */
@@ -34,7 +31,6 @@ export class StagedScorers {
     this.#lost = lost;
   }
 
-  /** Counts the scores of a sample, and returns the scores of scorers that may be taken. */
   add(
     section: string,
     scores: ReadonlyMap<string, ToolScore>,
@@ -80,7 +76,6 @@ export class StagedScorers {
     }
   }
 
-  /** The scorers of a section that are taken, in the order in which they were found. */
   takenIn(section: string): ReadonlySet<string> {
     return this.#taken.get(section) ?? new Set();
   }

@@ -84,7 +84,6 @@ function toItem(sample: JsonObject, id: string | number, place: Place): JsonObje
   };
 }
 
-/** The answer; among choices, the ones that letters name. */
 function answerOf(target: JsonValue, choices: readonly JsonValue[]): JsonValue {
   if (Array.isArray(target)) return target.map((one) => answerOf(one, choices));
   const index = choices.findIndex((_, at) => choiceLetter(at) === target);

@@ -106,7 +106,6 @@ function samplePaths(archive: Archive, order: ReadonlyMap<string, number>): read
 
 const SAMPLE_PATH = /^samples\/(.+)_epoch_(\d+)\.json$/;
 
-/** The log as one JSON document, whose samples are read one by one. */
 async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolContent> {
   async function* samples(): AsyncGenerator<ToolSample, ToolRun> {
     const { limits, signal } = context;
@@ -135,7 +134,6 @@ function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arra
   return decompress('zstd', () => packed);
 }
 
-/** A JSON file of the archive as a stream, whose errors name it. */
 function streamOf(archive: Archive, path: string, { limits, signal }: ReadContext): JsonStream {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     try {
@@ -174,7 +172,6 @@ async function readHeader(archive: Archive, path: string, context: ReadContext):
   return reader;
 }
 
-/** Reads the next value of a document, a sample, except members that have no place. */
 async function readSample(json: JsonStream, { limits, lost }: ReadContext): Promise<JsonObject> {
   const sample: JsonObject = {};
   const budget = new ValueBudget(limits, limits.maxLineBytes);
@@ -270,7 +267,6 @@ function timeOf(value: JsonValue | undefined): string | null {
   return isoTime(new Date(text));
 }
 
-/** Characters that are read of a header. */
 const MAX_HEADER_LENGTH = 1024 * 1024;
 /** Members of a header that say something of a run; `eval` comes first. */
 const OF_HEADER: ReadonlySet<string> = new Set(['version', 'status', 'eval', 'results', 'stats', 'error']);
@@ -281,7 +277,6 @@ const OF_EVAL: ReadonlySet<string> = new Set([
 
 class HeaderReader {
   readonly header: JsonObject = {};
-  /** The places of the ids of samples that the archive has. */
   readonly order: Map<string, number> = new Map();
   readonly #budget: ValueBudget;
   readonly #ids: ReadonlySet<string>;

@@ -35,9 +35,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['doc_hash', 'prompt_hash', 'target_hash', 'schema'],
 ]);
 
-/** Characters that are read of `results_<time>.json`. */
 const MAX_RESULTS_LENGTH = 1024 * 1024;
-/** Its members that say something of the run. */
 const OF_RESULTS: ReadonlySet<string> = new Set([
   ...['results', 'config', 'model_name', 'date', 'total_evaluation_time_seconds', 'lm_eval_version'],
   ...['n-shot', 'versions'],
@@ -45,7 +43,6 @@ const OF_RESULTS: ReadonlySet<string> = new Set([
 
 const SAMPLES_FILE = /^samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl$/;
 
-/** Whether a line is a sample that lm-evaluation-harness logged. */
 export const isLmEvalLine = (line: JsonObject): boolean =>
   ['doc_id', 'doc', 'arguments', 'resps', 'filtered_resps'].every((name) => Object.hasOwn(line, name));
 

@@ -49,10 +49,7 @@ interface FoundRun {
   count: number;
 }
 
-/**
- * Dumps of OpenAI's Evals API: objects `eval`, `eval.run` and `eval.run.output_item`, alone, in lists or in lines. Files are
- * read twice, since graders may stand after what they graded.
- */
+/** Objects alone, in lists or in lines. Files are read twice, since graders may stand after what they graded. */
 export async function readOpenAiEvalsApi(
   files: readonly ToolFile[],
   context: ReadContext,
@@ -143,7 +140,6 @@ async function* samples(
   );
 }
 
-/** The objects of a file: one, the objects of lists, or one after another. */
 async function* readObjects(file: ToolFile, context: ReadContext): AsyncGenerator<Line> {
   const { limits, signal } = context;
   const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };

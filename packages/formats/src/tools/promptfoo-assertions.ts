@@ -78,7 +78,6 @@ function isComparable(value: JsonValue): boolean {
   return value !== null && !isJsonObject(value);
 }
 
-/** Assertions for an item, as far as its checker has an equivalent. */
 export function assertionsOf(
   item: JsonObject,
   literal: (text: string) => string,

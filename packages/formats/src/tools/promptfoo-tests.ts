@@ -15,7 +15,6 @@ import {
 } from '../read-json.ts';
 import type { ReadContext, ToolFile } from '../tool.ts';
 
-/** Bytes of a YAML file, which is read whole. */
 const MAX_YAML_BYTES = 4 * 1024 * 1024;
 
 export const isTestLine = (line: JsonObject): boolean =>
@@ -52,7 +51,6 @@ export async function* readTests(file: ToolFile, context: ReadContext): AsyncGen
   }
 }
 
-/** The most tests that the lists of one test's variables make. */
 const MAX_EXPANDED = 10_000;
 
 /** The tests that a test stands for: one for each combination of elements of its variables that are lists. */
@@ -104,7 +102,6 @@ async function* readYaml(file: ToolFile, { lost, signal }: ReadContext): AsyncGe
   }
 }
 
-/** A test with what the configuration says of all tests. */
 function withDefaults(test: JsonObject, defaults: JsonObject): JsonObject {
   if (!isFilled(defaults)) return test;
   const merged = (name: string): JsonObject => {
@@ -187,7 +184,6 @@ function toAssertion(text: string): JsonObject {
   return { type, value: /-(?:any|all)$/.test(type) ? rest.split(',').map((one) => one.trim()) : rest };
 }
 
-/** The types of assertions that promptfoo reads in a cell. */
 const TYPES = [
   ...['answer-relevance', 'bleu', 'classifier', 'contains', 'contains-all', 'contains-any', 'contains-html'],
   ...['contains-json', 'contains-sql', 'contains-xml', 'context-faithfulness', 'context-recall', 'cost'],

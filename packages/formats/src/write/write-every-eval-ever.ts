@@ -27,10 +27,7 @@ type Sums = ReturnType<typeof noSums>;
 
 type Identity = ReturnType<typeof identify>;
 
-/**
- * A run as records of Every Eval Ever: a line for each score with a verdict, then the record of the run, which has their
- * number and checksum. Holds one item and its results.
- */
+/** A line for each score with a verdict, then the record of the run, which has their number and checksum. */
 export async function* everyEvalEver(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const identity = identify(source, context);
   const scorers = new Map<string, Sums>();

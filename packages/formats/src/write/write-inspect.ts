@@ -198,7 +198,6 @@ function endOf({ itemCount, run }: ToolSource, metrics: Metrics): JsonObject & {
   };
 }
 
-/** Means of scores, as the log begins with them. */
 class Metrics {
   readonly #sums = new Map<string, { sum: number; count: number }>();
   samples = 0;
