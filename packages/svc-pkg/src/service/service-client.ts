@@ -65,7 +65,8 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
       throw transportError(url, signal, error, false);
     });
     const { statusCode: status, headers } = response;
-    const body = readBody(url, signal, response.body);
+    // Older compilers know no `Uint8Array<…>`, which would be inferred.
+    const body: AsyncIterable<Uint8Array> = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) {
       if (!isPage(headers)) return { status, headers, body };
       response.body.on('error', () => undefined).destroy();
