@@ -89,7 +89,7 @@ export async function downloadExport(
     byteLength: Number.isFinite(byteLength) ? byteLength : null,
     body: { [Symbol.asyncIterator]: () => iterator },
     async [Symbol.asyncDispose]() {
-      await iterator.return(undefined);
+      await iterator.return?.();
     },
   };
 }
