@@ -34,13 +34,20 @@ const IDLE_TIMEOUT_MS = 120_000;
 /** Documents of the service are much shorter; only streams are longer. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
+/** Stated, because older compilers know no typed arrays with parameters. */
+interface ServiceResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** Sends requests to one service. Does not follow redirects, so that the key goes to no other host. */
 export function createServiceClient(cli: Cli, url: string, apiKey: string | undefined) {
   const { signal } = cli;
   const { origin, pathname } = new URL(url);
 
   /** For a status of 2xx. @throws ServiceError; CliError `service_unreachable`, `connection_lost`, `bad_response` */
-  async function send(request: ServiceRequest) {
+  async function send(request: ServiceRequest): Promise<ServiceResponse> {
     const query = given(request.query ?? {});
     const { body: content = null } = request;
     const sending = cli.dispatcher().then((sender) =>
@@ -65,8 +72,7 @@ export function createServiceClient(cli: Cli, url: string, apiKey: string | unde
       throw transportError(url, signal, error, false);
     });
     const { statusCode: status, headers } = response;
-    // Older compilers know no `Uint8Array<…>`, which would be inferred.
-    const body: AsyncIterable<Uint8Array> = readBody(url, signal, response.body);
+    const body = readBody(url, signal, response.body);
     if (status >= 200 && status < 300) {
       if (!isPage(headers)) return { status, headers, body };
       response.body.on('error', () => undefined).destroy();
