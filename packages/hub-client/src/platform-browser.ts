@@ -1,7 +1,7 @@
 import type { FileCache } from './cache/file-cache.ts';
 import { HubError } from './errors.ts';
 import { fetchTransport, type OpenTransport } from './http/transport.ts';
-import type { YamlLocation, YamlValue } from './repository/parse-yaml.ts';
+import type { YamlLocation, YamlValue } from './repository/metadata.ts';
 
 /** A browser has no dispatcher. */
 export type HttpDispatcher = never;

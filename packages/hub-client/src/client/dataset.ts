@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { type ByteSource, joinSignals } from '@svc/tabular';
 import { HubError } from '../errors.ts';
 import type { Requester } from '../http/requester.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/metadata.ts';
 import { openRepository } from '../repository/open-repository.ts';
-import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
 import { namedSplits, openTables, toHubError } from '../splits/open-tables.ts';
 import { defaultSplit, parseSplit } from '../splits/split-slice.ts';
 import {

@@ -4,8 +4,6 @@ import { AccessCheck, isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
 import type { Requester } from '../http/requester.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
-import { HubFile } from '../repository/open-file.ts';
-import { openRepository, type Repository } from '../repository/open-repository.ts';
 import {
   asMap,
   checkMetadata,
@@ -13,7 +11,9 @@ import {
   type YamlLocation,
   type YamlMap,
   type YamlValue,
-} from '../repository/parse-yaml.ts';
+} from '../repository/metadata.ts';
+import { HubFile } from '../repository/open-file.ts';
+import { openRepository, type Repository } from '../repository/open-repository.ts';
 import { CONVERTED_REVISION, convertedLayout, layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
 

@@ -12,7 +12,7 @@ import {
   toMappable,
 } from '@svc/tabular';
 import { HubError, listNames } from '../errors.ts';
-import type { YamlValue } from '../repository/parse-yaml.ts';
+import type { YamlValue } from '../repository/metadata.ts';
 import { withoutCredentials } from '../repository/validate-path.ts';
 import type { SplitTable } from '../splits/open-tables.ts';
 import {

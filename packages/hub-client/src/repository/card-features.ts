@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { type Features, featureFromJson, shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
-import { asMap, type YamlValue } from './parse-yaml.ts';
+import { asMap, type YamlValue } from './metadata.ts';
 
 const PLAIN_DTYPE =
   /^(?:null|bool|u?int(?:8|16|32|64)|float(?:16|32|64)?|double|(?:large_)?(?:string|binary)|(?:string|binary)_view|date(?:32|64))$/;

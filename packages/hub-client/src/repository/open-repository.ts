@@ -4,7 +4,7 @@ import { isPinned } from '../cache/file-cache.ts';
 import { HubError, listNames } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
 import type { Requester } from '../http/requester.ts';
-import { MAX_ENTRIES } from './parse-yaml.ts';
+import { MAX_ENTRIES } from './metadata.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
 export interface Repository {

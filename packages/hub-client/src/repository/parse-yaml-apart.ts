@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { HubError } from '../errors.ts';
-import { countEntries, invalidMetadata, parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
+import { countEntries, invalidMetadata, type YamlLocation, type YamlValue } from './metadata.ts';
+import { parseYaml } from './parse-yaml.ts';
 import type { YamlReply } from './parse-yaml-thread.ts';
 
 /** Some milliseconds of parsing; a thread takes longer to start. */

@@ -1,7 +1,8 @@
 /** Parses one YAML text on a thread; see parse-yaml-apart.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { HubError } from '../errors.ts';
-import { parseYaml, type YamlLocation, type YamlValue } from './parse-yaml.ts';
+import type { YamlLocation, YamlValue } from './metadata.ts';
+import { parseYaml } from './parse-yaml.ts';
 
 /** What the thread answers with: a value, or the parts of a HubError. */
 export type YamlReply =

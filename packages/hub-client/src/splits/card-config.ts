@@ -1,5 +1,5 @@
 import { shorten } from '@svc/tabular';
-import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/metadata.ts';
 import { isSplitName } from './split-slice.ts';
 import { unsupported } from './subset.ts';
 

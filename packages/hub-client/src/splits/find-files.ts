@@ -1,6 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { shorten } from '@svc/tabular';
-import type { YamlMap } from '../repository/parse-yaml.ts';
+import type { YamlMap } from '../repository/metadata.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
 import { baseName, isDataFile } from './file-kind.ts';

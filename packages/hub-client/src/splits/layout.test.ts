@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { asMap, parseYaml, type YamlMap } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap } from '../repository/metadata.ts';
+import { parseYaml } from '../repository/parse-yaml.ts';
 import { layOutFiles } from './layout.ts';
 import { chooseSubset, type RepositoryFile, type Subset } from './subset.ts';
 

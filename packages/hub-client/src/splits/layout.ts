@@ -1,7 +1,7 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { compressionOf, shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
-import { asMap, type YamlMap } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap } from '../repository/metadata.ts';
 import { declaredRows, readConfigs, readInfos } from './card-config.ts';
 import { compareSplits, type FoundSplits } from './default-splits.ts';
 import { type DataFormat, formatOfKind, inferKind, isOfKind } from './file-kind.ts';

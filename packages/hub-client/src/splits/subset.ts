@@ -1,6 +1,6 @@
 import { shorten } from '@svc/tabular';
 import { HubError } from '../errors.ts';
-import type { YamlMap, YamlValue } from '../repository/parse-yaml.ts';
+import type { YamlMap, YamlValue } from '../repository/metadata.ts';
 import type { DataFormat } from './file-kind.ts';
 
 export interface RepositoryFile {

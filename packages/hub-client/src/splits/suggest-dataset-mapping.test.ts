@@ -1,6 +1,7 @@
 import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
-import { parseYaml, type YamlValue } from '../repository/parse-yaml.ts';
+import type { YamlValue } from '../repository/metadata.ts';
+import { parseYaml } from '../repository/parse-yaml.ts';
 import { suggestDatasetMapping } from './suggest-dataset-mapping.ts';
 
 const columns = (text: string): MappableFeature[] =>

@@ -1,5 +1,5 @@
 import { type MappableFeature, type Mapping, suggestFromNames } from '@svc/jsonl-v23/mapping';
-import { asMap, type YamlMap, type YamlValue } from '../repository/parse-yaml.ts';
+import { asMap, type YamlMap, type YamlValue } from '../repository/metadata.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
