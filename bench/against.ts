@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -227,7 +227,11 @@ async function build(tree: string): Promise<void> {
 async function prepare({ bench, url }: Setting, root: string, database: string): Promise<Side> {
   await sql(bench, `DROP DATABASE IF EXISTS ${database}`);
   await sql(bench, `CREATE DATABASE ${database} OWNER ${new URL(url).username}`);
-  const script = `const { migrate } = await import('${join(root, 'packages/service/dist/store/index.js')}'); await migrate(process.argv[1]);`;
+  // Where older commits have it, too.
+  const store = ['packages/service/dist/store', 'prisma/dist'].find((folder) =>
+    existsSync(join(root, folder)),
+  );
+  const script = `const { migrate } = await import('${join(root, store ?? '', 'index.js')}'); await migrate(process.argv[1]);`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script, on(url, database)]);
   return { root, database };
 }
