@@ -1,6 +1,6 @@
 // Bundles a service from the sources, so that it starts in a third of the time: `node tools/bundle-service.mjs <name of an app>`.
 // `dist/main.js` then loads `dist/service/`; the other files of `dist` stay as tsc wrote them.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -64,3 +64,5 @@ await build({
   },
 });
 writeFileSync(join(app, 'dist/main.js'), "import './service/main.js';\n");
+// `npm start` builds nothing else, and the store reads them there.
+cpSync(join(root, 'prisma/migrations'), join(root, 'packages/service/dist/migrations'), { recursive: true });
