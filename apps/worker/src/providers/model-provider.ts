@@ -155,12 +155,15 @@ const MAX_CODE_POINTS = 500;
 /** A message is no output: here, shorter keys are hidden too. */
 const MIN_HIDDEN_CHARS = 4;
 
-/** What a message must not repeat: the keys of the process, and the values of the headers that the author of the run adds. */
+/**
+ * What a message must not repeat: the keys of the process, then the values of the headers that the author of the run adds. If
+ * a header that ends like the beginning of a key were replaced first, the author would read the rest of the key.
+ */
 export const hiddenTexts = ({
   keys,
   extra_headers = {},
-}: Pick<ModelProviderOptions, 'extra_headers' | 'keys'>): KnownSecrets =>
-  spellingsOf([...keys, ...Object.values(extra_headers)], MIN_HIDDEN_CHARS);
+}: Pick<ModelProviderOptions, 'extra_headers' | 'keys'>) =>
+  [keys, Object.values(extra_headers)].map((texts) => spellingsOf(texts, MIN_HIDDEN_CHARS));
 
 /** Beginnings of keys in messages, which may be short, or masked with asterisks. */
 const KEYS =
@@ -173,13 +176,14 @@ const USER_INFO = /:\/\/[^\s/?#@"']{1,512}@/g;
  * What a provider says about an error, as results show it: without control characters, then without anything that is or
  * looks like a secret, then cut to 500 code points. Null if nothing is left.
  */
-export function shownMessage(text: string, hidden: KnownSecrets): string | null {
+export function shownMessage(text: string, hidden: readonly KnownSecrets[]): string | null {
   const readable = text
     .toWellFormed()
     .replace(/[\t\n\v\f\r\u0085\u2028\u2029]+/g, ' ')
     // Characters that are not seen could also hide a secret from what follows.
     .replace(/[\p{Cc}\p{Cf}]/gu, '');
-  const formed = redactNamedSecrets(redactSecretForms(replaceSecrets(readable, hidden)))
+  const known = hidden.reduce(replaceSecrets, readable);
+  const formed = redactNamedSecrets(redactSecretForms(known))
     .replace(KEYS, REDACTED)
     .replace(WEB_TOKENS, REDACTED)
     .replace(SCHEMES, `$1 ${REDACTED}`)

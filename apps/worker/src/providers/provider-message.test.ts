@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { hiddenTexts, shownMessage } from './model-provider.ts';
 
 const KEY = 'correct-horse-battery-staple';
-const HEADERS = { 'x-project': 'projekt-zebra' };
+const HEADERS = { 'x-project': 'projekt-zebra', 'x-greedy': 'key: correct-horse' };
 const hidden = hiddenTexts({ keys: [KEY, 'short'], extra_headers: HEADERS });
 const noThreads: CheckRunner = {
   run: () => Promise.reject(new Error('A thread was asked.')),
@@ -210,6 +210,7 @@ it.each<[string, unknown, string | null]>([
     { message: `Invalid key ${[...KEY].join('\u200b')} and ${[...KEY].join('\0')}` },
     'Invalid key [redacted] and [redacted]',
   ],
+  ['the key behind the beginning of a header', { message: `Bad key: ${KEY}` }, 'Bad key: [redacted]'],
   ['a header', { error: 'Project projekt-zebra is unknown' }, 'Project [redacted] is unknown'],
   ['a token of the web', { error: { message: `Token ${JWT} has expired` } }, 'Token [redacted] has expired'],
   [
