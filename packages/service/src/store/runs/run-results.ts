@@ -122,19 +122,38 @@ export async function findResultAt(
   request: {
     readonly runId: string;
     readonly index: number;
+    /** Conditions on `run_results result`, their values from $3 on. */
     readonly filter: ResultsFilter;
     readonly order: ResultsOrder;
   },
 ): Promise<{ readonly after: ResultPosition; readonly afterValue: number | null } | undefined> {
   const { runId, index, filter, order } = request;
-  const start = order.isDescending ? 0x7fff_ffff : -1;
-  const positions = POSITION.map((name) => `result.${name}`).join(', ');
   const [found] = await query<ResultKey & { readonly sortValue: number | null }>(
     `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"
-     FROM (${candidates(order, filter, positions, undefined)}) AS found ORDER BY ${orderBy(order)} OFFSET $6::int LIMIT 1`,
-    [runId, start, start, start, index + 1, index, ...filter.values],
+     FROM (${resultAt(order, filter)}) AS found`,
+    [runId, index, ...filter.values],
   );
   return found === undefined ? undefined : { after: positionOf(found), afterValue: found.sortValue };
+}
+
+/**
+ * SQL for it: `$1` the run, `$2` how many are before it. Indexes are read up to it where the filter allows; to keep or sort
+ * what is before it takes several times as long.
+ */
+function resultAt({ value, isDescending }: ResultsOrder, { sql, joins }: ResultsFilter): string {
+  const positions = POSITION.map((name) => `result.${name}`);
+  const from = (condition: string): string =>
+    `FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}`;
+  const scan = (condition: string, by: readonly string[], offset: string): string => `
+    SELECT ${positions.join(', ')}, ${value?.sql ?? 'NULL::float8'} AS sort_value ${from(condition)}
+    ORDER BY ${by.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ')} OFFSET ${offset} LIMIT 1`;
+  if (value === null) return scan('', positions, '$2::int');
+  const withValue = `AND ${value.sql} IS NOT NULL`;
+  const others = `greatest(0, $2::int - (SELECT count(*) ${from(withValue)}))`;
+  return `
+    WITH valued AS MATERIALIZED (${scan(withValue, [value.sql, ...positions], '$2::int')})
+    SELECT * FROM valued
+    UNION ALL SELECT * FROM (${scan(`AND ${value.sql} IS NULL`, positions, others)}) AS others WHERE NOT EXISTS (SELECT FROM valued)`;
 }
 
 /** SQL for the order of rows with the columns of {@link candidates}. */
@@ -154,7 +173,10 @@ interface PlannedResults {
 
 type ResultRow = StoredResult & { readonly bytes: string; readonly isRead: boolean };
 
-/** Results behind a position that fit into a page. Later ones get texts by {@link readPlannedResults}. */
+/**
+ * Results behind a position: at most `limit`, and fewer when they are large. Those at the beginning have their texts;
+ * {@link readPlannedResults} reads those of the others.
+ */
 export async function planResults(
   query: ReadQuery,
   request: {
@@ -197,6 +219,7 @@ export async function planResults(
   return { results, hasMore: rows.length > results.length, unreadBytes };
 }
 
+/** Bytes of a result without its texts, as JSON. */
 const RESULT_BYTES = 512;
 
 function factOf({ wire, kind }: ResultField): string {

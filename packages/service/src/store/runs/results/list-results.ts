@@ -10,6 +10,7 @@ import {
   planResults,
   positionOf,
   type ResultPosition,
+  type ResultsFilter,
   readPlannedResults,
 } from '../run-results.ts';
 import { readRunColumns, SUMMARY_VERSION, versionOf } from '../run-row.ts';
@@ -90,7 +91,9 @@ export async function listResults(context: StoreContext, id: string, request: Re
   const isAt = cursor === undefined && offset > 0;
   const isSearched = keys === undefined && isSearch;
   let start: Pick<typeof ordered, 'after' | 'afterValue'> | undefined = afterCursor;
-  let filter = keys === undefined ? resultsFilter(matching.conditions, 7) : filterByKeys(keys, 7);
+  const filterFrom = (first: number): ResultsFilter =>
+    keys === undefined ? resultsFilter(matching.conditions, first) : filterByKeys(keys, first);
+  let filter = filterFrom(7);
   // A search that finds nothing need not be done twice.
   if (total === 0) start = undefined;
   else if (text !== null) {
@@ -102,7 +105,7 @@ export async function listResults(context: StoreContext, id: string, request: Re
     const [last] = await findOrdered(context, matching, { ...ordered, index: offset - 1, limit: 1 });
     start = last && { after: positionOf(last), afterValue: last.sortValue };
   } else if (isAt) {
-    start = await findResultAt(query, { runId: id, index: offset - 1, filter, order });
+    start = await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order });
   }
   if (isSearched && text === null && start !== undefined) {
     const found = await findMatchingBehind(query, matching, { ...start, limit: limit + 1, order });
