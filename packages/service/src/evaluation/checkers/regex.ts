@@ -99,7 +99,7 @@ export const REGEX: CheckerDeclaration = {
       }
     };
     return typeof pattern === 'string'
-      ? once(canonicalJson([pattern, options['flags'] ?? null]), decide)
+      ? once(canonicalJson([pattern, options['flags'] ?? null, options['full_match'] ?? null]), decide)
       : decide();
   },
 };

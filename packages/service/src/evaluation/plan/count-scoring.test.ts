@@ -82,6 +82,16 @@ describe('countScoring', () => {
     expect(await count([...all, ...others])).toMatchObject({ fromOne });
   });
 
+  it('tells checkers apart that have the same pattern', async () => {
+    const whole = ['no', true, 'yes', null].map((full_match) => ({
+      type: 'regex',
+      pattern: '.',
+      full_match,
+    }));
+    const counted = await count(whole.map((checker) => ({ inputs, checker })));
+    expect(counted).toMatchObject({ scored: 2, unscorable: { invalid_pattern: 2 } });
+  });
+
   it('counts what exceeds the limits of its checker as scored: its results fail', async () => {
     const many = { ...inputs, choices: Array.from({ length: 1_001 }, (_, at) => `${at}`) };
     expect(await count([{ inputs: many, type: 'multiple_choice', answer: '5' }])).toMatchObject({
