@@ -12,6 +12,7 @@ export interface WatchCancelOptions {
 
 export type CancelWatch = ReturnType<typeof createCancelWatch>;
 
+/** Until the first query returns the setting. */
 const FIRST_INTERVAL_MS = 2_000;
 
 /**

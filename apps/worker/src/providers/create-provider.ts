@@ -68,7 +68,7 @@ function createProvider(
   }
 }
 
-/** Each key is bound to its origins: an error, which ends the run, says that it must not be sent to the run's provider. */
+/** The key that a run names, null if it names none; or the error that ends the run: each key is bound to its origins. */
 export function providerKey(
   name: string | null,
   baseUrl: string,

@@ -22,6 +22,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * Sends requests over connections that stay open between them, through the proxies of the environment where these are set.
  * It checks the address of each connection, so that a name cannot pass the check with one address and connect to another
  * (DNS rebinding). A proxy resolves names itself: in front of one, the host of the request is checked.
+ *
+ * @throws Error for a proxy that is no address
  */
 export function createProviderDispatcher(options: ProviderDispatcherOptions) {
   const allowed = options.allowedHosts === null ? null : new Set(options.allowedHosts);

@@ -44,7 +44,10 @@ export interface JobImport {
   readonly target: ImportTarget;
 }
 
-/** What goes wrong with what was imported ends the job; what may go right another time is tried again, from the beginning. */
+/**
+ * The job ends in the transaction that stores the dataset. What goes wrong with what was imported ends it too; what may go
+ * right another time is tried again, from the beginning, since nothing of it was stored.
+ */
 export function createJobTask(
   deps: JobTaskDeps,
   prepare: (taken: TakenJob) => JobImport | Promise<JobImport>,

@@ -97,6 +97,9 @@ export type Verdict = 'not_worse' | 'worse' | 'undecided';
 /**
  * The verdict of a gate: "not worse" if the interval of the difference is above the allowed drop, "worse" if it is below,
  * "undecided" if it contains the drop, or if there is no interval. docs/gate.md says how often that is wrong.
+ *
+ * @param interval of the run's score minus the baseline's
+ * @param maxDrop from 0 to 1
  */
 export function verdictOf(interval: Interval | null, maxDrop: number): Verdict {
   if (interval === null) return 'undecided';

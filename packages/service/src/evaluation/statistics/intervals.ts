@@ -49,6 +49,7 @@ export function meanInterval(
  * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; if they are
  * clustered, over the number of independent results that would have the same standard error.
  *
+ * @param spread of the results, 1 for each that counts and 0 for the others
  * @returns null without a result
  */
 export function shareInterval(

@@ -227,6 +227,7 @@ export async function failRun(
   return status;
 }
 
+/** Rows that one transaction removes. */
 const ROWS_PER_TURN = 10_000;
 
 interface LooseRun extends Note {

@@ -95,7 +95,10 @@ export async function readItemsAt<T extends ItemPosition>(
 
 type RunItemTexts = ReturnType<typeof toRunItem>;
 
-/** Reads outputs that a run scores, page by page: one entry for each that lacks a result, or these scores. */
+/**
+ * Reads the outputs of another run that a run scores again, or its own that further scorers score, each with its item, in
+ * order, a page at a time: one entry for each that lacks a result, or these scores.
+ */
 export async function* readStoredOutputs(
   { pool, ...limits }: StoreContext,
   run: Run,
