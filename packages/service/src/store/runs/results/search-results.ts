@@ -319,8 +319,10 @@ export async function findOrdered(
       : afterValue === null
         ? `sort_value IS NULL AND ${behind(position)}`
         : `(sort_value IS NULL OR ${behind(`sort_value, ${position}`, `${add(String(afterValue))}::text COLLATE "C"`)})`;
+  // Only a text, which costs more to make than to keep, is kept for each result before they are sorted.
+  const kept = text === null ? '' : 'MATERIALIZED';
   return await createReadQuery(pool, signal)<KeyRow>(
-    `WITH matching AS MATERIALIZED (${all}) ${join === null ? '' : `, ${join.cte}`},
+    `WITH matching AS ${kept} (${all}) ${join === null ? '' : `, ${join.cte}`},
      valued AS (SELECT ${named}, ${text === null ? made : sortable(made)} AS sort_value
        FROM matching ${join === null ? '' : `${join.sections} ${join.items}`})
      SELECT ${KEY_ROW} FROM valued WHERE ${isBehind}
