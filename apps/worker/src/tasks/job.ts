@@ -39,6 +39,7 @@ const MAX_WAIT_MS = 10 * 60 * 1000;
 export interface JobImport {
   /** The archive that the job reads, whose bytes its progress counts; null to count the bytes of the draft. */
   readonly archive: { readonly byteLength: number; readonly readBytes: number } | null;
+  /** No log line of the import may show them. */
   readonly secrets: readonly string[];
   readonly source: ImportSource;
   readonly target: ImportTarget;
