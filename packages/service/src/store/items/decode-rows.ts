@@ -81,39 +81,40 @@ export async function decodeLargeRow(fields: RowFields): Promise<ItemRow> {
 
 /** Checks that every item comes, in order, and was read: an export must be complete. */
 export class ItemOrder {
-  readonly #missing: Generator<ItemPosition & Pick<StoredSection, 'name'>, void, undefined>;
+  readonly #remaining: IterableIterator<StoredSection>;
   readonly #maxItemBytes: number;
+  #section: StoredSection | undefined;
+  #next = 0;
 
   /** @param first position of the first item in the first section */
   constructor(sections: readonly StoredSection[], maxItemBytes: number, first = 0) {
-    this.#missing = itemsOf(sections, first);
+    this.#remaining = sections.values();
     this.#maxItemBytes = maxItemBytes;
+    this.#advance();
+    this.#next = first;
   }
 
-  /** Checks the next item, and gives the name of its section. */
+  /** Checks the next item, and gives the name of its section. @throws StoreError `item_too_large` without its parts */
   take(sectionOrderIndex: number, orderIndex: number, hasParts: boolean): string {
-    const wanted = this.#missing.next().value;
-    if (wanted?.sectionOrderIndex !== sectionOrderIndex || wanted.orderIndex !== orderIndex)
+    const section = this.#section;
+    if (section === undefined || sectionOrderIndex !== section.orderIndex || orderIndex !== this.#next)
       throw new Error(`Item ${orderIndex} of section ${sectionOrderIndex} is out of order.`);
-    const { name } = wanted;
+    const { name } = section;
     if (!hasParts) throw itemTooLarge('Item', { section: name, orderIndex }, this.#maxItemBytes);
+    this.#next += 1;
+    if (this.#next === section.itemCount) this.#advance();
     return name;
   }
 
   end(): void {
-    const wanted = this.#missing.next().value;
-    if (wanted === undefined) return;
-    throw new Error(`Section ${wanted.sectionOrderIndex} ended after ${wanted.orderIndex} items.`);
+    if (this.#section === undefined) return;
+    throw new Error(`Section ${this.#section.orderIndex} ended after ${this.#next} items.`);
   }
-}
 
-function* itemsOf(
-  sections: readonly StoredSection[],
-  first: number,
-): Generator<ItemPosition & Pick<StoredSection, 'name'>, void, undefined> {
-  for (const [index, { name, orderIndex: sectionOrderIndex, itemCount }] of sections.entries()) {
-    for (let orderIndex = index === 0 ? first : 0; orderIndex < itemCount; orderIndex += 1) {
-      yield { name, sectionOrderIndex, orderIndex };
-    }
+  /** Goes on to the next section that has items. */
+  #advance(): void {
+    this.#next = 0;
+    do this.#section = this.#remaining.next().value;
+    while (this.#section?.itemCount === 0);
   }
 }
