@@ -106,7 +106,7 @@ export function rangeFinder(ranges: readonly ItemRange[]): (position: number, co
   return (position, count) => {
     const found: ItemRange[] = [];
     let left = count;
-    for (let index = starts.findLastIndex((start) => start <= position); left > 0; index += 1) {
+    for (let index = lastAtMost(starts, position); left > 0; index += 1) {
       const range = ranges[index] as ItemRange;
       const skipped = position + count - left - (starts[index] as number);
       const taken = Math.min(left, range.count - skipped);
@@ -115,6 +115,17 @@ export function rangeFinder(ranges: readonly ItemRange[]): (position: number, co
     }
     return found;
   };
+}
+
+/** Index of the last of ascending numbers that is not greater: there may be a search for each item of a body. */
+function lastAtMost(numbers: readonly number[], wanted: number): number {
+  let [from, to] = [0, numbers.length];
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if ((numbers[middle] as number) <= wanted) from = middle;
+    else to = middle;
+  }
+  return from;
 }
 
 export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount: number): ItemRange[] {
