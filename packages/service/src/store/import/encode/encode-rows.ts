@@ -239,18 +239,23 @@ const NO_FILES: readonly LinkedFile[] = [];
 type RowTexts = Omit<EncodedItemBytes, 'itemStart' | 'itemEnd'>;
 
 function rangesOf({ itemHash, assetCount, type, payload, answer, checker, assets }: LinkedItem): RowTexts {
-  const texts = { type, payload, answer, checker, assets };
+  const bytes = Buffer.from(type + payload + (answer ?? '') + (checker ?? '') + (assets ?? ''));
   let end = 0;
-  const ranges = Object.entries(texts).flatMap(([name, text]) => {
+  const rangeOf = (text: string | null): readonly [start: number, end: number] => {
+    if (text === null) return [-1, -1];
     const start = end;
-    end += Buffer.byteLength(text ?? '');
-    return [
-      [`${name}Start`, text === null ? -1 : start],
-      [`${name}End`, text === null ? -1 : end],
-    ];
-  });
-  const bytes = Buffer.from(Object.values(texts).join(''));
-  return { ...(Object.fromEntries(ranges) as RowTexts), bytes, itemHash, assetCount };
+    end += Buffer.byteLength(text);
+    return [start, end];
+  };
+  const [typeStart, typeEnd] = rangeOf(type);
+  const [payloadStart, payloadEnd] = rangeOf(payload);
+  const [answerStart, answerEnd] = rangeOf(answer);
+  const [checkerStart, checkerEnd] = rangeOf(checker);
+  const [assetsStart, assetsEnd] = rangeOf(assets);
+  return {
+    ...{ bytes, itemHash, assetCount, typeStart, typeEnd, payloadStart, payloadEnd },
+    ...{ answerStart, answerEnd, checkerStart, checkerEnd, assetsStart, assetsEnd },
+  };
 }
 
 /** Larger buffers are not kept, so that one long line does not stay in memory. */
