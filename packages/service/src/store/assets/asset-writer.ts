@@ -85,9 +85,8 @@ export class AssetWriter {
     for await (const { content, location } of located) {
       const { bytes = null, objectKey = null } = location ?? {};
       const byteLength = BigInt(content.bytes.byteLength);
-      yield* rowParts([
-        ...[BigInt(this.#position), hashOf(content), bytes, byteLength, objectKey, content.mimeType],
-      ]);
+      const { mimeType } = content;
+      yield* rowParts([BigInt(this.#position), hashOf(content), bytes, byteLength, objectKey, mimeType]);
       this.#position += 1;
     }
   }

@@ -8,6 +8,7 @@ import { emptyProfile, type Profile, Profiler } from './profile.ts';
 
 export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;
 
+/** The columns of {@link ROW_FIELD}, in its order, as bytes. */
 const COLUMNS: readonly string[] = [
   ...['int4send(i.section)', 'int4send(i.order_index)', 'i.item_hash'],
   ...['answer', 'checker', 'assets', 'linked_files', 'payload'].map(
@@ -37,10 +38,8 @@ export function asCopy(rows: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** The items in what `HubFileStore.readItems` gave. Depends on little else of the store, so that a thread loads little. */
 export function* unpackItems(packed: Uint8Array): Generator<UnpackedItem> {
-  for (const fields of copiedRows([packed])) {
-    const item = decodeRow(fields);
-    yield { ...item, payload: item.payload ?? '' };
-  }
+  // Each has its payload, see `COLUMNS`.
+  for (const fields of copiedRows([packed])) yield decodeRow(fields) as UnpackedItem;
 }
 
 /** What each item in what `HubFileStore.readItems` gave is: one object, which has one item after another. */
