@@ -42,6 +42,8 @@ export async function openReadSession(
     const query = queryOf(transaction.client);
     const [server] = await query<{ readonly isCluster: boolean }>(IS_CLUSTER);
     const isCluster = server?.isCluster === true;
+    // From here on the session is told.
+    signal?.throwIfAborted();
     return { session: new ReadSession(transaction, permit, isCluster, maxItemBytes, signal), query };
   } catch (error) {
     await transaction?.[Symbol.asyncDispose]();
