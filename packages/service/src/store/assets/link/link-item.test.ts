@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { times } from '../../../../../../tools/vitest/long.ts';
 import type { AssetStore } from '../asset-store.ts';
 import { itemText } from '../assets.ts';
+import { readLinkedFiles, writeLinkedFiles } from '../linked-files-column.ts';
 import { type LinkedItem, linkItem } from './link-item.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((content) => Buffer.from(content));
@@ -144,6 +145,7 @@ describe('linkItem', () => {
       fc.property(item, (given) => {
         const references = fileReferences(given);
         const linked = linkItem(given, { contents: references.map(() => Buffer.from('file')) });
+        expect(readLinkedFiles(writeLinkedFiles(linked.linkedFiles))).toEqual(linked.linkedFiles);
         for (const [index, file] of linked.linkedFiles.entries()) {
           const text = (isCheckerFile(file) ? linked.checker : linked.assets) ?? '';
           const entry = parseJson(text.slice(file.start, file.end));
