@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { importItems } from '../../../test/store/import-items.ts';
+import { importItems, writeSections } from '../../../test/store/import-items.ts';
 import { streamItems } from '../../../test/store/stream-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/store/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
@@ -50,4 +50,17 @@ it('ends with the reason of an abort that comes between two statements', async (
       while ((await items.next()).done !== true);
     })(),
   ).rejects.toThrow('gone');
+});
+
+it('ends with the reason of an abort that comes while it waits for a connection', async () => {
+  const { id } = await importItems(store.datasets, { a: itemTexts(0, 1) });
+  await using narrow = createStore({ url: database.url, poolSize: 1 });
+  const draft = await narrow.datasets.begin();
+  await writeSections(draft, { a: itemTexts(0, 1) });
+  const abort = new AbortController();
+  const opened = narrow.datasets.open(id, { signal: abort.signal });
+  await expect.poll(() => narrow.pool().waiting).toBe(1);
+  abort.abort(new Error('gone'));
+  await draft[Symbol.asyncDispose]();
+  await expect(opened).rejects.toThrow('gone');
 });
