@@ -36,8 +36,8 @@ export class Semaphore {
   }
 
   /**
-   * Waits for permits: `using _permit = await semaphore.acquire(signal)`. Disposing of them releases them. More than one
-   * client may hold count as all of those.
+   * Waits for permits: `using _permit = await semaphore.acquire(signal)`. Disposing of them releases them. A claim to more
+   * than one client may hold counts as all of those.
    *
    * @throws the error of `timeoutError` when they are not released in time; the reason of `signal` when it aborts
    */

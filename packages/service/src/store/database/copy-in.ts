@@ -38,7 +38,11 @@ export class CopyIn {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Sends rows, or queues a few; when this resolves, the chunk's memory is its owner's again. */
+  /**
+   * Sends rows, or queues a few; when this resolves, the chunk's memory is its owner's again.
+   *
+   * @throws the reason of the signal; StoreError `unavailable`, `invalid_request` for a row that is too large for the server
+   */
   async write(chunk: Uint8Array): Promise<void> {
     try {
       if (this.#failure !== undefined) throw this.#failure.error;

@@ -4,6 +4,7 @@ import { StoreError } from './errors.ts';
 import { isUuid, shortened } from './values.ts';
 
 export interface PageRequest {
+  /** Maximum entries; a page may have fewer although more follow. */
   readonly limit: number;
   /** `nextCursor` of the page before; absent for the first one. */
   readonly cursor?: string | undefined;

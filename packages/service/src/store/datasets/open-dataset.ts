@@ -41,6 +41,7 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
 };
 
 export interface OpenDatasetOptions {
+  /** By default that of the run, else the newest. */
   readonly version?: number | null | undefined;
   readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;

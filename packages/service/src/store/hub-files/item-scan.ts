@@ -12,6 +12,7 @@ export class MemberCursor {
   keyEnd = 0;
   valueStart = 0;
   bytes: Uint8Array = new Uint8Array();
+  /** -1 until somebody asks. */
   #valueEnd = 0;
 
   /** @param start of a value; one that is no object has no members */

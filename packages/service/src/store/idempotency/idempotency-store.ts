@@ -29,7 +29,7 @@ export type IdempotencyOutcome =
   | {
       readonly replay: null;
       readonly claim: IdempotencyClaim;
-      /** Releases the key at the end, always: without a stored response, the next request does the work. */
+      /** Always call it at the end: a stored response stays; without one, the key is free for the next request. */
       release(): Promise<void>;
     };
 

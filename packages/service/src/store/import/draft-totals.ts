@@ -50,6 +50,7 @@ export class DraftTotals {
     return { itemCount: this.#items, assetCount: this.#assets };
   }
 
+  /** Ends the last section. */
   get hashes(): DraftHashes {
     const sections = this.#sections.map((section) => section.end());
     return { sections, versionHash: versionHash(sections.map(({ sectionHash }) => sectionHash)) };

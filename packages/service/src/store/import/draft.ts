@@ -118,6 +118,7 @@ export class DatasetDraft implements AsyncDisposable {
     return this.#totals.progress;
   }
 
+  /** Counts and hashes of all sections. Ends the last one. */
   get hashes(): DraftHashes {
     return this.#totals.hashes;
   }

@@ -81,9 +81,10 @@ export function foundByHash(
 }
 
 /**
- * Makes the blocks in which items are looked up by their hash, of all parts that lack many, until it has made all or `signal` is
- * aborted: one run for each transaction, which says up to which item the part has blocks. The items of a part never change, so that blocks are right
- * for as long as the part exists; they are deleted with it. Any number of processes may do so concurrently.
+ * Makes the blocks in which items are looked up by their hash, of all parts that lack many, until all have them or `signal`
+ * is aborted: one run for each transaction, which says up to which item the part has blocks. The items of a part never
+ * change, so that blocks are right for as long as the part exists; they are deleted with it. Any number of processes may do
+ * so concurrently.
  */
 export async function indexHashes({ pool }: StoreContext, signal?: AbortSignal): Promise<number> {
   const indexPart = async ({ id }: { readonly id: string }): Promise<number> => {

@@ -9,13 +9,16 @@ import type { ReadQuery } from '../postgres/read-query.ts';
 export interface SectionRange {
   readonly section: number;
   readonly partId: string;
+  /** Position of the first item in the section. */
   readonly start: number;
+  /** Ordinal of the first item in the part. */
   readonly first: number;
   readonly count: number;
 }
 
 interface RangesOfVersion {
   readonly datasetId: string;
+  /** By default the newest. */
   readonly version?: number | null | undefined;
   /** Name of the section; by default all of them. */
   readonly section?: string | undefined;

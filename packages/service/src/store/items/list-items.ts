@@ -37,6 +37,7 @@ export interface StoredItem extends ItemRow {
 }
 
 export interface ItemsRequest extends PlacedPageRequest, ItemCondition {
+  /** By default the newest. */
   readonly version?: number | undefined;
   readonly section?: string | undefined;
   /** Orders of the section and of the item to begin with; without a cursor. */

@@ -152,7 +152,7 @@ function reasonOf(cause: unknown): string {
   return message.trim().split('\n')[0] ?? '';
 }
 
-/** The folder of the migrations: next to `src`, and next to `dist` once built. */
+/** Where the build copies the migrations: the same folder seen from `src` and from `dist`. */
 const MIGRATIONS = new URL('../../../dist/migrations/', import.meta.url);
 
 export async function migrationNames(): Promise<string[]> {
@@ -224,6 +224,7 @@ export const DISTRIBUTED_TABLES = {
   run_differences: 'run_id',
 } as const;
 
+/** The first table by each column; the others are colocated with it. */
 const FIRST_TABLES: Readonly<Record<string, string>> = { part_id: 'items', run_id: 'run_results' };
 
 async function distribute(pool: pg.Pool): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
- * Every member of `pg` that this service uses and `pg` does not publish. `packages/service/test/store/driver/pg-internals.test.ts` checks
- * each of them on the pinned version.
+ * Every member of `pg` that this service uses and `pg` does not publish. `test/store/driver/pg-internals.test.ts` checks each
+ * of them on the pinned version.
  */
 import type { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';

@@ -77,6 +77,7 @@ class StatementLimit {
     return this.#isPooled === true ? this.#limitMs : null;
   }
 
+  /** Whether a connection is known to keep what it has prepared. */
   get keepsSessions(): boolean {
     return this.#isPooled === false;
   }

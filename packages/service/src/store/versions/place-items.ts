@@ -158,7 +158,7 @@ interface FoundItem {
   readonly id: string | null;
 }
 
-/** Ranges with items of a version in place of equal staged ones, in their order: nothing is stored twice. */
+/** Ranges with items of a version, each once and in order, in place of equal staged ones: nothing is stored twice. */
 export async function reuseItems(
   client: pg.ClientBase,
   { sections }: Pick<VersionState, 'sections'>,
@@ -187,9 +187,12 @@ function* rangesWith({ ranges }: StagedItems, equal: readonly ReusedRange[]): Ge
 }
 
 interface ReusedRange {
+  /** Index of the staged section. */
   readonly section: number;
+  /** Position of the first staged item. */
   readonly staged: number;
   readonly count: number;
+  /** Where the first of the equal items is. */
   readonly part: string;
   readonly first: number;
 }

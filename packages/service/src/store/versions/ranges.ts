@@ -2,11 +2,13 @@ import type { SectionRange } from '../items/item-ranges.ts';
 
 export interface ItemRange {
   readonly partId: string;
+  /** Ordinal of the first item in the part. */
   readonly first: number;
   readonly count: number;
 }
 
 export interface ItemEdit {
+  /** Of the item in the section as it was. */
   readonly position: number;
   /** Where the new item is stored; null removes the item. */
   readonly item: { readonly partId: string; readonly ordinal: number } | null;
