@@ -80,11 +80,24 @@ interface ContentReader {
   readonly reads: Reads;
 }
 
+/** A file up to this size is not read again for the next entry that embeds it. */
+const MAX_KEPT_BYTES = 768 * 1024;
+
 /** The canonical text of an item with its files embedded, in pieces: memory holds one piece of a file. */
 export async function* itemText(reader: ContentReader, parts: LinkedParts, signal?: AbortSignal) {
+  let kept: { readonly sha256: string; readonly texts: string[] } | undefined;
   for (const piece of layout(parts)) {
     if (typeof piece === 'string') yield piece;
-    else yield* base64Text(reader, piece, signal);
+    else if (kept?.sha256 === piece.sha256) yield* kept.texts;
+    else {
+      const texts: string[] = [];
+      const keeps = piece.byteLength <= MAX_KEPT_BYTES;
+      for await (const text of base64Text(reader, piece, signal)) {
+        if (keeps) texts.push(text);
+        yield text;
+      }
+      if (keeps) kept = { sha256: piece.sha256, texts };
+    }
   }
 }
 

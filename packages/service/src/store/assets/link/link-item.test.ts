@@ -3,7 +3,7 @@ import { encodeItem, fileReferences, type Item, itemHash, joinItem, parseItem } 
 import { embedFiles, filesOfPart, isCheckerFile, itemSize, layoutPart } from '@svc/jsonl-v23/assets';
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { times } from '../../../../../../tools/vitest/long.ts';
 import type { AssetStore } from '../asset-store.ts';
 import { itemText } from '../assets.ts';
@@ -93,11 +93,11 @@ function storeOf(linked: LinkedItem): AssetStore {
   };
 }
 
-async function textOf(linked: LinkedItem): Promise<string> {
+async function textOf(linked: LinkedItem, assets = storeOf(linked)): Promise<string> {
   let text = '';
   const unused = () => Promise.reject(new Error('not needed'));
   const reads = { query: unused, copy: unused };
-  for await (const piece of itemText({ assets: storeOf(linked), reads }, linked)) text += piece;
+  for await (const piece of itemText({ assets, reads }, linked)) text += piece;
   return text;
 }
 
@@ -126,6 +126,16 @@ describe('linkItem', () => {
       }),
       { numRuns: times(500, 100) },
     );
+  });
+
+  it('reads a file once for the entries in a row that embed it', async () => {
+    const embedded = { data: Buffer.from('a file').toString('base64'), encoding: 'base64' };
+    const given = { assets: { a: embedded, b: embedded } };
+    const linked = linkItem(given);
+    const assets = storeOf(linked);
+    const read = vi.spyOn(assets, 'read');
+    expect(await textOf(linked, assets)).toBe(canonicalJson(given));
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   it('leaves references as they are where no files are given, as in rows of the hub', () => {
