@@ -139,7 +139,8 @@ export function createSessions(
         const sealed = JSON.parse(text) as Sealed;
         const leftSeconds = sealed.expires_at - nowSeconds();
         if (sealed.role !== role || sealed.fingerprint !== fingerprint) return null;
-        if (leftSeconds <= 0) return null;
+        // Sessions of older versions have no end.
+        if (leftSeconds <= 0 || !Number.isFinite(sealed.ends_at)) return null;
         return {
           key: id,
           expiresAt: new Date(sealed.expires_at * 1000),

@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../config/api-keys.ts';
-import { Secret } from '../../secrets/secret.ts';
-import { createSessions, keyId, MAX_SESSION_SECONDS, SESSION_SECONDS, type Sessions } from './keys.ts';
+import { deriveKey, openText, Secret, sealText } from '../../secrets/secret.ts';
+import {
+  createSessions,
+  keyId,
+  MAX_SESSION_SECONDS,
+  SESSION_COOKIE,
+  SESSION_SECONDS,
+  type Sessions,
+} from './keys.ts';
 
 const facts = { isHash: false, name: null, expiresAt: null, handles: null } as const;
 const viewer: ApiKey = { ...facts, role: 'viewer', key: new Secret('see-key-of-the-tests-1') };
@@ -50,6 +57,14 @@ describe('sessions', () => {
     expect(sessions.seal(keyId(admin), end).expiresAt).toEqual(end);
     now = end.getTime();
     expect(sessions.open(value)).toBeNull();
+  });
+
+  it('of an older version, which has no last moment, has ended', () => {
+    const sessions = sessionsOf([admin]);
+    const key = deriveKey(admin.key.reveal(), 'svc session v1');
+    const { value } = sessions.seal(keyId(admin));
+    const { ends_at: _, ...older } = JSON.parse(openText(key, SESSION_COOKIE, value) ?? '');
+    expect(sessions.open(sealText(key, SESSION_COOKIE, JSON.stringify(older)))).toBeNull();
   });
 
   it('cannot be changed, forged or read, and say nothing of their key', () => {
