@@ -60,7 +60,7 @@ it('writes a request so that it can be read again, without its token', () => {
   expect(decodeImportRequest(kept)).toEqual({ ...request, token: undefined });
 });
 
-it.each<UploadJobRequest>([
+const UPLOADS: readonly UploadJobRequest[] = [
   {
     ...{ name: 'n', description: 'd', mapping: null, mappingAsSent: null, archiveBytes: 7, chunkBytes: 3 },
     ...{ target, origins: ['https://a.example'] },
@@ -87,6 +87,27 @@ it.each<UploadJobRequest>([
       ],
     },
   },
-])('writes an upload so that it can be read again', (request) => {
+];
+
+it.each(UPLOADS)('writes an upload so that it can be read again', (request) => {
   expect(decodeUploadRequest(encodeRequest(request))).toEqual(request);
+});
+
+const DATASET = '"target":{"author":null,"handle":"h","if_exists":"reuse","kind":"dataset","message":"m"}';
+const VERSION =
+  '"target":{"author":"key 1","dataset_id":"d","if_match":"ab","kind":"version","message":null,"mode":"append","section":"s","source":null}';
+
+/** What the first release wrote: its jobs wait during an update, and its workers take those of this version. */
+it('keeps requests in the form of earlier versions', () => {
+  const request = { ...toImportRequest(body), token: undefined, target };
+  const kept = `{"config":{"path":"o/d","revision":null,"split":"train[:3]","subset":null},"description":null,"mapping":{"answer_column":null,"meta_columns":["a","b"],"prompt_column":"q"},"name":"n",${DATASET}}`;
+  expect(encodeRequest(request)).toBe(kept);
+  expect(decodeImportRequest(kept)).toEqual(request);
+  const [ofPackage, ofFiles] = UPLOADS.map(encodeRequest);
+  expect(ofPackage).toBe(
+    `{"archive_bytes":7,"chunk_bytes":3,"description":"d","file_name":"a.pkg.zip","kind":"package","mapping":null,"name":"n","origins":["https://a.example"],"sha256":"ab",${DATASET}}`,
+  );
+  expect(ofFiles).toBe(
+    `{"archive_bytes":1099511627776,"chunk_bytes":1,"description":null,"files":[{"bytes":5,"compression":"gzip","format":"csv","name":"a.csv.gz","options":{"delimiter":";","header":false,"quote":null},"section":"default","sha256":"ab","warnings":["One sentence."]}],"is_plain_body":true,"kind":"files","mapping":{"prompt_column":"q"},"name":null,"origins":[],"sent_bytes":4,"skipped_files":[{"name":"_SUCCESS","reason":"it is empty"}],"skipped_files_total":101,${VERSION}}`,
+  );
 });

@@ -1,7 +1,8 @@
 import { withoutCredentials } from '@svc/hub-client';
-import { canonicalJson, getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonInput, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import { type ImportTarget, StoreError } from '../store/index.ts';
+import { skippedFilesJson } from '@svc/tabular';
+import { type ImportTarget, readStoredJson, StoreError } from '../store/index.ts';
 import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 
 export interface ImportRequest {
@@ -80,39 +81,119 @@ export function toImportRequest(body: JsonObject): ImportRequest {
 }
 
 /**
- * Writes a request for a job to keep, without its token. The store reads `name`, `config`, `files` and `file_name` of it, and
- * `handle` and `dataset_id` of its `target`.
+ * Writes a request for a job to keep, without its token. Processes of the previous version read it during an upgrade, so its
+ * form stays as it was released. The store reads `name`, `config`, `files` and `file_name` of it, and `handle` and
+ * `dataset_id` of its `target`.
  */
 export function encodeRequest(request: ImportJobRequest | UploadJobRequest): string {
-  const { mapping: _, mappingAsSent, target, ...others } = request;
-  return JSON.stringify({
-    ...('content' in others ? withFiles(others) : { ...others, token: undefined }),
-    mapping: mappingAsSent && canonicalJson(mappingAsSent),
-    target: target.kind === 'version' ? { ...target, dataset_id: target.change.datasetId } : target,
+  const { name = null, description = null, mappingAsSent: mapping, target } = request;
+  const common = { name, description, mapping, target: encodeTarget(target) };
+  if (!('content' in request)) {
+    const { path, split = null, subset = null, subsets, revision = null } = request.config;
+    return canonicalJson({
+      ...common,
+      config: { path, split, subset, revision, ...(subsets && { subsets }) },
+    });
+  }
+  const { isPlainBody, origins, archiveBytes, chunkBytes, content } = request;
+  return canonicalJson({
+    ...common,
+    ...(isPlainBody && { is_plain_body: isPlainBody }),
+    ...{ origins, archive_bytes: archiveBytes, chunk_bytes: chunkBytes, kind: content.kind },
+    ...(content.kind === 'package'
+      ? { file_name: content.fileName, sha256: content.sha256 }
+      : {
+          files: content.files.map(({ name, bytes, sha256, section, detected }) => {
+            const { format, compression = null, options, warnings = [] } = detected;
+            return { name, bytes, sha256, section, format, compression, options, warnings };
+          }),
+          ...{ sent_bytes: content.sentBytes, ...skippedFilesJson(content.skipped) },
+        }),
   });
 }
 
-function withFiles<T extends Pick<UploadJobRequest, 'content'>>({ content, ...request }: T): object {
-  if (content.kind === 'files') return { ...request, ...content };
-  const { fileName, ...facts } = content;
-  return { ...request, ...facts, file_name: fileName };
+function encodeTarget(target: ImportTarget): JsonInput {
+  if (target.kind === 'dataset') {
+    const { kind, handle, ifExists, message, author } = target;
+    return { kind, handle, if_exists: ifExists, message, author };
+  }
+  const { datasetId, mode, section = null, ifMatch = null, source = null } = target.change;
+  const { message = null, author = null } = target.change;
+  return {
+    kind: 'version',
+    dataset_id: datasetId,
+    mode,
+    section,
+    if_match: ifMatch,
+    source,
+    message,
+    author,
+  };
 }
 
-export const decodeImportRequest = (text: string): ImportJobRequest => decodeRequest(text);
+/** @throws StoreError `corrupt` */
+export function decodeImportRequest(text: string): ImportJobRequest {
+  const request = readObject(text);
+  return { ...toImportRequest(request), target: decodeTarget(request['target']) };
+}
 
+/** @throws StoreError `corrupt` */
 export function decodeUploadRequest(text: string): UploadJobRequest {
-  const { kind, files, sentBytes, skipped, file_name: fileName, sha256, ...request } = decodeRequest(text);
-  const content = kind === 'files' ? { kind, files, sentBytes, skipped } : { kind, fileName, sha256 };
-  return { ...request, content };
+  const {
+    name,
+    description,
+    mapping,
+    is_plain_body: isPlainBody,
+    origins,
+    target,
+    ...kept
+  } = readObject(text);
+  const { skipped_files: skipped = [], skipped_files_total: total = skipped.length } = kept;
+  return {
+    ...{ name: name ?? undefined, description: description ?? undefined },
+    ...{ mapping: mapping && readMapping(mapping), mappingAsSent: mapping },
+    ...(isPlainBody && { isPlainBody }),
+    ...{ origins, archiveBytes: kept['archive_bytes'], chunkBytes: kept['chunk_bytes'] },
+    target: decodeTarget(target),
+    content:
+      kept['kind'] === 'package'
+        ? { kind: 'package', fileName: kept['file_name'], sha256: kept['sha256'] }
+        : {
+            kind: 'files',
+            files: kept['files'].map(({ format, compression, options, warnings, ...file }: Kept) => {
+              return {
+                ...file,
+                detected: { format, compression: compression ?? undefined, options, warnings },
+              };
+            }),
+            ...{ sentBytes: kept['sent_bytes'], skipped: { first: skipped, total } },
+          },
+  };
+}
+
+function decodeTarget({
+  dataset_id: datasetId,
+  if_exists: ifExists,
+  if_match: ifMatch,
+  ...target
+}: Kept): ImportTarget {
+  const { kind, handle, mode, section, source, message, author } = target;
+  if (kind === 'dataset') return { kind, handle, ifExists, message, author };
+  const optional = {
+    section: section ?? undefined,
+    ifMatch: ifMatch ?? undefined,
+    source: source ?? undefined,
+  };
+  return { kind, change: { datasetId, mode, ...optional, message, author } };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are those that were written
-function decodeRequest(text: string): any {
-  const { mapping: sent, ...request } = JSON.parse(text);
-  if (request.target === undefined) throw new StoreError('corrupt', 'The request of the job has no target.');
-  const { dataset_id: _, ...target } = request.target;
-  const mappingAsSent = sent === null ? null : (parseJson(sent) as JsonObject);
-  return { ...request, target, mappingAsSent, mapping: mappingAsSent && readMapping(mappingAsSent) };
+type Kept = Record<string, any>;
+
+function readObject(text: string): Kept {
+  const request = readStoredJson(text);
+  if (isJsonObject(request) && request['target'] !== undefined) return request;
+  throw new StoreError('corrupt', 'The request of the job must be an object with a target.');
 }
 
 export type HubSource = ImportRequest['config'] & { readonly token: string | undefined };
