@@ -267,4 +267,10 @@ async function prepareDatabase(superuser: pg.Client, password: string): Promise<
     await superuser.query(`ALTER ROLE ${SERVICE} ${ORDINARY}`);
   }
   if (found?.owner === null) await superuser.query(`CREATE DATABASE ${SERVICE} OWNER ${SERVICE}`);
+  else if (found?.owner !== SERVICE) {
+    throw new EmbeddedPostgresError(
+      'Cannot use the database: a version before 0.1.0 made it. Export its datasets with that version, and import them ' +
+        'with this one into an empty data folder.',
+    );
+  }
 }
