@@ -52,7 +52,8 @@ const IMPLIED_ERRORS: Readonly<Record<string, (route: Route) => boolean>> = {
   ambiguous_version: ({ path, query = {} }) => path.startsWith('/datasets/{id}') && 'version' in query,
   run_not_found: ({ path }) => path.startsWith('/runs/{id}'),
   job_not_found: ({ path }) => path.startsWith('/jobs/{id}'),
-  invalid_cursor: ({ query = {} }) => 'cursor' in query,
+  // A tree of the hub begins anew at a cursor that is none.
+  invalid_cursor: ({ path, query = {} }) => 'cursor' in query && !path.includes('/tree/'),
   scorer_not_found: ({ query = {} }) => 'scorer' in query,
   version_changed: ({ headers = {} }) => 'If-Match' in headers,
   idempotency_key_reused: ({ headers = {} }) => 'Idempotency-Key' in headers,
