@@ -503,5 +503,7 @@ async function* lineBytes(
     const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
     at += bytes.byteLength;
     if (piece.byteLength > 0) yield piece;
+    // The rest of the group may embed large files.
+    if (at >= end) return;
   }
 }
