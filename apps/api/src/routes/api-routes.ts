@@ -108,12 +108,15 @@ function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
     const own = DRY_RUNS[route.operationId];
     if (own === undefined) return [];
     const { planned: ofDryRun, ...operation } = own;
-    const { query, headers: _headers, responses, ...rest } = route;
+    const { query, headers = {}, responses, ...rest } = route;
     const planned = ofDryRun ?? responses[200];
     if (planned === undefined) throw new Error(`${route.operationId} has no dry run.`);
     const handle: Route['handle'] = (request) =>
       route.handle({ ...request, query: { ...request.query, dry_run: true } });
-    return [{ ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, handle }];
+    const errors = [...(route.errors ?? []), ...('If-Match' in headers ? ['version_changed'] : [])];
+    return [
+      { ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, errors, handle },
+    ];
   });
 }
 
