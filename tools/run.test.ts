@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -65,6 +65,27 @@ it('npm start installs what the service consists of, and what bundles it', () =>
   const tools =
     /^(?:typescript|turbo|vitest|playwright-core|pnpm|prisma|esbuild|@(?:biomejs|duckdb|prisma\/client))\b/;
   expect(packages.filter((name) => tools.test(name))).toEqual([]);
+});
+
+it('npm start builds what the store reads, in a clone without another build', { timeout: 60_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bundle-'));
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => rm(folder, { recursive: true, maxRetries: 10 }));
+  const sources = ['apps', 'packages', 'prisma', 'tools', 'package.json', 'tsconfig.base.json'];
+  const archive = execFileSync('git', ['archive', 'HEAD', ...sources], { cwd: ROOT, maxBuffer: 1e9 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  for (const parent of ['apps', 'packages']) {
+    for (const name of readdirSync(join(folder, parent))) {
+      const path = join(parent, name, 'node_modules');
+      if (existsSync(join(ROOT, path))) symlinkSync(join(ROOT, path), join(folder, path));
+    }
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  execFileSync(join(ROOT, 'node_modules/node/bin/node'), ['tools/bundle-service.mjs', 'standalone'], {
+    cwd: folder,
+  });
+  const migrations = readdirSync(join(ROOT, 'prisma/migrations'));
+  expect(readdirSync(join(folder, 'packages/service/dist/migrations'))).toEqual(migrations);
 });
 
 it.runIf(IS_LONG)('npm start in a clone takes what the README says', { timeout: 300_000 }, async () => {

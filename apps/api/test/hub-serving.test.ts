@@ -300,6 +300,26 @@ describe('requests as clients send them', () => {
     expect(paths).toEqual([...paths].sort());
   });
 
+  it('refuses a cursor that is none where the document says so, and begins a tree anew', async () => {
+    const { paths } = (await ask('/openapi.json')).json();
+    const tree = '/api/datasets/svc/{repo}/tree/{revision}';
+    for (const path of [
+      '/api/datasets',
+      '/api/datasets/svc/{repo}/commits/{revision}',
+      tree,
+      `${tree}/{folder}`,
+    ]) {
+      const url = path
+        .replace('{repo}', 'Capitals')
+        .replace('{revision}', 'main')
+        .replace('{folder}', 'data');
+      const { status, text } = await ask(`${url}?cursor=zzz`);
+      const isListed = paths[path].get.description.includes('`invalid_cursor`');
+      expect([path, status, text.includes('invalid_cursor')]).toEqual([path, isListed ? 400 : 200, isListed]);
+      expect(isListed).toBe(!path.startsWith(tree));
+    }
+  });
+
   it('tells unknown repositories, revisions and paths apart', async () => {
     const codeOf = async (path: string): Promise<unknown> => {
       const { status, headers } = await ask(path);
