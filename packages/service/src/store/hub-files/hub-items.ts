@@ -8,7 +8,6 @@ import { Parameters } from '../database/page.ts';
 import {
   itemsInRanges,
   LITERALS,
-  readRangesBetween,
   readRangesOf,
   type SectionRange,
 } from '../items/item-ranges.ts';
@@ -92,9 +91,6 @@ export async function openLines(context: StoreContext, section: StoredSection, s
     throw error;
   }
   return {
-    /** Bytes of each line from one position up to, not including, another. */
-    sizes: async (from: number, to: number) =>
-      await readSizes(query, await readRangesBetween(query, section.id, from, to), context.maxItemBytes),
     /** From one position up to, not including, another. To be read once. */
     between: (from: number, to: number) => guardedStream(session.linesBetween(section, from, to)),
     [Symbol.asyncDispose]: () => session.close(),
