@@ -184,6 +184,7 @@ function formParts(request: Request, limits: FormLimits, signal: AbortSignal): A
   return parts;
 }
 
+/** What a form has around a file of several. */
 const MAX_FILE_HEAD_BYTES = 512;
 
 /** The form around the files has its own limit; a body beyond both is too large. */

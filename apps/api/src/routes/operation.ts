@@ -33,6 +33,7 @@ const counts = (names: readonly string[]): Schema =>
 const TASKS = counts(['runs', 'jobs']);
 
 const MINUTE_MS = 60_000;
+/** How long figures that need a count of rows are cached. */
 const MEASURED_MS = 15_000;
 
 /** The limits of the configuration that people meet, under the names of their variables. */

@@ -17,6 +17,7 @@ export interface Endpoint {
 /** Part of the name of the socket; no port of this number is opened. */
 export const SOCKET_PORT = 5432;
 
+/** `sun_path` without its last byte. */
 const MAX_SOCKET_PATH_BYTES = process.platform === 'darwin' ? 103 : 107;
 
 /**

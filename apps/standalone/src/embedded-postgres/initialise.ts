@@ -10,6 +10,7 @@ type InitialiseOptions = Pick<ServerPlan, 'layout' | 'binaries' | 'account' | 'g
 
 const making = new Set<string>();
 
+/** An initialisation takes seconds. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**

@@ -27,7 +27,9 @@ export const digestOf = ({ key, isHash }: Pick<ApiKey, 'key' | 'isHash'>): Buffe
 
 /** The person of a label or change; a colon or a comma would end the name. */
 const KEY_NAME = /^[^\p{C}\p{Z}:,;](?:[^\p{C}\p{Zl}\p{Zp}:,;]{0,62}[^\p{C}\p{Z}:,;])?$/u;
+/** Names of callers without a named key. */
 const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
+/** The beginning of a handle. */
 const PREFIX = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;

@@ -31,6 +31,7 @@ const WELL_KNOWN: Readonly<Record<string, string>> = {
 export const isProviderKey = (name: string): boolean =>
   name.startsWith(PREFIX) && !name.endsWith(ORIGINS_SUFFIX);
 
+/** A valid header value. */
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,4096}$/;
 
 /**

@@ -181,10 +181,10 @@ async function* repetitionsToDo(
 }
 
 /**
- * Makes a detector of providers that stopped responding. Results whose provider gave no answer count; an answer begins the count again. An item that was not
- * sent, such as one without a prompt, does neither.
+ * Makes a detector of providers that stopped responding. Results whose provider gave no answer count; an answer begins the
+ * count again. An item that was not sent, such as one without a prompt, does neither.
  *
- * @returns counts a result; throws RunError with `endsRun` and the error of this result, if it is one too many
+ * @returns a function that counts a result, and throws RunError with `endsRun` and its error if it is one too many in a row
  */
 function createOutageDetector(maxFailures: number): (result: RunResult) => void {
   let failures = 0;

@@ -30,6 +30,7 @@ export class Secret {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const SUFFIX = '_FILE';
+/** Longer than any list of keys. */
 const MAX_BYTES = 64 * 1024;
 
 /**
@@ -108,7 +109,8 @@ export function openText(key: Uint8Array, bound: string, sealed: string): string
 export type TokenCipher = ReturnType<typeof createTokenCipher>;
 
 /**
- * Creates a cipher for hub tokens, which are stored with their jobs, each bound to its job. Processes with the same secret can decrypt each other's tokens.
+ * Creates a cipher for hub tokens, which are stored with their jobs but never in the clear, each bound to its job. Processes
+ * with the same secret can decrypt each other's tokens.
  *
  * @param secret by default a random one: only this process can then decrypt the tokens
  */

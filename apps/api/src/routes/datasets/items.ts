@@ -210,6 +210,7 @@ function tableRoutes({ store: { datasets } }: RouteDeps): readonly Route[] {
   });
 }
 
+/** Characters per piece that is sent. */
 const CHUNK_LENGTH = 64 * 1024;
 
 const ASSET_MISSING = {

@@ -49,6 +49,7 @@ import {
   toCursor,
 } from './repository.ts';
 
+/** Files that the body of a repository lists at most, as the hub does; the tree has all. */
 const MAX_SIBLINGS = 100_000;
 const FILES_PER_QUERY = 10_000;
 

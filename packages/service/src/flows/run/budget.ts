@@ -21,6 +21,7 @@ export interface BudgetState {
 }
 
 interface Waiting {
+  /** Estimated cost of its prompt. */
   readonly prompt: number;
   readonly admit: () => void;
   readonly refuse: (error: unknown) => void;
@@ -91,6 +92,7 @@ export function createBudget(
   return {
     /** The account of one item: its requests to the model and to the judge. */
     open() {
+      /** Null before the first request of the item. */
       let admitted: Waiting | null = null;
       let cost = 0;
       const close = (): number => {

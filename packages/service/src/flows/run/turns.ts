@@ -4,8 +4,9 @@ export type Turns = ReturnType<typeof createTurns>;
 const PIECES_AT_ONCE = 4;
 
 /**
- * Spreads the work of a process over turns of the event loop, so that it responds to requests in between. Work that arrives alone continues immediately. Of work that arrives together, such as
- * the responses to a hundred requests, a few pieces continue in each turn of the event loop.
+ * Spreads the work of a process over turns of the event loop, so that it responds to requests in between. Work that arrives
+ * alone continues immediately. Of work that arrives together, such as the responses to a hundred requests, a few pieces
+ * continue in each turn.
  */
 export function createTurns() {
   const waiting: (() => void)[] = [];

@@ -82,6 +82,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 interface Sealed {
   readonly role: string;
   readonly fingerprint: string;
+  /** Unix times in seconds. */
   readonly expires_at: number;
   readonly ends_at: number;
 }

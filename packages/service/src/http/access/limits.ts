@@ -9,7 +9,7 @@ import { addressOf } from './hosts.ts';
 /** Clients that are kept; the least recently active one is dropped first. */
 const MAX_CLIENTS = 10_000;
 
-/** Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly. */
+/** Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly. @param now a monotonic clock, in ms */
 export function createTokenBuckets(
   perMinute: number,
   now: () => number = () => performance.now(),

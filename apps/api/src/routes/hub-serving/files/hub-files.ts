@@ -49,6 +49,7 @@ export function createHubFiles(
   const { store, encoder, logger } = deps;
   const { hubFiles } = store;
   const format = filesFormat();
+  /** What this process makes: whoever needs it waits for the same. */
   const making = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, VersionKey>();
   let isWorking = false;
