@@ -67,7 +67,9 @@ it('npm start installs what the service consists of, and what bundles it', () =>
   expect(packages.filter((name) => tools.test(name))).toEqual([]);
 });
 
-it('npm start builds what the store reads, in a clone without another build', { timeout: 60_000 }, async () => {
+it('npm start builds what the store reads, in a clone without another build', {
+  timeout: 60_000,
+}, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bundle-'));
   await using cleanUp = new AsyncDisposableStack();
   cleanUp.defer(() => rm(folder, { recursive: true, maxRetries: 10 }));

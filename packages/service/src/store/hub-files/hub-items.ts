@@ -5,12 +5,7 @@ import { copiedRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { guardedStream, StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import {
-  itemsInRanges,
-  LITERALS,
-  readRangesOf,
-  type SectionRange,
-} from '../items/item-ranges.ts';
+import { itemsInRanges, LITERALS, readRangesOf, type SectionRange } from '../items/item-ranges.ts';
 import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import type { Pool } from '../postgres/pool.ts';
 import {
