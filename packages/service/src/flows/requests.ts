@@ -114,82 +114,52 @@ export function encodeRequest(request: ImportJobRequest | UploadJobRequest): str
 
 function encodeTarget(target: ImportTarget): JsonInput {
   if (target.kind === 'dataset') {
-    const { kind, handle, ifExists, message, author } = target;
-    return { kind, handle, if_exists: ifExists, message, author };
+    const { ifExists, ...others } = target;
+    return { ...others, if_exists: ifExists };
   }
   const { datasetId, mode, section = null, ifMatch = null, source = null } = target.change;
   const { message = null, author = null } = target.change;
-  return {
-    kind: 'version',
-    dataset_id: datasetId,
-    mode,
-    section,
-    if_match: ifMatch,
-    source,
-    message,
-    author,
-  };
+  const names = { dataset_id: datasetId, if_match: ifMatch };
+  return { kind: target.kind, ...names, mode, section, source, message, author };
 }
 
-/** @throws StoreError `corrupt` */
 export function decodeImportRequest(text: string): ImportJobRequest {
   const request = readObject(text);
-  return { ...toImportRequest(request), target: decodeTarget(request['target']) };
+  return { ...toImportRequest(request), target: decodeTarget(request.target) };
 }
 
-/** @throws StoreError `corrupt` */
 export function decodeUploadRequest(text: string): UploadJobRequest {
-  const {
-    name,
-    description,
-    mapping,
-    is_plain_body: isPlainBody,
-    origins,
-    target,
-    ...kept
-  } = readObject(text);
-  const { skipped_files: skipped = [], skipped_files_total: total = skipped.length } = kept;
+  const kept = readObject(text);
+  const { kind, mapping, origins, sha256, skipped_files: first = [] } = kept;
+  const { skipped_files_total: total = first.length } = kept;
   return {
-    ...{ name: name ?? undefined, description: description ?? undefined },
+    ...{ name: kept.name ?? undefined, description: kept.description ?? undefined, origins },
     ...{ mapping: mapping && readMapping(mapping), mappingAsSent: mapping },
-    ...(isPlainBody && { isPlainBody }),
-    ...{ origins, archiveBytes: kept['archive_bytes'], chunkBytes: kept['chunk_bytes'] },
-    target: decodeTarget(target),
+    ...(kept.is_plain_body && { isPlainBody: true }),
+    ...{ archiveBytes: kept.archive_bytes, chunkBytes: kept.chunk_bytes, target: decodeTarget(kept.target) },
     content:
-      kept['kind'] === 'package'
-        ? { kind: 'package', fileName: kept['file_name'], sha256: kept['sha256'] }
-        : {
-            kind: 'files',
-            files: kept['files'].map(({ format, compression, options, warnings, ...file }: Kept) => {
-              return {
-                ...file,
-                detected: { format, compression: compression ?? undefined, options, warnings },
-              };
-            }),
-            ...{ sentBytes: kept['sent_bytes'], skipped: { first: skipped, total } },
-          },
+      kind === 'package'
+        ? { kind, fileName: kept.file_name, sha256 }
+        : { kind, files: kept.files.map(decodeFile), sentBytes: kept.sent_bytes, skipped: { first, total } },
   };
 }
 
-function decodeTarget({
-  dataset_id: datasetId,
-  if_exists: ifExists,
-  if_match: ifMatch,
-  ...target
-}: Kept): ImportTarget {
-  const { kind, handle, mode, section, source, message, author } = target;
-  if (kind === 'dataset') return { kind, handle, ifExists, message, author };
-  const optional = {
-    section: section ?? undefined,
-    ifMatch: ifMatch ?? undefined,
-    source: source ?? undefined,
-  };
-  return { kind, change: { datasetId, mode, ...optional, message, author } };
+const decodeFile = ({ format, compression, options, warnings, ...file }: Kept): JobFile => ({
+  ...file,
+  detected: { format, compression: compression ?? undefined, options, warnings },
+});
+
+function decodeTarget({ kind, handle, mode, message, author, ...kept }: Kept): ImportTarget {
+  if (kind === 'dataset') return { kind, handle, ifExists: kept.if_exists, message, author };
+  const { dataset_id: datasetId, section, if_match: ifMatch, source } = kept;
+  const where = { section: section ?? undefined, ifMatch: ifMatch ?? undefined, source: source ?? undefined };
+  return { kind, change: { datasetId, mode, ...where, message, author } };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the members are those that were written
-type Kept = Record<string, any>;
+type Kept = any;
 
+/** @throws StoreError `corrupt` */
 function readObject(text: string): Kept {
   const request = readStoredJson(text);
   if (isJsonObject(request) && request['target'] !== undefined) return request;
