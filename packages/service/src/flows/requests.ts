@@ -90,10 +90,8 @@ export function encodeRequest(request: ImportJobRequest | UploadJobRequest): str
   const common = { name, description, mapping, target: encodeTarget(target) };
   if (!('content' in request)) {
     const { path, split = null, subset = null, subsets, revision = null } = request.config;
-    return canonicalJson({
-      ...common,
-      config: { path, split, subset, revision, ...(subsets && { subsets }) },
-    });
+    const config = { path, split, subset, revision, ...(subsets && { subsets }) };
+    return canonicalJson({ ...common, config });
   }
   const { isPlainBody, origins, archiveBytes, chunkBytes, content } = request;
   return canonicalJson({

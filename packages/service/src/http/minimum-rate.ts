@@ -76,7 +76,11 @@ function watchBody(
   intervalMs: number,
   look: (abort: (message: string) => void) => void,
 ) {
-  const late = followSignal(signal);
+  // `AbortSignal.any` takes several times as long. The signal lives as long as the body, and may hold the controller.
+  const late = new AbortController();
+  const follow = (): void => late.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
   const abort = (message: string): void => late.abort(new RequestError('request_timeout', message));
   const timer = setInterval(() => look(abort), intervalMs);
   timer.unref();
@@ -123,16 +127,4 @@ export function limitClosing(response: ServerResponse, timeoutMs: number): void 
 function destroyAfter(response: ServerResponse, timeoutMs: number): Disposable {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   return { [Symbol.dispose]: () => clearTimeout(timer) };
-}
-
-/**
- * Makes a controller that aborts when `signal` does, with its reason, or by itself. Both must live equally long: unlike
- * `AbortSignal.any`, which takes several times as long, the signal holds the controller.
- */
-function followSignal(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  return controller;
 }

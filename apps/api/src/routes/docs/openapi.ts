@@ -58,13 +58,12 @@ const IMPLIED_ERRORS: Readonly<Record<string, (route: Route) => boolean>> = {
   version_changed: ({ headers = {} }) => 'If-Match' in headers,
   idempotency_key_reused: ({ headers = {} }) => 'Idempotency-Key' in headers,
   unavailable: ({ access, operationId }) =>
-    (access === 'viewer' || access === 'editor' || access === 'admin') && !WITHOUT_DATABASE.has(operationId),
+    (access === 'viewer' || access === 'editor' || access === 'admin') &&
+    !WITHOUT_DATABASE.includes(operationId),
 };
 
 /** They ask the hub, or nobody. */
-const WITHOUT_DATABASE: ReadonlySet<string> = new Set([
-  ...['findHubDatasets', 'previewHubDataset', 'getHubCaller', 'sendOnboardingTelemetry'],
-]);
+const WITHOUT_DATABASE = ['findHubDatasets', 'previewHubDataset', 'getHubCaller', 'sendOnboardingTelemetry'];
 
 const TAGS: Readonly<Record<string, string>> = {
   datasets: 'Upload, read, change, compare and export datasets',

@@ -26,7 +26,6 @@ import { planTasks } from './card.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
 import { bytesOf, cutBefore, GROUP_BYTES, GROUP_ITEMS, groupItems, itemsOf } from './plan-files.ts';
 
-/** Tables are kept together when they have so many bytes. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
 interface Table {
