@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -827,10 +827,12 @@ describe('login', () => {
     expect((await login('sesame')).stdout).toMatch(/^role +editor$/m);
     const who = await svcPkg(['whoami', '--json'], { env });
     expect(who.document()).toEqual({ url: service.url, role: 'editor', anonymous: false });
+    const path = join(env.XDG_CONFIG_HOME, 'svc-pkg/credentials.json');
+    await chmod(path, 0o644);
     expect((await svcPkg(['logout'], { env })).stdout).toMatch(/^key +deleted$/m);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await svcPkg(['whoami', '--api-url', service.url], { env })).toMatchObject({ exitCode: 1 });
-    const file = await readFile(join(env.XDG_CONFIG_HOME, 'svc-pkg/credentials.json'), 'utf8');
-    expect(JSON.parse(file)).toEqual({ keys: {} });
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ keys: {} });
   });
 
   it('asks for no key where the service has none', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, mkdtemp, open, realpath, rm, stat, unlink } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
@@ -26,6 +26,8 @@ export const isFolder = (path: string): Promise<boolean> =>
 /**
  * Opens a file that is written completely or not at all: a temporary one in the folder of `path`, which `commit` moves to
  * `path`. Disposing without a commit leaves nothing. Writes directly to a device or a named pipe.
+ *
+ * @param options.mode permissions of the file (default: those of the file that it replaces)
  */
 export async function createOutputFile(
   path: string,
@@ -35,7 +37,7 @@ export async function createOutputFile(
   const temporary = target.isSpecialFile
     ? null
     : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
-  // From the beginning, so that no other user can read the content while it is written.
+  // With its permissions from the beginning, so that no other user can read the content while it is written.
   const file = await withFileErrors('write', path, () =>
     open(temporary ?? target.path, temporary === null ? 'w' : 'wx', options.mode ?? target.mode),
   );
@@ -52,7 +54,10 @@ export async function createOutputFile(
       await withFileErrors('write', path, async () => {
         if (temporary !== null) await file.sync();
         await file.close();
-        if (temporary !== null) await moveInto(temporary, target.path, path, options.force);
+        if (temporary === null) return;
+        // Moving gives it the permissions of the file that it replaces.
+        if (options.mode !== undefined && options.force) await rename(temporary, target.path);
+        else await moveInto(temporary, target.path, path, options.force);
       });
     },
     async [Symbol.asyncDispose]() {
