@@ -74,7 +74,7 @@ export function createLogger<Events extends EventTypes>(
 > {
   checkLevels(options);
   const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
-  const transport = new FunctionTransport(options.write ?? standardOutput());
+  const transport = new FunctionTransport(options.write);
   const logger = winston.createLogger({
     levels: SEVERITY,
     level,
@@ -139,22 +139,24 @@ function redactorOf(redact: Iterable<string> | Redactor): Redactor {
 }
 
 /** Standard output. A reader that closes the pipe ends the log and not the process. */
-function standardOutput(): (line: string) => Promise<void> {
+function standardOutput(): (line: string) => boolean {
   const { stdout } = process;
   if (stdout.listenerCount('error', ignore) === 0) stdout.on('error', ignore);
-  return (line) => new Promise((resolve) => stdout.write(line, () => resolve()));
+  return (line) => stdout.write(line);
 }
 
 function ignore(): void {}
 
-/** Passes each line to a function, also while the promise of an earlier call is pending. */
+/** Passes each line to a function, by default to standard output, also while the promise of an earlier call is pending. */
 class FunctionTransport extends Transport {
   readonly #write: (line: string) => unknown;
+  readonly #isStandardOutput: boolean;
   readonly #pending = new Set<Promise<unknown>>();
 
-  constructor(write: (line: string) => unknown) {
+  constructor(write: ((line: string) => unknown) | undefined) {
     super();
-    this.#write = write;
+    this.#isStandardOutput = write === undefined;
+    this.#write = write ?? standardOutput();
   }
 
   override log(info: winston.Logform.TransformableInfo, next: () => void): void {
@@ -177,5 +179,8 @@ class FunctionTransport extends Transport {
   /** Resolves when every line so far is written or lost. */
   async flush(): Promise<void> {
     await Promise.all(this.#pending);
+    if (!this.#isStandardOutput) return;
+    // Lines are written in order: when an empty one is written, so are all before it. A promise for each would cost more.
+    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   }
 }
