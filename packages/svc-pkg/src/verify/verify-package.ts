@@ -59,7 +59,9 @@ const MAX_REPETITIONS = 100;
 const MAX_SCORERS = 16;
 
 /** Errors after which the archive is no readable package. */
-const BROKEN = ['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'];
+const BROKEN: readonly PackageError['code'][] = [
+  ...(['package_corrupt', 'package_limit', 'package_unsupported', 'package_unsafe_entry'] as const),
+];
 
 /**
  * Recomputes what a package states from what it holds: hashes, scores of checkers, statistics and the verdict.
