@@ -5,7 +5,8 @@ type AddressRange = readonly [network: string, prefixLength: number];
 
 /**
  * Makes a test for IP addresses, with or without brackets and zone (`[fe80::1%eth0]`), within ranges. An IPv6 address that
- * embeds IPv4 addresses (mapped, translated, compatible, NAT64, 6to4, Teredo, ISATAP) also counts as these.
+ * embeds IPv4 addresses (mapped, translated, compatible, NAT64, 6to4, Teredo, ISATAP) also counts as these. A name is in
+ * no range.
  */
 function createAddressSet(ranges: readonly AddressRange[]): (host: string) => boolean {
   const blockList = new BlockList();

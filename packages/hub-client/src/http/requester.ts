@@ -30,7 +30,7 @@ export class Requester {
     return new URL(`${this.endpoint.href.replace(/\/$/, '')}${path}`);
   }
 
-  /** @throws RetryableError if repeating it may help, HubError if not */
+  /** Sends a request once. @throws RetryableError if repeating it may help, HubError if not; the signal's reason */
   async open(request: HubRequest): Promise<HubResponse> {
     const { context } = this;
     if (request.url.origin === this.endpoint.origin) await this.#deps.rateLimits.wait(request.kind, context);
@@ -58,6 +58,9 @@ export class Requester {
   /**
    * Reads a JSON response while it arrives, so that neither its length nor its shape blocks the thread. `use` may be called
    * again, after a failure.
+   *
+   * @param limits bytes of the body, and characters of a value that is read whole, by default as many
+   * @throws HubError `hub_bad_response` also for a body that is too long, not JSON, or of another form than `use` reads
    */
   async readJson<T>(
     request: HubRequest,

@@ -48,7 +48,11 @@ export function unsupported(reason: string): HubError {
 
 const MAX_LISTED = 20;
 
-/** The named subset, else the only one, the one called `default`, or the one marked `default: true`. */
+/**
+ * The named subset, else the only one, the one called `default`, or the one marked `default: true`.
+ *
+ * @throws HubError `hub_subset_not_found` with the names to choose from; the subset's own problem, if it has one
+ */
 export function chooseSubset(layout: DatasetLayout, name?: string): Subset {
   const named =
     name === undefined ? defaultSubsets(layout) : layout.subsets.filter((other) => other.name === name);

@@ -51,7 +51,10 @@ export const hash = operation({
   },
 });
 
-/** Reads a whole package as an import does: every line, every file that items refer to, and the manifest's hashes. */
+/**
+ * Reads a whole package as an import does: every line, every file that items refer to, and the manifest's hashes. Keeps one
+ * batch of lines and one item with its files in memory.
+ */
 async function hashPackage(pkg: PackageReader, signal: AbortSignal) {
   const sections: CheckedSection[] = [];
   const types = new Map<string, number>();

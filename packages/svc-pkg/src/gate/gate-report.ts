@@ -188,6 +188,7 @@ const data = (text: string): string =>
 
 const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
+/** Items that a case of a JUnit report names. */
 const MAX_ITEMS = 50;
 
 /**
@@ -274,6 +275,7 @@ function xmlText(text: string): string {
     .replace(/[&<>"']/g, (character) => REFERENCES[character] ?? '');
 }
 
+/** Cases and members of the configuration that a summary lists. */
 const MAX_LISTED = 50;
 
 /** A gate as Markdown, in which every text from the service is a code span. */

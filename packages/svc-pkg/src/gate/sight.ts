@@ -32,6 +32,9 @@ export function itemsToDetect(spread: ScoreSpread, drop: number, power: number):
 /**
  * Plans a gate that sees a drop. If a dataset has too few items, all of them are repeated: then items times repetitions
  * count, because both runs share how hard an item is, and repetitions average out the rest.
+ *
+ * @param options.available items of the dataset, at least 1
+ * @param options.repetitions of the baseline; `spread` is about each item's mean of them
  */
 export function planGate(
   spread: ScoreSpread,

@@ -39,6 +39,7 @@ export async function downloadTable(
   request: {
     readonly path: string;
     readonly query?: Readonly<Record<string, string | undefined>>;
+    /** JSON text of the request; with it, the service does something. */
     readonly body?: string;
     readonly output: string;
     readonly force?: true | undefined;

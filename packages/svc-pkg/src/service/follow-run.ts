@@ -84,7 +84,7 @@ export interface FinishOptions {
   readonly minScore?: number;
 }
 
-/** Waits for a run, if the options do not say otherwise, then prints it and checks its outcome. */
+/** Waits for a run, if the options do not say otherwise, then prints it, also if it failed, and checks its outcome. */
 export async function finishRun(
   cli: Cli,
   service: ServiceClient,

@@ -34,7 +34,7 @@ const IDLE_TIMEOUT_MS = 120_000;
 /** Documents of the service are much shorter; only streams are longer. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/** Stated, because older compilers know no typed arrays with parameters. */
+/** Declared: the inferred type has a `Uint8Array` with a parameter, which TypeScript before 5.7 does not know. */
 interface ServiceResponse {
   readonly status: number;
   readonly headers: Headers;
