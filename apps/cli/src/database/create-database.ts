@@ -28,23 +28,27 @@ export function createDatabase(
         import('@svc/service/flows'),
       ]);
       const assetStore = await assetStoreOf(env);
+      const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
+      // Node 22 has no AsyncDisposableStack.
+      let close = (): Promise<void> => store.close();
       try {
-        await using opening = new AsyncDisposableStack();
-        const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
-        opening.defer(() => store.close());
         const found = await findStored(store, dataset);
         const { id: datasetId, version } = await store.datasets.resolve(found, named, signal);
-        const open = opening.use(await store.datasets.open(datasetId, { version, runId, signal }));
+        const open = await store.datasets.open(datasetId, { version, runId, signal });
+        close = async () => {
+          await open[Symbol.asyncDispose]();
+          await store.close();
+        };
         const { fileName, bytes } = await exportPackage(open, {
           ...{ runId, allowIncomplete, signal, secrets: secretsOf(env) },
           generator: { name: 'svc', version: ownVersion },
         });
-        const held = opening.move();
         return {
           ...{ datasetId, fileName, byteLength: null, body: bytes() },
-          [Symbol.asyncDispose]: () => held.disposeAsync(),
+          [Symbol.asyncDispose]: close,
         };
       } catch (error) {
+        await close();
         throw await explained(error);
       }
     },
