@@ -84,7 +84,7 @@ export const gateName = (baseline: Run): string => `gate against ${baseline.id}`
 /**
  * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last
  * comparison by a gate. If all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null if all
- * scores are another equal number, or there are fewer than two. It says where both come from.
+ * scores are another equal number, or there are fewer than two. The result says where variance and correlation come from.
  */
 export async function readSpread(
   service: ServiceClient,
