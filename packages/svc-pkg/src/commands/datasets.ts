@@ -6,7 +6,7 @@ import { ask } from '../output/ask.ts';
 import { eachPath, factsResult, printListing, printReport, printResult } from '../output/print.ts';
 import { countsText, datasetResult } from '../service/dataset-response.ts';
 import { downloadTable, formatOf, tableOutput } from '../service/download.ts';
-import { readRun } from '../service/follow-run.ts';
+import { printRunFacts, readRun } from '../service/follow-run.ts';
 import {
   DATASET_ARGUMENT,
   findDataset,
@@ -129,7 +129,6 @@ export const rename = operation({
       if (hasTexts) throw usageError('--handle, --description and --notes are for datasets');
       const body = given({ name, labels });
       const reply = service.api.PATCH('/runs/{id}', { params: runParams(target), body });
-      const { printRunFacts } = await import('../service/follow-run.ts');
       return await printRunFacts(cli, await service.read(reply));
     }
     if (labels !== undefined) throw usageError('--label is for runs: use --run');
