@@ -71,6 +71,8 @@ const MAX_RANGES = 64 * 1024;
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
   bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
+  /** A view of `bytes`. */
+  words: DataView = wordsOf(this.bytes);
   fieldCount = 0;
   /** Where each field begins and ends in `bytes`, without its quotes unless it is {@link RAW}. */
   starts: Int32Array = new Int32Array(64);
@@ -135,6 +137,7 @@ export class CsvScanner {
       this.bytes.set(outgrown.subarray(0, this.#length));
       // The garbage collector would let the outgrown buffer take as much again as the row.
       transferBuffer(outgrown.buffer as ArrayBuffer, 0);
+      this.words = wordsOf(this.bytes);
     }
     this.bytes.set(chunk, this.#length);
     this.#length = needed;
@@ -155,7 +158,7 @@ export class CsvScanner {
   /** Goes to the next record; false if it needs more bytes, or there is none. */
   next(): boolean {
     if (this.#isDone) this.#startRecord();
-    const { bytes } = this;
+    const { bytes, words } = this;
     const effects = this.#effects;
     const length = this.#length;
     const {
@@ -167,17 +170,20 @@ export class CsvScanner {
       skipsInitialSpace,
       isLenient,
     } = this.dialect;
+    const isPlain = escapeByte === -1 && comment === -1;
     let at = this.#at;
     let state = this.#state;
     let innerLines = this.#innerLines;
     while (at < length) {
       if (state === QUOTED) {
+        if (escapeByte === -1) at = skipWords(words, at, length, quote);
         // The sentinel ends the search. A line end counts where it begins: LF alone, CRLF and CR.
         for (let code = bytes[at] as number; code !== quote; code = bytes[at] as number) {
           if (code === escapeByte) break;
           at += 1;
           if (code !== CR && code !== LF) continue;
           if (code === CR || bytes[at - 2] !== CR) innerLines += 1;
+          if (escapeByte === -1) at = skipWords(words, at, length, quote);
         }
         if (at < length && bytes[at] === escapeByte) {
           // Only the next byte shows what is escaped.
@@ -201,6 +207,7 @@ export class CsvScanner {
         continue;
       }
       if (state === PLAIN) {
+        if (isPlain) at = skipWords(words, at, length, delimiter);
         while (at < length && ((effects[bytes[at] as number] as number) & ENDS_TEXT) === 0) at += 1;
         if (at === length) break;
       } else if (state === COMMENT) {
@@ -344,6 +351,33 @@ export class CsvScanner {
   #tooLong(): TableError {
     return this.error(`The row is longer than ${this.#maxRowBytes} bytes.`, this.#recordStart, this.line);
   }
+}
+
+/** A byte, in each byte of a word. */
+const ONES = 0x01010101;
+const LFS = LF * ONES;
+const CRS = CR * ONES;
+const HIGHEST_BITS = 0x80 * ONES;
+
+/**
+ * Passes over words of four bytes with neither a line end nor another byte: this takes half of the time of looking at
+ * each byte. Only a byte that is zero leaves its highest bit in `(x - 1) & ~x`, or one above it.
+ */
+function skipWords(words: DataView, from: number, end: number, byte: number): number {
+  const others = byte * ONES;
+  let at = from;
+  for (; at <= end - 4; at += 4) {
+    const word = words.getInt32(at, true);
+    const lf = word ^ LFS;
+    const cr = word ^ CRS;
+    const other = word ^ others;
+    if (((((lf - ONES) & ~lf) | ((cr - ONES) & ~cr) | ((other - ONES) & ~other)) & HIGHEST_BITS) !== 0) break;
+  }
+  return at;
+}
+
+function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** The delimiter that the first line of a file states, as Excel reads it (`sep=;`); null for any other line. */
