@@ -10,7 +10,7 @@ import type { FormatOptions } from '../text/raw-row.ts';
 import { VERBATIM } from './csv-scanner.ts';
 import { PandasRows } from './pandas-rows.ts';
 import { readPandasSettings } from './pandas-settings.ts';
-import { numberKind, plainNumberKind } from './plain-number.ts';
+import { isTruth, numberKind, plainNumberKind } from './plain-number.ts';
 
 /** `uint` are integers beyond int64 that fit 64 bits without a sign, `long` larger ones. */
 type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
@@ -112,6 +112,7 @@ function noteField(shape: CsvShape, row: PandasRows, column: number): void {
   const start = starts[index] as number;
   const end = ends[index] as number;
   if (escaped[index] !== VERBATIM) noteText(shape, row.text(column));
+  else if (isTruth(bytes, start, end)) shape.bool = true;
   else {
     // Once a number is known to be respelled, the spelling of the others does not matter.
     const kind = (shape.respelled === null ? plainNumberKind : numberKind)(bytes, start, end);

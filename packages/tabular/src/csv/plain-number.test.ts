@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
 import { csvNumber } from '../scalars/numbers.ts';
 import { csvKind } from './infer-pandas.ts';
-import { numberKind, plainNumberKind } from './plain-number.ts';
+import { isTruth, numberKind, plainNumberKind } from './plain-number.ts';
 
 const digits = fc.string({ unit: fc.constantFrom(...'0012345678999'), maxLength: 24 });
 const field = fc.oneof(
@@ -35,6 +35,7 @@ describe('the kinds of fields', () => {
       fc.property(field, (text) => {
         const kind = csvKind(text);
         expect([null, kind]).toContain(of(text, numberKind));
+        expect(of(text, isTruth)).toBe(kind === 'bool');
         const plain = of(text, plainNumberKind);
         if (plain === null) return;
         expect(plain).toBe(kind);

@@ -47,6 +47,17 @@ export function numberKind(bytes: Uint8Array, start: number, end: number): Numbe
     : null;
 }
 
+const TRUE = [116, 114, 117, 101];
+const FALSE = [102, 97, 108, 115, 101];
+
+/** Whether a field spells a truth value, in any case. */
+export function isTruth(bytes: Uint8Array, start: number, end: number): boolean {
+  const word = end - start === TRUE.length ? TRUE : FALSE;
+  let at = 0;
+  while (at < word.length && ((bytes[start + at] as number) | 32) === word[at]) at += 1;
+  return at === end - start;
+}
+
 /** Position after the sign, integer and fraction of the JSON number at `start`; -1 if there is none. */
 function mantissaEnd(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start] === MINUS ? start + 1 : start;
