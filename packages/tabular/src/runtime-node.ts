@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { TableError } from './errors.ts';
 import type { Inflate } from './parquet/codecs/inflate-block.ts';
+import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
 
 export { crc32 } from 'node:zlib';
 
@@ -165,6 +166,8 @@ export function loadPageCodec(codec: string): Inflate | undefined {
       return zlibCodec(brotliDecompressSync, brotliDecompress);
     case 'ZSTD':
       return zstdDecompressSync && zstdDecompress && zlibCodec(zstdDecompressSync, zstdDecompress);
+    case 'SNAPPY':
+      return createSnappyInflater();
     default:
       return undefined;
   }
