@@ -7,6 +7,7 @@ import { openFileSource } from './file-source.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
 import { createTempDir } from './temp-dir.ts';
 import { writeOutput, writeWhole } from './write-output.ts';
+import { createPack } from './zip/create-deflater.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteFileOptions {
@@ -49,10 +50,8 @@ export async function writePackageFile(
     const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
     let repeatedBytes = 0;
     const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
-      const plan = await preparePackage(staged, {
-        ...{ run, signal: stopped },
-        ...(generator && { generator }),
-      });
+      const written = { run, signal: stopped, ...(generator && { generator }) };
+      const plan = await preparePackage(staged, written, createPack());
       repeatedBytes = plan.repeatedBytes;
       return plan;
     };
@@ -88,7 +87,8 @@ export function writePackageStream(
   options: WriteStreamOptions = {},
 ): AsyncGenerator<Uint8Array> {
   if (!isStored(dataset)) return writeStaged(dataset, options);
-  return zipStream((signal) => preparePackage(dataset, { ...options, signal }), options.signal);
+  const prepare = (signal: AbortSignal) => preparePackage(dataset, { ...options, signal }, createPack());
+  return zipStream(prepare, options.signal);
 }
 
 /** Only a dataset that was read before knows its hash. */
@@ -101,5 +101,7 @@ async function* writeStaged(
 ): AsyncGenerator<Uint8Array> {
   await using tempDir = await createTempDir(tmpdir());
   const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
-  yield* zipStream((stopped) => preparePackage(staged, { ...options, signal: stopped }), signal);
+  const prepare = (stopped: AbortSignal) =>
+    preparePackage(staged, { ...options, signal: stopped }, createPack());
+  yield* zipStream(prepare, signal);
 }

@@ -36,6 +36,7 @@ import {
   digestOf,
   exportLines,
   type FileDigest,
+  type Pack,
   type PackageFile,
   type PackedBytes,
   scanDataset,
@@ -80,17 +81,22 @@ export function packagePlan(
   };
 }
 
-export async function preparePackage(dataset: ExportDataset, options: WriteOptions): Promise<PackagePlan> {
+/** @param pack keeps sections that had to be read for their checksum; without it, they are read again */
+export async function preparePackage(
+  dataset: ExportDataset,
+  options: WriteOptions,
+  pack: Pack | null = null,
+): Promise<PackagePlan> {
   const { run = null, generator, secrets = [], signal } = options;
   checkNames(dataset);
-  const scan = await scanDataset(dataset, signal);
+  const scan = await scanDataset(dataset, pack, signal);
   const config = run && sanitiseRunConfig(run.config, secrets);
   const results = run && (await scanResults(run, config ?? {}, secrets, signal));
   const baseline = run?.baseline ?? null;
   const records = baseline && (await digestOf(linesToBytes(baseline.records(signal))));
-  const { sections } = dataset;
+  const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
-    ...dataset,
+    ...{ name, description, notes, schema, versionHash },
     generator,
     sections: sections.map(({ name, itemCount, sectionHash }, index) => ({
       name,
@@ -109,9 +115,12 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>();
   if (run) sources.set(RESULTS_FILE, () => linesToBytes(linesOf(redactedResults(run, secrets, signal))));
   if (baseline) sources.set(BASELINE_RESULTS_FILE, () => linesToBytes(baseline.records(signal)));
+  const packed = new Map<string, PackedBytes>();
   const paths = sectionPaths(sections.map(({ name }) => name));
   for (const [index, section] of sections.entries()) {
-    sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
+    const kept = scan.sections[index]?.packed;
+    if (kept) packed.set(paths[index] ?? '', kept);
+    else sources.set(paths[index] ?? '', () => sectionBytes(section, scan, signal));
   }
   const indexes = new Map(scan.files.map(({ path }, index) => [path, index]));
   return packagePlan(
@@ -123,6 +132,7 @@ export async function preparePackage(dataset: ExportDataset, options: WriteOptio
       },
     },
     scan.repeatedBytes,
+    packed,
   );
 }
 

@@ -14,17 +14,25 @@ export interface PackedBytes {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** Reads bytes to their end, and keeps them deflated; null if it does not keep them. */
+export type Pack = (bytes: AsyncIterable<Uint8Array>) => Promise<PackedBytes | null>;
+
 /** An asset or checker file of a package, and the location of its content in an item. */
 export type PackageFile = Readonly<KnownFile>;
 
 /** What a writer must know of a dataset before it writes the first line of a package. */
 export interface DatasetScan {
-  readonly sections: readonly FileDigest[];
+  readonly sections: readonly ScannedSection[];
   /** `assets/` before `checkers/`, each by the UTF-8 bytes of its path. */
   readonly files: readonly PackageFile[];
   readonly repeatedBytes: number;
   /** The path of a file that was found; undefined for another one. */
   pathOf(file: Pick<EmbeddedFile, 'folder' | 'sha256'>): string | undefined;
+}
+
+export interface ScannedSection extends FileDigest {
+  /** Its lines, if the scan has kept them. */
+  readonly packed: PackedBytes | null;
 }
 
 /** The key of content: the same bytes as an asset and as a checker are two files. */
@@ -35,16 +43,20 @@ export function fileKey(folder: EmbeddedFile['folder'], sha256: string): string 
 /**
  * Finds the digests and files of a dataset. Reads only sections whose digest was not noted when they were stored. It
  * hashes their lines with a guess of the paths of their files, and reads the few sections with a wrong guess again. Memory
- * holds one batch, and some hundred bytes for each file.
+ * holds one batch, what `pack` keeps, and some hundred bytes for each file.
  */
-export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal): Promise<DatasetScan> {
+export async function scanDataset(
+  dataset: ExportDataset,
+  pack: Pack | null,
+  signal?: AbortSignal,
+): Promise<DatasetScan> {
   const found = { assets: new Map<string, KnownFile>(), checkers: new Map<string, KnownFile>() };
-  const sections: FileDigest[] = [];
+  const sections: ScannedSection[] = [];
   let repeatedBytes = 0;
   for (const [index, section] of dataset.sections.entries()) {
     if (section.exportFile) {
       const { bytes, sha256 } = section.exportFile;
-      sections.push({ bytes, sha256: toHex(sha256) });
+      sections.push({ bytes, sha256: toHex(sha256), packed: null });
       continue;
     }
     const noteFile = (file: EmbeddedFile, orderIndex: number): string => {
@@ -57,7 +69,7 @@ export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal):
       found[file.folder].set(first.sha256, first);
       return first.path;
     };
-    sections.push(await digestOf(linesToBytes(exportLines(section, noteFile, signal))));
+    sections.push(await scanLines(exportLines(section, noteFile, signal), pack));
   }
 
   const files = [...found.assets.values(), ...found.checkers.values()];
@@ -73,10 +85,20 @@ export async function scanDataset(dataset: ExportDataset, signal?: AbortSignal):
   for (const index of misread) {
     const section = dataset.sections[index];
     const lines = section && exportLines(section, (file) => pathOf(file) ?? '', signal);
-    if (lines) sections[index] = await digestOf(linesToBytes(lines));
+    if (lines) sections[index] = await scanLines(lines, pack);
   }
   files.sort((a, b) => compareUtf8(a.path, b.path));
   return { sections, files, repeatedBytes, pathOf };
+}
+
+async function scanLines(lines: AsyncIterable<string[]>, pack: Pack | null): Promise<ScannedSection> {
+  const meter = new DigestMeter();
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of linesToBytes(lines)) yield meter.add(chunk);
+  }
+  if (pack === null) for await (const _ of measured());
+  const packed = pack && (await pack(measured()));
+  return { ...meter.end(), packed };
 }
 
 /** Reads the lines of a section's file in batches: canonical items with their files moved out, without line feeds. */

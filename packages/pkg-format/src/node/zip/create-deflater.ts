@@ -1,7 +1,9 @@
 import { pipeline, Readable, Transform } from 'node:stream';
 import { constants, createDeflateRaw, deflateRawSync } from 'node:zlib';
 import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
+import type { Pack } from '../../write/scan-dataset.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
+import { ByteSum } from './archive-writer.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** Bytes that the compressor buffers. */
@@ -100,4 +102,39 @@ function padding(byteLength: number): Buffer {
     Buffer.alloc(count * EMPTY_BLOCK.length, Buffer.from(EMPTY_BLOCK)),
     Buffer.from(LAST_EMPTY_BLOCK),
   ]);
+}
+
+/** Enough for some 40 MB of lines that embed files: 200,000 items with a file each. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+
+/** Keeps files deflated in memory, as long as all of them together are small. */
+export function createPack(): Pack {
+  let leftBytes = MAX_KEPT_BYTES;
+  return async (bytes) => {
+    const iterator = bytes[Symbol.asyncIterator]();
+    const kept: Uint8Array[] = [];
+    const sum = new ByteSum();
+    // A file without room is not closed with the deflater: it is read to its end here, and again for the archive.
+    const unclosed: AsyncIterator<Uint8Array> = {
+      next: async () => {
+        const next = await iterator.next();
+        if (next.done !== true) sum.add(next.value);
+        return next;
+      },
+    };
+    try {
+      for await (const piece of leftBytes < 0 ? [] : deflated({ [Symbol.asyncIterator]: () => unclosed })) {
+        leftBytes -= piece.byteLength;
+        if (leftBytes < 0) break;
+        // A view would keep all of the deflater's buffer, and a small file needs little of it.
+        kept.push(Uint8Array.from(piece));
+      }
+      if (leftBytes < 0)
+        for (let next = await iterator.next(); next.done !== true; ) next = await iterator.next();
+    } finally {
+      await iterator.return?.();
+    }
+    if (leftBytes < 0) return null;
+    return { isDeflated: true, crc32: sum.crc32, bytes: sum.size, read: () => Readable.from(kept) };
+  };
 }
