@@ -23,6 +23,7 @@ export function sha256Hex(bytes: Uint8Array): string {
 
 const DIGEST_BYTES = 32;
 
+/** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
   const state = createHash('sha256');
   return { update: (data) => void state.update(data), digest: () => new Uint8Array(state.digest()) };
@@ -42,13 +43,23 @@ export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): st
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
 
-/** Takes white space and lacking padding (WHATWG Infra, "forgiving-base64 decode"); `isBase64` is the strict test. */
+/**
+ * The bytes of a base64 text; null when it is none. White space and missing padding are forgiven (WHATWG Infra,
+ * "forgiving-base64 decode"), as data: URIs are read; `isBase64` is the strict test.
+ */
 export function decodeBase64(text: string): Uint8Array | null {
+  if (isBase64(text)) return ownBytes(Buffer.from(text, 'base64'));
   const compact = text.replace(/[\t\n\f\r ]+/g, '');
   const letters = compact.length % 4 === 0 ? compact.replace(/={1,2}$/, '') : compact;
   // Node ignores what is no letter, and takes those of other alphabets.
   if (letters.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(letters)) return null;
-  return new Uint8Array(Buffer.from(letters, 'base64'));
+  return ownBytes(Buffer.from(letters, 'base64'));
+}
+
+/** Bytes in their own buffer: Node keeps short ones in a buffer that others share. */
+function ownBytes(bytes: Buffer): Uint8Array {
+  const isOwn = bytes.byteLength === bytes.buffer.byteLength;
+  return isOwn ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
 }
 
 /** Characters that are compared at a time: a multiple of 4. */

@@ -18,10 +18,12 @@ export function sha256Into(data: string | Uint8Array, target: Uint8Array): void 
   target.set(sha256(data));
 }
 
+/** SHA-256 of the bytes as lower-case hex digits. */
 export function sha256Hex(bytes: Uint8Array): string {
   return toHex(sha256(bytes));
 }
 
+/** Starts a SHA-256 that is fed in parts. */
 export function createSha256(): Sha256 {
   const state = nobleSha256.create();
   return {
@@ -38,6 +40,7 @@ function toBytes(data: string | Uint8Array): Uint8Array {
   return typeof data === 'string' ? new TextEncoder().encode(data) : data;
 }
 
+/** Bytes as lower-case hex digits. */
 export function toHex(bytes: Uint8Array): string {
   let hex = '';
   for (const byte of bytes) hex += DIGITS[byte];
@@ -52,6 +55,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
   return validUtf8Length(bytes) === bytes.length;
 }
 
+/** Writes bytes as base64 (RFC 4648 section 4, padded). */
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -63,17 +67,22 @@ export function encodeBase64(bytes: Uint8Array): string {
 /** Arguments of one call. */
 const PIECE_BYTES = 8 * 1024;
 
-/** The bytes of a base64 text that may have white space and lack its padding; null when it is none. */
+/**
+ * The bytes of a base64 text; null when it is none. White space and missing padding are forgiven (WHATWG Infra,
+ * "forgiving-base64 decode"), as data: URIs are read; `isBase64` is the strict test.
+ */
 export function decodeBase64(text: string): Uint8Array | null {
   try {
     const binary = atob(text);
-    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+    const bytes = new Uint8Array(binary.length);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
+    return bytes;
   } catch {
     return null;
   }
 }
 
-/** Whether a text is base64 as `encodeBase64` writes it. */
+/** Whether a text is base64 as `encodeBase64` writes it: no other text stands for the same bytes. */
 export function isBase64(text: string): boolean {
   try {
     return btoa(atob(text)) === text;
