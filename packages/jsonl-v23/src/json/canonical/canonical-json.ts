@@ -54,7 +54,8 @@ export function withWriter<T>(use: (writer: CanonicalWriter) => T): T {
   }
 }
 
-const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, MINUS, ZERO } = ASCII;
+const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+const { MINUS, POINT, ZERO } = ASCII;
 const { PLAIN } = BYTE_CLASS;
 const classes = BYTE_CLASSES;
 const encoder = new TextEncoder();
@@ -63,8 +64,10 @@ const INITIAL_BYTES = 64 * 1024;
 /** A buffer that grew beyond this, for a large value, is not kept. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_CHARACTER_BYTES = 4;
-/** The length of -2147483648. */
-const MAX_INTEGER_BYTES = 11;
+/** Smaller numbers of three decimals have at most 13 digits, fewer than a double keeps. */
+const MAX_DECIMAL = 2 ** 31;
+/** The length of -2147483647.999. */
+const MAX_DECIMAL_BYTES = 15;
 
 /** The writer recurses and the stack is finite, so deeper values are refused. */
 const MAX_WRITE_DEPTH = 1024;
@@ -110,9 +113,10 @@ export class CanonicalWriter {
   #writeValue(value: JsonValue | bigint, depth: number): void {
     if (typeof value === 'string') this.#writeString(value);
     else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw this.#unwritable(value, depth);
       // RFC 8785 section 3.2.2.3: the ECMAScript form.
-      if (!this.#writeInteger(value)) this.writeAscii(String(value));
+      if (this.#writeDecimal(value)) return;
+      if (!Number.isFinite(value)) throw this.#unwritable(value, depth);
+      this.writeAscii(String(value));
     } else if (value === null) this.writeAscii('null');
     else if (typeof value === 'boolean') this.writeAscii(value ? 'true' : 'false');
     else if (typeof value === 'bigint') this.writeAscii(canonicalNumber(value.toString()));
@@ -223,20 +227,29 @@ export class CanonicalWriter {
     this.#length = length;
   }
 
-  /** Writes an integer of 32 bits, in a third of the time of `String`. Returns false, and writes nothing, for others. */
-  #writeInteger(value: number): boolean {
-    if ((value | 0) !== value) return false;
-    this.reserve(MAX_INTEGER_BYTES);
+  /**
+   * Writes a number with at most three decimals digit by digit, in a third of the time of `String`, which looks for the
+   * shortest digits. Returns false, and writes nothing, for any other number.
+   */
+  #writeDecimal(value: number): boolean {
+    const size = Math.abs(value);
+    const thousandths = Math.round(size * 1000);
+    // A quotient is the double nearest to it.
+    if (!(size < MAX_DECIMAL) || thousandths / 1000 !== size) return false;
+    this.reserve(MAX_DECIMAL_BYTES);
     const bytes = this.#bytes;
     if (value < 0) bytes[this.#length++] = MINUS;
-    let rest = Math.abs(value);
+    let whole = Math.floor(size);
+    let fraction = thousandths - whole * 1000;
     let end = this.#length + 1;
-    for (let bound = 10; bound <= rest; bound *= 10) end += 1;
+    for (let bound = 10; bound <= whole; bound *= 10) end += 1;
     for (let at = end - 1; at >= this.#length; at--) {
-      const tenth = Math.floor(rest / 10);
-      bytes[at] = ZERO + rest - tenth * 10;
-      rest = tenth;
+      const tenth = Math.floor(whole / 10);
+      bytes[at] = ZERO + whole - tenth * 10;
+      whole = tenth;
     }
+    if (fraction > 0) bytes[end++] = POINT;
+    for (; fraction > 0; fraction = (fraction * 10) % 1000) bytes[end++] = ZERO + Math.floor(fraction / 100);
     this.#length = end;
     return true;
   }
