@@ -58,13 +58,18 @@ const encoder = new TextEncoder();
 
 /** The UTF-8 bytes of a text. A lone surrogate becomes its three bytes by the same rule, which UTF-8 excludes. */
 function encodeText(text: string): Uint8Array {
-  if (text.isWellFormed()) return encoder.encode(text);
-  const parts = text.split(/(\p{Cs})/u).map((part) => {
-    if (part.isWellFormed()) return encoder.encode(part);
-    const code = part.charCodeAt(0);
-    return Uint8Array.of(0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
-  });
-  return joinBytes(parts);
+  const bytes = encoder.encode(text);
+  if (text.isWellFormed()) return bytes;
+  // The encoder has written U+FFFD for each, which also has three bytes.
+  let at = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (code >= 0xd800 && code <= 0xdfff) {
+      bytes.set([0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)], at);
+    }
+    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
 }
 
 function endsInHighSurrogate(text: string): boolean {
