@@ -145,6 +145,8 @@ export class LineEncoder {
   }
 }
 
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function readLine(
   bytes: Uint8Array,
   reader: JsonReader,
@@ -152,7 +154,7 @@ function readLine(
   options: EncodeLinesOptions,
 ): Item | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const text = DECODER.decode(bytes);
     if (isBlank(text, 0, text.length)) return null;
     reader.use(text);
     return parseItem(reader.read(0, text.length, {}));
