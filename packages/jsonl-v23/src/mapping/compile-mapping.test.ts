@@ -289,6 +289,7 @@ describe('compileMapping', () => {
     [{ prompt_column: 'q' }, 'A mapping must not have the member "prompt_column"'],
     [{ promptColumn: 'q', answercolumn: 'a' }, 'A mapping must not have the member "answercolumn"'],
     [{}, 'A mapping must have promptColumn or promptTemplate'],
+    [{ promptColumn: null }, 'A mapping must have promptColumn or promptTemplate'],
     [
       { promptColumn: 'q', promptTemplate: '{q}' },
       'A mapping must not have both promptColumn and promptTemplate',

@@ -159,11 +159,12 @@ const EXCLUSIVE_KEYS = [
 /** @param nameOf what the author of the mapping calls the member of a key */
 export function checkMembers(mapping: Mapping, nameOf: (key: string) => string): void {
   const isGiven = (key: string): boolean => mapping[memberOf(key)] !== undefined;
+  const isString = (key: string): boolean => typeof mapping[memberOf(key)] === 'string';
   const check = (isValid: boolean, key: string, needs: string, ...others: string[]): void => {
     if (!isValid) throw invalid([key], `A mapping ${needs} ${others.map(nameOf).join(' or ')}`);
   };
   check(
-    isGiven('prompt_column') || isGiven('prompt_template'),
+    isString('prompt_column') || isString('prompt_template'),
     'prompt_column',
     'must have',
     ...EXCLUSIVE_KEYS[0],
