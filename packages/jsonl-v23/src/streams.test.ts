@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { JsonStream } from './json/json-stream.ts';
 import { readItems, writeItems } from './lines/read-items.ts';
-import { chunksOf } from './streams.ts';
+import { abortable, chunksOf } from './streams.ts';
 
 const LINES = '{"id":1}\n{"id":2}\n';
 
@@ -114,4 +114,21 @@ it.each<[unknown, string]>([
 ])('refuses %j', (source, message) => {
   expect(() => chunksOf(source as never)).toThrow(message);
   expect(() => new JsonStream(source as never)).toThrow(TypeError);
+});
+
+it('does not close a source that has failed', async () => {
+  let isClosed = false;
+  const failing: AsyncIterable<number> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => Promise.reject(new Error('the source is gone')),
+      return: async () => {
+        isClosed = true;
+        throw new Error('it cannot be closed');
+      },
+    }),
+  };
+  await expect(collect(abortable(failing, new AbortController().signal))).rejects.toThrow(
+    'the source is gone',
+  );
+  expect(isClosed).toBe(false);
 });

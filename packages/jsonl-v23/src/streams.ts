@@ -90,9 +90,14 @@ export async function* abortable<T>(
 ): AsyncGenerator<T, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
   let isOpen = true;
+  const next = (): Promise<IteratorResult<T>> =>
+    iterator.next().catch((error: unknown) => {
+      isOpen = false;
+      throw error;
+    });
   try {
     for (;;) {
-      const result = await untilAborted(() => iterator.next(), signal);
+      const result = await untilAborted(next, signal);
       isOpen = result.done !== true;
       if (result.done === true) return;
       yield result.value;
