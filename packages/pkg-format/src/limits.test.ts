@@ -23,3 +23,8 @@ it('has the default for a limit that is absent or undefined', () => {
     maxExpansionRatio: 2.5,
   });
 });
+
+it('has no limit of expansion for a ratio of Infinity', () => {
+  const maxExpansionRatio = Number.POSITIVE_INFINITY;
+  expect(resolveLimits({ maxExpansionRatio })).toEqual({ ...DEFAULT_LIMITS, maxExpansionRatio });
+});

@@ -56,7 +56,10 @@ export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
 
 export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
   for (const [name, value] of Object.entries(limits)) {
-    checkNumber(`limits.${name}`, value, { min: 1, fractions: name === 'maxExpansionRatio' });
+    const isRatio = name === 'maxExpansionRatio';
+    // Infinity is no limit, which only a ratio can be: all else is memory.
+    if (isRatio && value === Number.POSITIVE_INFINITY) continue;
+    checkNumber(`limits.${name}`, value, { min: 1, fractions: isRatio });
   }
   return withDefaults(DEFAULT_LIMITS, limits);
 }
