@@ -58,15 +58,18 @@ export function createDeflater(): Transform {
 /** Up to this size, deflating takes a millisecond: on another thread it would take longer. */
 const SMALL_BYTES = 32 * 1024;
 
-/** Deflates bytes as fast as the result is read, many bytes on another thread. */
-export async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Deflates bytes as fast as the result is read, more than `small` on another thread and at the level of packages. */
+export async function* deflated(
+  bytes: AsyncIterable<Uint8Array>,
+  small: { readonly bytes: number; readonly level: number } = { bytes: SMALL_BYTES, level: DEFLATE_LEVEL },
+): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]();
   try {
     const head: Uint8Array[] = [];
-    for (let byteLength = 0; byteLength <= SMALL_BYTES; ) {
+    for (let byteLength = 0; byteLength <= small.bytes; ) {
       const { done, value } = await iterator.next();
       if (done === true) {
-        yield deflateRawSync(Buffer.concat(head), { level: DEFLATE_LEVEL });
+        yield deflateRawSync(Buffer.concat(head), { level: small.level });
         return;
       }
       head.push(value);

@@ -70,13 +70,16 @@ export interface ZippedFile {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
+/** Small files of {@link zipFiles} are many: a stream for each would cost more, and a better level costs little. */
+const SMALL_FILES = { bytes: 64 * 1024, level: 6 };
+
 /** Writes files as a ZIP archive, as fast as it is read. Holds one block, and the directory: 46 bytes and the name of each. */
 export async function* zipFiles(files: AsyncIterable<ZippedFile>): AsyncGenerator<Uint8Array> {
   const archive = new ArchiveWriter();
   for await (const { name, bytes } of files) {
     const sum = new ByteSum();
     archive.begin(name, true);
-    for await (const piece of deflated(summed(bytes, sum))) {
+    for await (const piece of deflated(summed(bytes, sum), SMALL_FILES)) {
       archive.add(piece);
       if (archive.isFull) yield archive.take();
     }
