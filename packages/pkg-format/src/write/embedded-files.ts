@@ -85,9 +85,9 @@ function moveLinkedOut(
     const folder = isCheckerFile(file) ? 'checkers' : 'assets';
     return canonicalJson(moveOut(entry, folder, pointer, { sha256, byteLength, bytes: null }, pathFor));
   };
-  const { assets, checker } = parts;
+  const { payload, answer, assets, checker } = parts;
   return {
-    ...parts,
+    ...{ payload, answer },
     assets: assets && replaceLinked(assets, filesOfPart(linkedFiles, 'assets'), moved),
     checker: checker && replaceLinked(checker, filesOfPart(linkedFiles, 'checker'), moved),
   };
