@@ -35,8 +35,7 @@ export default function StatusPage() {
     queryFn: async ({ signal }) => {
       const samples = parseMetrics(String(await dataOf(api.GET('/metrics', { parseAs: 'text', signal }))));
       const now = totalsOf(samples, performance.now());
-      const before = queries.getQueryData<{ readonly now: Totals }>(['metrics'])?.now ?? now;
-      return { samples, now, before };
+      return { samples, now, before: earlierTotals(queries.getQueryData<Look>(['metrics'])?.now, now) };
     },
     refetchInterval: REFRESH_MS,
   });
@@ -113,12 +112,13 @@ const COLUMNS: readonly Column<Provider>[] = [
   texts('Models of earlier runs', ({ models }) => models.slice(0, 20).join(', ') || '–'),
 ];
 
-function StatusNumbers(props: {
+interface Look {
   readonly samples: readonly Sample[];
   readonly now: Totals;
   readonly before: Totals;
-}) {
-  const { samples, now, before } = props;
+}
+
+function StatusNumbers({ samples, now, before }: Look) {
   const requests = now.requests - before.requests;
   const elapsedS = (now.atMs - before.atMs) / 1000;
   const [startedAtS] = samples.flatMap(({ name, value }) =>
@@ -201,6 +201,10 @@ export function totalsOf(samples: readonly Sample[], atMs: number) {
     seconds: sumOf(samples, 'svc_http_request_duration_seconds_sum'),
   };
 }
+
+/** The totals of the last look; those of this one where there was none, or totals fell: they began again with the process. */
+export const earlierTotals = (last: Totals | undefined, now: Totals): Totals =>
+  last === undefined || last.requests > now.requests ? now : last;
 
 /** One sample of the Prometheus text format. */
 type Sample = ReturnType<typeof parseMetrics>[number];
