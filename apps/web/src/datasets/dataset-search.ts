@@ -16,6 +16,7 @@ const parseNamed = searchParser({
   type: text,
   tag: text,
   q: text,
+  /** The expected answer, whole. */
   expected: text,
   /** The open item: its hash, or its position, `<section order>-<item order>`. */
   item: (stated) => {

@@ -20,6 +20,7 @@ import { cutText, type ReportBar, type ReportCase, type ReportChart, writeReport
 /** Results that a report reads at most: even with the shortest texts it holds no more. */
 const MAX_RESULTS = 30_000;
 
+/** What is read, in the order of the report: errors and wrong results come first. */
 const PARTS = [
   { status: 'failed' },
   { status: 'ok', passed: false },

@@ -151,6 +151,7 @@ function SessionPart() {
   );
 }
 
+/** The switch of this browser: any user has it, and it is for nobody else. */
 function TelemetryPart({ isForbidden }: { readonly isForbidden: boolean }) {
   const [consents, change] = useTelemetryConsent();
   return (

@@ -5,6 +5,7 @@ import { SmallButton } from './buttons.tsx';
 import { textIn } from './pointer-of.ts';
 import { formatCountOf } from './text/formats.ts';
 
+/** An image at another host; what stands for it where this browser does not show such images, or cannot load it. */
 export function RemoteImage(props: {
   /** See `imageAddress`. */
   readonly address: string | undefined;

@@ -152,6 +152,7 @@ async function detectKind(file: File): Promise<FileKind> {
 
 const TAIL_BYTES = 1024 * 1024;
 
+/** Whether the directory at the end of an archive names a section. */
 async function hasSections(file: File): Promise<boolean> {
   const tail = new Uint8Array(await file.slice(Math.max(0, file.size - TAIL_BYTES)).arrayBuffer());
   return new TextDecoder('latin1').decode(tail).includes('sections/');

@@ -82,6 +82,7 @@ function RemoteLink({ url }: { readonly url: string }) {
   );
 }
 
+/** A file in a part of a message: its own bytes are shown, any other host gets a link, or is asked for an image. */
 export function FileView(file: ShownFile) {
   const { url, type, name } = file;
   return url.startsWith('data:') && SHOWN.test(type) ? (

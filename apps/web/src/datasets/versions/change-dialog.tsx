@@ -67,6 +67,7 @@ function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Data
   const navigate = datasetRoute.useNavigate();
   const reload = async (): Promise<void> => {
     await refresh();
+    // an address with a version names the one that was the newest
     await navigate({ resetScroll: false, replace: true, search: ({ version: _, ...rest }) => rest });
   };
   const { data } = useQuery({

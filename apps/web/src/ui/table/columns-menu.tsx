@@ -9,6 +9,7 @@ import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from '
 /** Columns that the menu lists at once: of more, some are found by their names. */
 const MAX_LISTED = 60;
 
+/** Pixels that a step adds to the width of a column. */
 const STEP = 40;
 
 const [UP, DOWN] = [

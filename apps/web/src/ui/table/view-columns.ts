@@ -1,6 +1,7 @@
 export interface ViewColumn {
   readonly key: string;
   readonly label: string;
+  /** Pixels, before it is resized. */
   readonly size: number;
 }
 

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 /** Longer texts are shown without marking what differs: finding it takes more than linear time. */
 const MAX_DIFFED = 5_000;
 
+/** Shorter texts are read faster whole than by what differs. */
 const MIN_DIFFED = 20;
 const MIN_SHARED = 0.3;
 

@@ -75,6 +75,7 @@ export default function Markdown({ text }: { readonly text: string }) {
 /** `maxExpand` and `maxSize` bound the cost of an untrusted formula; commands that could link are off. */
 const OPTIONS = { strict: false, trust: false, maxExpand: 200, maxSize: 20, throwOnError: true } as const;
 
+/** Longer formulas stay text. */
 const MAX_LENGTH = 2_000;
 
 const MARKS = /^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g;

@@ -59,6 +59,7 @@ const MAX_LINES = 2_000;
 /** Marks of emphasis that are searched for their partners, which takes time that grows with their square. */
 const MAX_EMPHASIS_MARKS = 3_000;
 
+/** Lists inside each other: the parser calls itself for each. */
 const MAX_DEPTH = 50;
 
 /** Marks of lists at the start of a line. */
@@ -88,6 +89,7 @@ function containersOf(line: string): number {
   return depth;
 }
 
+/** Lines that are looked at: a text is judged by its beginning. */
 const MAX_CODE_LINES = 200;
 
 const INDENTED = /^(?: {2,}|\t)\S/;

@@ -13,6 +13,7 @@ interface MarkdownNode {
   };
 }
 
+/** Constructs whose marks stay text: programs, formulas and comparisons have the same. */
 const OFF = [
   ...['autolink', 'blockQuote', 'characterEscape', 'characterReference', 'definition', 'gfmFootnoteCall'],
   ...['gfmFootnoteDefinition', 'gfmPotentialFootnoteCall', 'hardBreakEscape', 'htmlFlow', 'htmlText'],

@@ -99,6 +99,7 @@ export function curlOf(
     : `${[...lines, "  --data-binary @- <<'END'"].join(' \\\n')}\n${body}\nEND`;
 }
 
+/** A text as one argument of a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const BODY = ',"body":';
