@@ -93,7 +93,8 @@ export default function RunsOfDataset(props: {
               maxHeight={MAX_HEIGHT}
               columns={[
                 texts('Run', ({ run }: MeasuredRun) => <RunLink id={run.id} label={nameOf(run)} />, {
-                  ...{ size: 140, share: 1 },
+                  size: 140,
+                  share: 1,
                 }),
                 numbers('Score', ({ score }: MeasuredRun) => formatScore(score), { size: 70 }),
                 numbers(LABELS[against], ({ took }: MeasuredRun) => format(took), { size: 150 }),

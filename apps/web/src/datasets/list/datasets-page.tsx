@@ -93,7 +93,8 @@ const COLUMNS: readonly Column<Summary>[] = [
   ),
   numbers('Sections', ({ section_count }) => formatCount(section_count), { size: 80, isOptional: true }),
   numbers('Files', ({ asset_count: files }) => (files === 0 ? '–' : formatCount(files)), {
-    ...{ size: 60, isOptional: true },
+    size: 60,
+    isOptional: true,
   }),
   texts('Source', ({ schema }) => <SourceBadge schema={schema} />, { size: 160, share: 1, isOptional: true }),
   {

@@ -59,7 +59,8 @@ export function SliceBars(props: {
   const known = scorer === undefined && scores !== undefined ? groupScores(run.scores[scores]) : undefined;
   const { data, error } = useQuery({
     ...apiQuery(['slices', run.id, by, scorer, run.finished_at], '/runs/{id}/slices', {
-      ...{ path: { id: run.id }, query: { by: [by], scorer } },
+      path: { id: run.id },
+      query: { by: [by], scorer },
     }),
     enabled: known === undefined,
   });

@@ -28,7 +28,8 @@ const NUMBERS: readonly Column<GroupScore>[] = [
   { label: '0 to 1', size: 80, share: 7, cell: ({ mean, ci95 }) => <ScoreBar mean={mean} ci95={ci95} /> },
   { label: 'Score', size: 60, isNumber: true, cell: ({ mean }) => formatScore(mean) },
   numbers('95 %', ({ ci95 }) => <Note>{formatInterval(clampedInterval(ci95))}</Note>, {
-    ...{ size: 110, isOptional: true },
+    size: 110,
+    isOptional: true,
   }),
   numbers('Scored', ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>, {
     size: 70,

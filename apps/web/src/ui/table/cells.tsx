@@ -12,7 +12,9 @@ export const numbers = <Row,>(
   cell: Cell<Row>,
   more: Partial<Column<Row>> = {},
 ): Column<Row> => ({
-  ...{ label, cell, isNumber: true },
+  label,
+  cell,
+  isNumber: true,
   ...more,
 });
 
@@ -21,7 +23,9 @@ export const texts = <Row,>(
   cell: Cell<Row>,
   more: Partial<Column<Row>> = {},
 ): Column<Row> => ({
-  ...{ label, cell, wraps: true },
+  label,
+  cell,
+  wraps: true,
   ...more,
 });
 
