@@ -16,7 +16,6 @@ import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-windows.ts';
-import type { DatasetActions } from '../actions/dataset-actions.tsx';
 import { type DatasetSearch, datasetRoute, useChangeDataset } from '../dataset-search.ts';
 import type { Overview } from '../overview/read-overview.ts';
 import { itemQuery, overviewQuery, useChange } from '../queries.ts';
@@ -26,7 +25,8 @@ import { DEFAULT_ITEM_COLUMNS, itemColumns } from './item-columns.tsx';
 import { ItemPane } from './item-pane.tsx';
 import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from './item-windows.ts';
 
-export function ItemsTab({ dataset, isNewest }: Parameters<typeof DatasetActions>[0]) {
+export function ItemsTab(props: { readonly dataset: Dataset; readonly isNewest: boolean }) {
+  const { dataset, isNewest } = props;
   const search = datasetRoute.useSearch();
   const { item, version: _, tab: __, ...filters } = search;
   const change = useChangeDataset();
