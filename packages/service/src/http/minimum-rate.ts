@@ -38,7 +38,7 @@ class RateMeter {
  * Aborts with `request_timeout` when the client takes longer than `timeoutMs` for 64 KiB of its body, or for what is
  * left of it. A body that we hold back, because the disk is slow, does not count.
  */
-export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal) {
+export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): Watch {
   // Small bodies arrive together with their head.
   if (request.complete) return { signal, [Symbol.dispose]: () => undefined };
   const { socket } = request;
@@ -59,7 +59,7 @@ export function watchUploadRate(request: IncomingMessage, timeoutMs: number, sig
  * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
  * because the disk is slow, does not count.
  */
-export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal) {
+export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): Watch {
   const { socket } = request;
   let seenBytes = socket.bytesRead;
   return watchBody(signal, timeoutMs, (abort) => {
@@ -70,12 +70,16 @@ export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signa
   });
 }
 
+interface Watch extends Disposable {
+  readonly signal: AbortSignal;
+}
+
 /** Looks at a body again and again, until the watch is disposed of. */
 function watchBody(
   signal: AbortSignal,
   intervalMs: number,
   look: (abort: (message: string) => void) => void,
-) {
+): Watch {
   // `AbortSignal.any` takes several times as long. The signal lives as long as the body, and may hold the controller.
   const late = new AbortController();
   const follow = (): void => late.abort(signal.reason);
