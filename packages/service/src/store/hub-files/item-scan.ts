@@ -137,30 +137,32 @@ export function kindOf(bytes: Uint8Array, start: number, end: number): Kinds {
   }
 }
 
-/** A double has each number of so many digits. */
-const SAFE_DIGITS = 15;
-/** 64 bits have each integer of so many digits; one digit less is more than a double has. */
+/** 64 bits have each integer of so many digits. */
 const INT64_DIGITS = 18;
 const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39];
+const POWERS_OF_TEN = Array.from({ length: INT64_DIGITS + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
-/** The kind of a number of few digits, which its text tells; undefined for others. */
+/** The kind of a number of few digits, without a text of it; undefined for others. */
 function shortNumberKind(bytes: Uint8Array, start: number, end: number): Kinds | undefined {
   const first = bytes[start] === MINUS ? start + 1 : start;
-  const isShort = end - start <= SAFE_DIGITS;
   if (end - first > INT64_DIGITS) return undefined;
   let point = -1;
+  let digits = 0;
   for (let at = first; at < end; at += 1) {
     const code = bytes[at] as number;
-    if (code === POINT && point === -1 && isShort) point = at;
-    else if (code < ZERO || code > NINE) return undefined;
+    if (code === POINT && point === -1) point = at;
+    else if (code >= ZERO && code <= NINE) digits = digits * 10 + (code - ZERO);
+    else return undefined;
   }
-  if (point === -1) {
-    if (isShort) return KIND.integer;
-    return end - first >= INT64_DIGITS - 1 ? KIND.longInteger : undefined;
-  }
-  // ECMAScript writes smaller numbers with an exponent, and none with zeros at its end.
-  const isPlain = bytes[point - 1] !== ZERO || bytes[point + 1] !== ZERO;
-  return isPlain && bytes[end - 1] !== ZERO ? KIND.double : undefined;
+  const isSafe = Number.isSafeInteger(digits);
+  if (point === -1) return isSafe ? KIND.integer : KIND.longInteger;
+  if (!isSafe || bytes[end - 1] === ZERO) return undefined;
+  const unit = POWERS_OF_TEN[end - point - 1] as number;
+  const value = digits / unit;
+  // ECMAScript writes smaller numbers with an exponent.
+  if (value < 1e-6) return undefined;
+  // It is the shortest text of its double if both neighbours in the last digit are other doubles.
+  return (digits - 1) / unit !== value && (digits + 1) / unit !== value ? KIND.double : undefined;
 }
 
 function numberKind(json: string): Kinds {
