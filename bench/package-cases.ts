@@ -12,7 +12,7 @@ import { shell } from './shell.ts';
 const RAW_LINES = `(FORMAT csv, QUOTE e'\\x01', DELIMITER e'\\x02')`;
 
 /** The files that an item embeds, which are rows of another table, in base64 as its text had them. */
-const EMBEDDED = `CASE WHEN linked_files IS NULL THEN NULL ELSE (SELECT string_agg(encode(bytes, 'base64'), ' ') FROM json_array_elements(linked_files) AS file JOIN assets ON sha256 = decode(file->>'sha256', 'hex')) END`;
+const EMBEDDED = `CASE WHEN linked_files IS NULL THEN NULL ELSE (SELECT string_agg(encode(bytes, 'base64'), ' ') FROM json_array_elements(linked_files) AS file JOIN assets ON sha256 = decode(file->>5, 'hex')) END`;
 
 /** Items of one kind: a package of them, and a small one for the first requests to a service. */
 export interface Items {
