@@ -56,10 +56,10 @@ export function layoutItem(parts: ItemParts): ItemPiece[] {
 function membersOf<T>(payload: string, added: readonly [key: string, member: T][]): (string | T)[] {
   const members = added.map(([, member]) => member);
   if (payload === '{}') return members;
-  // Most payloads begin with "id" or "inputs", which sort after all added keys.
+  // Most payloads begin with "criteria", "id" or "inputs", which sort after all added keys.
   const last = added.at(-1)?.[0] ?? '';
   const isObject = payload.startsWith('{"') && payload.endsWith('}');
-  if (isObject && (last === '' || payload.charCodeAt(2) > last.charCodeAt(0))) {
+  if (isObject && (last === '' || payload.slice(2, 2 + last.length) > last)) {
     return [...members, payload.slice(1, -1)];
   }
   try {
