@@ -28,6 +28,9 @@ it.each(COMMANDS)('explains %s with examples and --json', async (command) => {
   expect(stdout).toContain(`Usage: svc-pkg ${command}`);
   expect(stdout).toMatch(new RegExp(`^  \\$ (?:\\S+=\\S+ )?svc-(?:pkg|admin) ${command}`, 'm'));
   expect(stdout).toContain('--json');
+  const [listed, examples = ''] = stdout.split('\nExamples:\n');
+  for (const [flag] of examples.matchAll(/(?<= )--[a-z-]+/g))
+    expect(listed).toMatch(new RegExp(`^  (?:-\\w, )?${flag}(?= |$)`, 'm'));
 });
 
 it('prints its help without a command', async () => {
