@@ -9,8 +9,8 @@ import {
 } from '../packages/service/src/evaluation/index.ts';
 
 /*
- * Gates on random scores, through the statistics of the service and the verdict of the command line. The table of
- * docs/gate.md has their rates.
+ * Gates on random scores, through the statistics of the service and the verdict of the command line. The decision has
+ * their rates, and docs/gate.md the ones of few items.
  */
 
 const GATES = 2_000;
@@ -106,7 +106,7 @@ function stated(difference: number): Readonly<Record<Verdict, number>> {
 
 const percent = (rate: number): string => `${(100 * rate).toFixed(1)} %`;
 
-it('says each verdict as often as docs/gate.md states, in 2,000 gates of each true difference', () => {
+it('says each verdict as often as the decision states, in 2,000 gates of each true difference', () => {
   const rows: string[] = [];
   for (const [index, difference] of DIFFERENCES.entries()) {
     const random = randomFrom(index + 1);
@@ -125,7 +125,7 @@ it('says each verdict as often as docs/gate.md states, in 2,000 gates of each tr
     if (difference >= -MAX_DROP) expect(counts.worse / GATES).toBeLessThan(limit);
     if (difference <= -MAX_DROP) expect(counts.not_worse / GATES).toBeLessThan(limit);
   }
-  const page = readFileSync(new URL('../docs/gate.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../docs/decisions/gate-by-interval.md', import.meta.url), 'utf8');
   expect(page).toContain(rows.join('\n'));
 });
 
