@@ -169,6 +169,7 @@ it.runIf(IS_LONG)('has an action whose steps run in a shell', async () => {
   expect(passed.ended.map(({ code }) => code)).toEqual([0, 0]);
   expect(passed.outputs).toEqual({
     'exit-code': '0',
+    'run-hash': expect.stringMatching(/^[0-9a-f]{64}$/),
     junit: join(folder, 'gate.xml'),
     summary: join(folder, 'gate.md'),
   });
