@@ -53,17 +53,18 @@ const DATASET = { dataset_id: 'id of the dataset' as Text };
 const CHANGE = { ...DATASET, mode: '`append`, `upsert`, `replace`, `edit` or `restore`' as Mode };
 const VERSION = { ...DATASET, version: 'number of the version' as Count };
 const KIND = { kind: '`run`, `import` or `upload`' as Kind };
-const TASK = { ...KIND, attempt: 'number of the attempt, from 1' as Count };
-const ERROR = { error: 'name, code, message, stack and cause' as Thrown };
+const ATTEMPT = { attempt: 'number of the attempt, from 1; of a retry, the one that failed' as Count };
+const TASK = { ...KIND, ...ATTEMPT };
+const ERROR = { error: 'name, code, message and cause; at level `error` also the stack' as Thrown };
 const TOOK = { duration_ms: 'duration in milliseconds' as Count };
 const REQUEST = {
   method: 'request method' as Text,
   route: 'route template, or `__unmatched__`' as Text,
-  status_code: 'status code of the response' as Count,
+  status_code: 'status code of the response, null without one' as Count,
   duration_ms: 'duration in milliseconds' as Count,
   bytes_in: 'bytes of the request body that were read' as Count,
   bytes_out: 'bytes of the response body that were written' as Count,
-  code: 'the stable error code of an error response' as OptionalText,
+  code: 'the stable error code' as OptionalText,
 };
 
 /** An event of a level: when it is written, and what its fields say. */
@@ -83,7 +84,7 @@ const [debug, info, warn, error] = [eventOf('debug'), eventOf('info'), eventOf('
  */
 export const EVENTS = {
   'config.loaded': info('the configuration is read and valid', {
-    settings: 'the settings that are not the defaults; of a secret only that it is set' as Field<
+    settings: 'settings other than the defaults; of a secret only that it is set' as Field<
       Readonly<Record<string, unknown>>
     >,
   }),
@@ -111,49 +112,36 @@ export const EVENTS = {
   }),
   'healthz.check': info('a client requested `/healthz`'),
   'http.request': info('a request ended, or its client disconnected (status code 499)', REQUEST),
-  'http.probe': debug('the same for `/healthz`, `/readyz` and `/metrics`', {
-    ...REQUEST,
-    route: 'route template' as Text,
-  }),
+  'http.probe': debug('the same for `/healthz`, `/readyz` and `/metrics`', REQUEST),
   'error.internal': error('a request ended with 500, or a task failed with an internal error', {
     ...ERROR,
     method: 'request method' as OptionalText,
-    route: 'route template' as OptionalText,
+    route: 'route template, or `__unmatched__`' as OptionalText,
   }),
-  'error.unavailable': warn(
-    'a request ended with 503 because something that the service needs is unavailable or full',
-    {
-      error: 'name, code, message and cause' as Thrown,
-      method: 'request method' as OptionalText,
-      route: 'route template' as OptionalText,
-    },
-  ),
+  'error.unavailable': warn('a request ended with 503 because something is unavailable or full', {
+    ...ERROR,
+    method: 'request method' as OptionalText,
+    route: 'route template, or `__unmatched__`' as OptionalText,
+  }),
   'database.start': info('the process is connected to the database', {
     embedded: 'whether it is the embedded database' as Flag,
     ...TOOK,
   }),
-  'database.unready': warn('the database cannot be used any more, or for another reason than before', {
+  'database.unready': warn('the database cannot be used, or for another reason than before', {
     reason: '`not_migrated`, `unreachable`, `refused`, `tls` or `full`, as in `/readyz`' as Text,
-    message: 'host, port and name of the database, the reason of the system, and what to do' as Text,
+    message: 'host, port and name of the database, the reason, and what to do' as Text,
   }),
   'database.ready': info('the database can be used again'),
   'database.migrate': info('the schema is up to date', {
-    applied: 'names of the migrations that were applied' as Field<readonly string[]>,
-    distributed: 'names of the tables that were spread over the nodes of a cluster' as Field<
-      readonly string[]
-    >,
+    applied: 'names of the applied migrations' as Field<readonly string[]>,
+    distributed: 'names of the tables that were spread over a cluster' as Field<readonly string[]>,
     ...TOOK,
   }),
   'database.stop': info('the embedded database stopped', TOOK),
   'keys.read': info('`SVC_API_KEYS_FILE` has changed, and its keys are in force', {
     keys: 'number of keys in force' as Count,
   }),
-  'keys.fail': warn(
-    '`SVC_API_KEYS_FILE` has changed and cannot be read: the keys that it had stay in force',
-    {
-      error: 'name, message' as Thrown,
-    },
-  ),
+  'keys.fail': warn('`SVC_API_KEYS_FILE` has changed and cannot be read: its keys stay in force', ERROR),
   'spool.clean': info('temporary files of a process that died were removed', {
     files: 'number of files' as Count,
     bytes: 'their bytes' as Count,
@@ -168,7 +156,7 @@ export const EVENTS = {
   }),
   'dataset.import.finish': info('an import was stored', {
     source: '`hub`, `pkg_zip` or `file`' as Source,
-    dataset_id: 'id of the new dataset' as Text,
+    ...DATASET,
     version_hash: 'its version hash' as Text,
     section_count: 'number of its sections' as Count,
     item_count: 'number of its items' as Count,
@@ -185,12 +173,12 @@ export const EVENTS = {
     ...TOOK,
   }),
   'dataset.change.start': info('a change of a dataset started', CHANGE),
-  'dataset.change.finish': info('a change of a dataset was stored, or its content is what it was', {
+  'dataset.change.finish': info('a change of a dataset was stored, or changed nothing', {
     ...CHANGE,
     outcome: '`succeeded` or `unchanged`' as Field<
       Extract<Label<'changeOutcome'>, 'succeeded' | 'unchanged'>
     >,
-    version: 'number of its newest version' as Count,
+    version: 'number of the version' as Count,
     version_hash: 'its version hash' as Text,
     added: 'items that were added' as Count,
     changed: 'items that were changed' as Count,
@@ -238,42 +226,39 @@ export const EVENTS = {
     method: 'request method' as Text,
     host: 'host of the request' as Text,
     kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
-    status_code: 'status code, null without a response' as StatusCode,
+    status_code: 'status code of the response, null without one' as StatusCode,
     outcome: 'as the label of `svc_hub_requests_total`' as Field<Label<'hubOutcome'>>,
     bytes: 'bytes of the body that were read' as Count,
     ...TOOK,
-    hub_request_id: 'the id that the hub gave the request, for its operators' as Field<string | null>,
+    hub_request_id: 'id of the request at the hub' as Field<string | null>,
   }),
   'hub.retry': warn('a request to the hub will be sent again', {
     host: 'host of the request' as Text,
     kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
-    status_code: 'status code, null without a response' as StatusCode,
-    code: 'error code of the failed attempt' as Text,
+    status_code: 'status code of the response, null without one' as StatusCode,
+    code: 'the stable error code' as Text,
     reason: 'what set the delay: `rate_limit`, `retry_after` or `backoff`' as Text,
-    attempt: 'number of the failed attempt, from 1' as Count,
+    ...ATTEMPT,
     delay_ms: 'time until the next attempt, in milliseconds' as Count,
   }),
-  'hub.cache.fail': warn(
-    'at its start, the service cannot write to the folder of `SVC_HUB_CACHE_DIR`, so nothing is cached',
-    {
-      folder: 'path of the folder' as Text,
-      code: 'error code of the operating system' as Text,
-      uid: 'user id of the process, null on Windows' as Field<number | null>,
-    },
-  ),
+  'hub.cache.fail': warn('at its start, the service cannot write to `SVC_HUB_CACHE_DIR`: nothing is cached', {
+    folder: 'path of the folder' as Text,
+    code: 'error code of the operating system' as Text,
+    uid: 'user id of the process, null on Windows' as Field<number | null>,
+  }),
   'provider.request': debug('a request to a model provider ended, with or without a response', {
     host: 'host of the request' as Text,
     model: 'name of the model' as Text,
-    status_code: 'status code, null without a response' as StatusCode,
-    attempt: 'number of the attempt, from 1' as Count,
+    status_code: 'status code of the response, null without one' as StatusCode,
+    ...ATTEMPT,
     ...TOOK,
   }),
   'provider.retry': warn('a request to a model provider will be sent again', {
     host: 'host of the request' as Text,
     model: 'name of the model' as Text,
-    status_code: 'status code, null without a response' as StatusCode,
+    status_code: 'status code of the response, null without one' as StatusCode,
     reason: 'why, in a word' as Text,
-    attempt: 'number of the failed attempt, from 1' as Count,
+    ...ATTEMPT,
     delay_ms: 'time until the next attempt, in milliseconds' as Count,
   }),
   'job.enqueue': info('a task was put into the queue', KIND),
@@ -283,8 +268,7 @@ export const EVENTS = {
   }),
   'job.finish': info('a task finished', { ...TASK, ...TOOK }),
   'job.retry': warn('a task failed and will be retried', {
-    ...KIND,
-    attempt: 'number of the failed attempt, from 1' as Count,
+    ...TASK,
     code: 'the stable error code' as Text,
   }),
   'job.fail': warn('a task failed and will not be retried', {
@@ -298,20 +282,16 @@ export const EVENTS = {
     duration_ms: 'duration in milliseconds' as OptionalCount,
   }),
   'job.recover': warn('a worker took over a task from a worker that missed its heartbeats', TASK),
-  'job.hand_back': info(
-    'a worker released an unfinished task; another worker continues it, or this one later',
-    {
-      ...KIND,
-      attempt: 'number of the attempt, from 1; it does not count' as Count,
-      reason: '`stopping` or `unavailable` (the database was unavailable)' as Text,
-    },
-  ),
+  'job.hand_back': info('a worker released an unfinished task, to be continued; the attempt does not count', {
+    ...TASK,
+    reason: '`stopping` or `unavailable` (the database was unavailable)' as Text,
+  }),
   'queue.error': error('the queue itself failed', ERROR),
   'housekeeping.fail': warn(
-    'a periodic task of a worker failed, for the first time after it succeeded; tried again every 10 seconds',
+    'a periodic task of a worker failed, the first time after a success; tried again every 10 seconds',
     {
       task: '`keys`, `audit`, `items`, `results` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
-      error: 'name, code, message and cause' as Thrown,
+      ...ERROR,
     },
   ),
   'run.create': info('a run was accepted', {
@@ -324,7 +304,7 @@ export const EVENTS = {
   }),
   'run.try': info('some items were asked for a client, and nothing was stored', {
     ...DATASET,
-    item_count: 'number of the items' as Count,
+    item_count: 'number of its items' as Count,
     provider: 'kind of the provider' as Text,
     ...TOOK,
   }),
@@ -345,29 +325,27 @@ export const EVENTS = {
     rejected: 'lines that were not stored' as Count,
   }),
   'run.finish': info('a client ended a run whose results clients send', {
-    item_count: 'number of results that the run has' as Count,
-    missing: 'number of results that it lacks' as Count,
+    item_count: 'results that the run has' as Count,
+    missing: 'results that it lacks' as Count,
   }),
   'worker.run.start': info('a worker took a run', {
     dataset_id: 'id of the dataset' as OptionalText,
     provider: 'kind of the provider' as OptionalText,
-    item_count: 'number of results that the run will have' as OptionalCount,
-    items_done: 'number of results from earlier attempts' as OptionalCount,
-    attempt: 'number of the attempt, from 1' as OptionalCount,
+    item_count: 'results that the run will have' as OptionalCount,
+    items_done: 'results from earlier attempts' as OptionalCount,
+    attempt: 'number of the attempt, from 1; of a retry, the one that failed' as OptionalCount,
   }),
   'worker.run.finish': info('a run ended', {
     status: '`completed`, `failed`, `cancelled` or `stopped`' as Field<Label<'runStatus'>>,
-    item_count: 'number of results that the run has' as OptionalCount,
-    ok: 'number of results with a score' as OptionalCount,
-    failed: 'number of results with an error' as OptionalCount,
-    unscored: 'number of results without a score' as OptionalCount,
-    reused: 'number of results of this attempt with the output of an earlier run' as OptionalCount,
-    code: 'the stable error code of a failed or stopped run' as OptionalText,
+    item_count: 'results that the run has' as OptionalCount,
+    ok: 'results with a score' as OptionalCount,
+    failed: 'results with an error' as OptionalCount,
+    unscored: 'results without a score' as OptionalCount,
+    reused: 'results of this attempt with the output of an earlier run' as OptionalCount,
+    code: 'the stable error code' as OptionalText,
     ...TOOK,
   }),
-  'worker.cancel_poll.fail': warn('the query for cancelled runs failed; the worker repeats it', {
-    error: 'name, code, message and cause' as Thrown,
-  }),
+  'worker.cancel_poll.fail': warn('the query for cancelled runs failed; the worker repeats it', ERROR),
   'settings.update': info('a setting was changed', {
     changed: 'the changed settings and their new values' as Field<
       Readonly<Record<string, boolean | number | string>>
