@@ -161,11 +161,11 @@ export const VARIABLES = named({
   ),
   allowAnonymous: flag('allows binding to a non-loopback address without `SVC_API_KEYS`'),
   allowedHosts: list(
-    'comma-separated list of further names that requests may have in `Host`: `name` at every port, or `name:port`',
+    'comma-separated names that requests may have in `Host` besides: `name` at every port, or `name:port`',
     parseAllowedHost,
   ),
   trustProxy: flag(
-    'true if all requests come through your proxy: the service then trusts `X-Forwarded-Proto` and the last entry of `X-Forwarded-For`',
+    'true if all requests come through your proxy, whose `X-Forwarded-Proto` and last entry of `X-Forwarded-For` are trusted',
   ),
   databaseUrl: postgresUrl(
     'embedded',
@@ -173,44 +173,44 @@ export const VARIABLES = named({
   ),
   databaseDirectUrl: postgresUrl(
     'DATABASE_URL',
-    'the same server without a pooler, for notifications and the migrations of `npm start`; needed only behind a pooler in transaction mode',
+    'the same server without a [pooler](operations.md#behind-a-pooler), for notifications and the migrations of `npm start`',
   ),
   distributed: oneOf(
     'none',
     ['none', 'citus'],
-    'whether `npm start` spreads the large tables over the nodes of a Citus cluster, whose coordinator `DATABASE_URL` names',
+    '`citus` if `DATABASE_URL` names the coordinator of a [cluster](operations.md#a-citus-cluster), for `npm start`',
   ),
   databasePoolSize: integer(
     20,
     [4, 1000],
-    'connections to PostgreSQL per process, and two for probes; imports, exports and searches hold at most a quarter each, searches at most one per processor',
+    'connections to PostgreSQL per process, and two for probes; imports, exports and searches hold a quarter each, searches one per processor',
   ),
   dataDir: text('./data', 'folder of the embedded database and of uploads in progress'),
   assetStore: variable(
     'the database',
-    'bucket that keeps the bytes of new assets: `s3://bucket/prefix`, with `?endpoint=https://host` and `&region=name` for a server other than Amazon’s',
+    '[bucket](assets.md#storage) for the bytes of new assets: `s3://bucket/prefix`, and `?endpoint=https://host&region=name` for other servers than Amazon’s',
     (value) => (value === undefined ? null : parseS3Location(value)),
   ),
   apiKeys: {
     ...variable(
       'none',
-      'comma-separated list of `role:key` or `role:key:name`, with `;expires=2027-01-01` and `;handles=team-a-` for [limited keys](operations.md#keys); sent as `Authorization: Bearer <key>`',
+      'comma-separated [keys](operations.md#keys), `role:key` or `role:key:name`',
       (value) => (value === undefined ? [] : parseKeyList(value)),
     ),
     secret: true,
   },
   apiKeysFile: variable(
     'none',
-    'JSON array of further keys, `{"role", "key" or "key_sha256", "name", "expires", "handles"}`, which is read again when it changes',
+    'file of [further keys](operations.md#keys), which is read again when it changes',
     (path) => (path === undefined ? null : readKeysFile(path)),
   ),
   metricsKey: key(
-    'the bearer key for `/metrics`; without it any API key, and no key where there are none',
+    'the key for `/metrics`; without it any API key, and no key where there are none',
     (value) => KEY.test(value),
     'visible ASCII, 16 to 512 characters',
   ),
   jobKey: key(
-    'secret that encrypts the hub tokens of asynchronous imports; the same on every api and worker',
+    'encrypts the hub tokens of asynchronous imports; the same on every API and worker',
     (value) => value.length >= MIN_KEY_LENGTH,
     `at least ${MIN_KEY_LENGTH} characters long`,
   ),
@@ -223,7 +223,7 @@ export const VARIABLES = named({
   ),
   hubCacheDir: variable(
     'none',
-    'folder that caches the contents of hub files by commit and path, for all processes that use it; without it, nothing is cached',
+    'folder that caches hub files, for all processes that use it; without it, nothing is cached',
     (value) => value,
   ),
   hubCacheBytes: integer(
@@ -234,7 +234,7 @@ export const VARIABLES = named({
   hubFilesDays: integer(
     7,
     [1, 3_650],
-    'days after which the tables that clients of the hub read are removed if none has read them; they are made again when one does',
+    'days after which the tables for clients of the hub are removed if none has read them; they are made again when one does',
   ),
   hubFilesBytes: integer(
     10 * GIB,
@@ -243,7 +243,7 @@ export const VARIABLES = named({
   ),
   providerAllowedHosts: variable(
     'none',
-    'comma-separated list of `host[:port]` that runs may send to; none or `*` allows every host. Link-local addresses are always refused',
+    'comma-separated `host[:port]` that runs may send to; none or `*` allows every host that is not [link-local](runs.md#configuration)',
     (value) =>
       value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
   ),
@@ -251,32 +251,24 @@ export const VARIABLES = named({
   logFormat: oneOf(
     'auto',
     ['auto', 'json', 'text'],
-    '`json` writes a JSON object a line, `text` short lines for people; `auto` writes `text` to a terminal, else `json`',
+    '`json`, `text` (short lines for people), or `auto`: `text` on a terminal, else `json`',
   ),
   auditDays: integer(365, [0, 36_500], 'days that the record of changes is kept; 0: for ever'),
   telemetry: oneOf(
     'opt-in',
     ['opt-in', 'off'],
-    '`opt-in` takes events of the tour from browsers whose users switched them on, and logs them; `off` refuses all',
+    '`opt-in` logs events of the [tour](console.md#what-it-loads) from users who switched them on; `off` refuses all',
   ),
-  consoleName: variable(
-    'svc',
-    'what the console calls itself: in its navigation, its titles and where people sign in',
-    parseConsoleName,
-  ),
+  consoleName: variable('svc', 'name of the console', parseConsoleName),
   corsOrigins: list(
-    'comma-separated list of origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
+    'comma-separated origins whose pages may call the API, or, with `SVC_API_KEYS`, `*`',
     parseOrigin,
   ),
-  workerConcurrency: integer(0, [0, 256], 'import threads and parallel imports; 0 means one per CPU core'),
-  runConcurrency: integer(
-    16,
-    [1, 1_000],
-    'parallel runs per worker; a run that waits for its provider uses no core',
-  ),
+  workerConcurrency: integer(0, [0, 256], 'import threads and parallel imports; 0: one per CPU core'),
+  runConcurrency: integer(16, [1, 1_000], 'parallel runs per worker'),
   maxUploadBytes: bytes(
     2 * GIB,
-    'size of an upload, compressed; a larger export is refused where it is uploaded, unless this is raised there',
+    'size of an upload, compressed, so also of an export that is uploaded again',
   ),
   maxArchiveEntries: integer(
     100_000,
@@ -285,7 +277,7 @@ export const VARIABLES = named({
   ),
   maxUncompressedBytes: bytes(
     20 * GIB,
-    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import; a file counts once for each reference',
+    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import with files at each reference',
   ),
   maxExpansionRatio: integer(
     500,
@@ -295,7 +287,7 @@ export const VARIABLES = named({
   maxRows: integer(
     50_000_000,
     [0, 1_000_000_000],
-    'rows or lines that one import reads, skipped ones included; 0: no limit',
+    'rows or lines of one import, skipped ones included; 0: no limit',
   ),
   maxLineBytes: bytes(64 * MIB, 'one line of a section, and one item with the files it refers to embedded'),
   maxAssetBytes: bytes(64 * MIB, 'one asset'),
@@ -315,32 +307,28 @@ export const VARIABLES = named({
   maxConcurrentUploads: integer(
     16,
     [1, 10_000],
-    'concurrent uploads in one API process, from first to last byte, at most half of them for one client; further ones wait like imports',
+    'concurrent uploads in one API process, half of them for one client; further ones wait like imports',
   ),
   maxStagingPercent: integer(
     50,
     [1, 100],
-    'percentage of the free disk space that all uploads of one API process may use, and all imports into the embedded database',
+    'percentage of the free disk space that uploads of one API process may use, and imports into the embedded database',
   ),
   maxStreamsPerClient: integer(
     4,
     [1, 1_000],
-    'concurrent exports and item streams per key, or per address without keys, and as many assets; further ones wait like imports',
+    'concurrent exports and item streams per key (or address), and as many assets; further ones wait like imports',
   ),
-  maxEventStreamsPerClient: integer(
-    100,
-    [1, 100_000],
-    'concurrent event streams per key, or per address without keys',
-  ),
+  maxEventStreamsPerClient: integer(100, [1, 100_000], 'concurrent event streams per key (or address)'),
   slowReaderTimeoutMs: milliseconds(30_000, 'time in which the reader of a stream must take 512 KiB'),
   slowUploadTimeoutMs: milliseconds(60_000, 'time in which an upload must send 64 KiB, or its end'),
   failedKeysPerMinute: integer(10, [1, 1_000_000], 'wrong keys per minute and address'),
-  rateLimitPerMinute: integer(0, [0, 1_000_000], 'requests per minute and key or address; 0 means no limit'),
+  rateLimitPerMinute: integer(0, [0, 1_000_000], 'requests per minute and key (or address); 0: no limit'),
   maxPreviewBytes: bytes(4 * MIB, 'the response of a preview'),
   drainDelayMs: integer(
     0,
     [0, 600_000],
-    'time after SIGTERM in which the API is not ready and still serves, so that a balancer notices before it closes; 5000 in the images',
+    'time after SIGTERM in which the API is not ready and still serves; 5000 in the images',
   ),
   drainTimeoutMs: milliseconds(30_000, 'time that running work has to end after SIGTERM'),
 });
