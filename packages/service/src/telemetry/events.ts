@@ -62,8 +62,8 @@ const REQUEST = {
   route: 'route template, or `__unmatched__`' as Text,
   status_code: 'status code of the response, null without one' as Count,
   duration_ms: 'duration in milliseconds' as Count,
-  bytes_in: 'bytes of the request body that were read' as Count,
-  bytes_out: 'bytes of the response body that were written' as Count,
+  bytes_in: 'bytes of the request body' as Count,
+  bytes_out: 'bytes of the response body' as Count,
   code: 'the stable error code' as OptionalText,
 };
 
@@ -89,8 +89,8 @@ export const EVENTS = {
     >,
   }),
   'server.start': info('the process listens', {
-    host: 'address it listens on' as Text,
-    port: 'port it listens on' as Count,
+    host: 'its address' as Text,
+    port: 'its port' as Count,
     version: 'version of the product' as Text,
   }),
   'server.root': warn('the process was started as root', {
@@ -103,7 +103,7 @@ export const EVENTS = {
   }),
   'server.stop': info('everything is closed; the last line of a process', {
     reason: 'the signal, or why' as Text,
-    exit_code: 'exit code of the process' as OptionalCount,
+    exit_code: 'its exit code' as OptionalCount,
     duration_ms: 'duration in milliseconds' as OptionalCount,
   }),
   'server.fault': error('an error reached the top of the process', {
@@ -148,10 +148,10 @@ export const EVENTS = {
   }),
   'dataset.import.start': info('an import started', {
     source: '`hub`, `pkg_zip` or `file`' as Source,
-    path: 'path of the dataset on the hub' as OptionalText,
+    path: 'dataset on the hub' as OptionalText,
     subset: 'subset on the hub' as OptionalText,
-    split: 'split expression as it was sent' as OptionalText,
-    revision: 'revision as it was sent' as OptionalText,
+    split: 'as it was sent' as OptionalText,
+    revision: 'as it was sent' as OptionalText,
     bytes: 'bytes of the archive or the files' as OptionalCount,
   }),
   'dataset.import.finish': info('an import was stored', {
@@ -169,7 +169,7 @@ export const EVENTS = {
     outcome: '`failed` or `cancelled`' as Field<Exclude<Label<'importOutcome'>, 'succeeded'>>,
     code: 'the stable error code' as Text,
     place: 'file, line and column of the error' as OptionalText,
-    rows_done: 'rows that had been read' as OptionalCount,
+    rows_done: 'rows that were read' as OptionalCount,
     ...TOOK,
   }),
   'dataset.change.start': info('a change of a dataset started', CHANGE),
@@ -180,9 +180,9 @@ export const EVENTS = {
     >,
     version: 'number of the version' as Count,
     version_hash: 'its version hash' as Text,
-    added: 'items that were added' as Count,
-    changed: 'items that were changed' as Count,
-    removed: 'items that were removed' as Count,
+    added: 'added items' as Count,
+    changed: 'changed items' as Count,
+    removed: 'removed items' as Count,
     ...TOOK,
   }),
   'dataset.change.fail': warn('a change of a dataset ended, and nothing of it was stored', {
@@ -196,14 +196,14 @@ export const EVENTS = {
   'dataset.export.finish': info('an export ended, complete or not', {
     ...DATASET,
     exported_run_id: 'id of the run in the archive' as OptionalText,
-    bytes: 'bytes that were written' as Count,
+    bytes: 'written bytes' as Count,
     ...TOOK,
     complete: 'false if the client disconnected or the service stopped' as Flag,
   }),
   'dataset.export.fail': error('an export failed with an internal error, or lost the database', {
     ...DATASET,
     ...ERROR,
-    bytes: 'bytes that were written' as Count,
+    bytes: 'written bytes' as Count,
     ...TOOK,
   }),
   'dataset.update': info('name, handle, description or notes of a dataset were changed', {
@@ -218,7 +218,7 @@ export const EVENTS = {
   }),
   'hub.layout.fail': error('the files of a version could not be made', {
     ...VERSION,
-    files: 'files that were made until then' as Count,
+    files: 'files that were made' as Count,
     ...TOOK,
     ...ERROR,
   }),
@@ -228,7 +228,7 @@ export const EVENTS = {
     kind: 'what was requested, such as `info`, `tree` or `file`' as Text,
     status_code: 'status code of the response, null without one' as StatusCode,
     outcome: 'as the label of `svc_hub_requests_total`' as Field<Label<'hubOutcome'>>,
-    bytes: 'bytes of the body that were read' as Count,
+    bytes: 'bytes of the body' as Count,
     ...TOOK,
     hub_request_id: 'id of the request at the hub' as Field<string | null>,
   }),
@@ -315,14 +315,14 @@ export const EVENTS = {
     scorer_count: 'how many' as Count,
   }),
   'run.results': info('a client sent results of a run', {
-    accepted: 'lines that were stored' as Count,
+    accepted: 'stored lines' as Count,
     replaced: 'stored lines that replaced another one' as Count,
-    rejected: 'lines that were not stored' as Count,
+    rejected: 'refused lines' as Count,
   }),
   'run.scores': info('a client sent scores of the results of a run', {
-    accepted: 'lines that were stored' as Count,
+    accepted: 'stored lines' as Count,
     replaced: 'stored lines that replaced another score' as Count,
-    rejected: 'lines that were not stored' as Count,
+    rejected: 'refused lines' as Count,
   }),
   'run.finish': info('a client ended a run whose results clients send', {
     item_count: 'results that the run has' as Count,
