@@ -183,7 +183,7 @@ export const VARIABLES = named({
   databasePoolSize: integer(
     20,
     [4, 1000],
-    'connections to PostgreSQL per process, and two for probes; imports, exports and searches hold a quarter each, searches one per processor',
+    'connections to PostgreSQL per process, and two for probes; imports, exports and searches hold at most a quarter each, searches one per processor',
   ),
   dataDir: text('./data', 'folder of the embedded database and of uploads in progress'),
   assetStore: variable(
@@ -277,7 +277,7 @@ export const VARIABLES = named({
   ),
   maxUncompressedBytes: bytes(
     20 * GIB,
-    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import with files at each reference',
+    'uncompressed bytes of one archive or compressed file, and bytes of the items of one import; a file counts once for each reference',
   ),
   maxExpansionRatio: integer(
     500,
@@ -307,7 +307,7 @@ export const VARIABLES = named({
   maxConcurrentUploads: integer(
     16,
     [1, 10_000],
-    'concurrent uploads in one API process, half of them for one client; further ones wait like imports',
+    'concurrent uploads in one API process, at most half for one client; further ones wait like imports',
   ),
   maxStagingPercent: integer(
     50,
