@@ -199,7 +199,8 @@ assert "svc_" in operation.get_metrics()
 assert documentation.get_open_api()["openapi"] == "3.1.0"
 assert "html" in documentation.get_docs() and documentation.get_docs_file("swagger-ui.css")
 assert documentation.get_root()["name"] == "svc"
-paths = documentation.get_open_api()["paths"]
+# the pages of the console are there where it is built
+paths = {path: found for path, found in documentation.get_open_api()["paths"].items() if not path.startswith("/console")}
 print("not called:", {(method.upper(), path) for path in paths for method in paths[path]} - called)
 `;
 
