@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3_CREDENTIALS, startS3, type TestS3 } from '../../../test/store/start-s3.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/store/template-db.ts';
@@ -10,6 +11,7 @@ import {
   type ByteRange,
   createDatabaseAssetStore,
 } from './asset-store.ts';
+import { AssetWriter } from './asset-writer.ts';
 import { collectObjects, releaseObjects } from './collect-assets.ts';
 import { createS3Objects } from './s3/s3-objects.ts';
 import { createS3AssetStore } from './s3-asset-store.ts';
@@ -136,6 +138,30 @@ describe('objects of assets', () => {
     expect(await collectObjects(pool, stores.s3)).toBe(1);
     expect([await objectOf(kept), await objectOf(failed)].map(({ length }) => length)).toEqual([1, 0]);
     expect(await noted()).toBe(0);
+  });
+
+  it('are written or given up when their import is aborted, and on their way no more', async () => {
+    const abort = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const put = vi.fn<AssetStore['put']>(async () => {
+      await gate.promise;
+      seen.push('written');
+      return { bytes: null, objectKey: 'x' };
+    });
+    const writer = new AssetWriter({ ...stores.database, put }, abort.signal);
+    writer.add([{ sha256: 'ef'.repeat(32), bytes: randomBytes(1), mimeType: null }]);
+    const client = await pool.connect();
+    await client.query('BEGIN');
+    const failed = writer.stage(client).catch(() => seen.push('failed'));
+    await expect.poll(() => put.mock.calls.length).toBe(1);
+    abort.abort();
+    await Promise.race([failed, delay(500)]);
+    gate.resolve();
+    await failed;
+    await client.query('ROLLBACK');
+    client.release();
+    expect(seen).toEqual(['written', 'failed']);
   });
 
   it('go with the rows of their assets, also after an outage and a restored database', async () => {

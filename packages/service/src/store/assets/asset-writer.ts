@@ -58,6 +58,7 @@ export class AssetWriter {
 
   /**
    * Moves what waits in memory to a temporary table of the transaction: locks what the database has already, and puts the rest.
+   * All is put before the COPY begins, so that nothing is still on its way when this fails.
    */
   async stage(client: pg.ClientBase): Promise<void> {
     const contents = this.#pending;
@@ -66,24 +67,20 @@ export class AssetWriter {
     const found = await client.query<{ sha256: string }>(LOCK_KNOWN, [contents.map(hashOf)]);
     const known = new Set(found.rows.map(({ sha256 }) => sha256));
     const transactionId = await transactionIdOf(client);
+    const located = mapOrdered(contents, CONCURRENT_PUTS, async (content) =>
+      known.has(content.sha256) ? null : await this.#store.put(content, transactionId, this.#signal),
+    );
+    const locations = await Array.fromAsync(located);
     if (!this.#isStaged) await client.query(CREATE_STAGED);
     this.#isStaged = true;
-    const located = mapOrdered(contents, CONCURRENT_PUTS, async (content) => ({
-      content,
-      location: known.has(content.sha256)
-        ? null
-        : await this.#store.put(content, transactionId, this.#signal),
-    }));
     const copy = new CopyIn(client, COPY_STAGED, this.#signal);
-    await copy.writeAll(this.#rows(located));
+    await copy.writeAll(this.#rows(contents, locations));
     await copy.end();
   }
 
-  async *#rows(
-    located: AsyncIterable<{ readonly content: EmbeddedContent; readonly location: AssetLocation | null }>,
-  ): AsyncGenerator<Uint8Array> {
-    for await (const { content, location } of located) {
-      const { bytes = null, objectKey = null } = location ?? {};
+  async *#rows(contents: readonly EmbeddedContent[], locations: readonly (AssetLocation | null)[]) {
+    for (const [index, content] of contents.entries()) {
+      const { bytes = null, objectKey = null } = locations[index] ?? {};
       const byteLength = BigInt(content.bytes.byteLength);
       const { mimeType } = content;
       yield* rowParts([BigInt(this.#position), hashOf(content), bytes, byteLength, objectKey, mimeType]);
