@@ -118,6 +118,23 @@ describe('migrate', () => {
     );
   });
 
+  it('ends with an error when it loses the connection that holds its lock', async () => {
+    await using database = await createEmptyDatabase();
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    try {
+      // The lock of Prisma's own command line, for which it waits.
+      await other.query('SELECT pg_advisory_lock(72707369)');
+      const failed = expect(migrate(database.url)).rejects.toMatchObject({ code: 'unavailable' });
+      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'svc-migrate' AND wait_event = 'advisory'`;
+      await expect.poll(() => queryDatabase(database.url, end)).toHaveLength(1);
+      await failed;
+    } finally {
+      await other.end();
+    }
+  });
+
   it('is what a store waits for before it says that it is ready', async () => {
     await using database = await createEmptyDatabase();
     await migrate(database.url, { distributed });

@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
 import { operatorMessage, StoreError, toStoreError } from '../database/errors.ts';
-import { createPool } from '../postgres/pool.ts';
+import { createPool, inTransaction } from '../postgres/pool.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. */
@@ -97,17 +97,12 @@ export async function missingMigrations(client: pg.Pool | pg.ClientBase, names: 
 
 /** A lock of a transaction, not of a session: it works through a connection pooler too. */
 async function underLock<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
+  return await inTransaction(pool, async (client) => {
     for (const lock of [MIGRATION_LOCK, ENGINE_LOCK]) {
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
     }
     return await work();
-  } finally {
-    await client.query('COMMIT').catch(() => undefined);
-    client.release();
-  }
+  });
 }
 
 async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
