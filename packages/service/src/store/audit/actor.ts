@@ -185,7 +185,7 @@ export function seesDataset(id: string): string | null {
 export function seesJob(): string | null {
   const { name, handles } = currentActor();
   if (handles === null) return null;
-  const asked = `(CASE WHEN octet_length(jobs.request) <= 67108864 THEN jobs.request::json -> 'target' END)`;
+  const asked = `(CASE WHEN octet_length(jobs.request) <= 67108864 THEN ${readableJson('jobs.request::json')} -> 'target' END)`;
   const quoted = (text: string): string => `convert_from('\\x${Buffer.from(text).toString('hex')}', 'UTF8')`;
   return `CASE WHEN jobs.dataset_id IS NOT NULL THEN ${seesDataset('jobs.dataset_id')}
     WHEN ${asked} ->> 'dataset_id' IS NOT NULL THEN ${seesDataset(`(${asked} ->> 'dataset_id')::uuid`)}

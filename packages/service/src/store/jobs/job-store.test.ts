@@ -5,6 +5,7 @@ import { allPages } from '../../../test/store/all-pages.ts';
 import { claimTask } from '../../../test/store/claim-task.ts';
 import { importItems } from '../../../test/store/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/store/template-db.ts';
+import { actAs } from '../audit/actor.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { Job, NewJob, TakenJob } from './job-store.ts';
 
@@ -215,5 +216,18 @@ describe('list', () => {
     for (let index = 0; index < 200; index += 1) made.push((await createJob()).id);
     const found = await allPages((cursor) => store.jobs.list({ limit: 7, cursor }));
     expect(found.slice(0, 200).map(({ id }) => id)).toEqual(made.toReversed());
+  });
+
+  it('shows a job to a key by the handle that it asks for, whatever else it asks for', async () => {
+    const mapping = { prompt_column: 'half \ud83d and \0' };
+    const made: string[] = [];
+    for (const handle of ['team-a-x', 'team-b-x']) {
+      made.push((await createJob({ request: JSON.stringify({ mapping, target: { handle } }) })).id);
+    }
+    const list = async () => (await store.jobs.list({ limit: 2 })).data.map(({ id }) => id);
+    const asTeam = (handle: string) =>
+      actAs({ name: 'team', role: 'editor', requestId: null, handles: [handle] }, list);
+    expect(await asTeam('team-a-')).toEqual([made[0]]);
+    expect(await asTeam('team-b-')).toEqual([made[1]]);
   });
 });
