@@ -96,7 +96,7 @@ export function insertedColumns(run: RunColumns) {
   };
 }
 
-export function runFinished(run: Run): StoreError {
+export function runFinished(run: Pick<Run, 'status'>): StoreError {
   return new StoreError('run_finished', `The run has already ended: it is ${run.status}.`);
 }
 

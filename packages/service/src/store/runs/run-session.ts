@@ -67,11 +67,10 @@ function createRunSession(context: StoreContext, run: Run, attempt: number): Run
   const prices = readPrices(run.price, run.judgePrice);
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
-    const columns = `${RUN_COLUMNS}, attempt`;
-    const row = await readRunColumns<Run & { readonly attempt: number }>(
+    const row = await readRunColumns<Pick<Run, 'status' | 'finishedAt'> & { readonly attempt: number }>(
       queryOf(client),
       run.id,
-      columns,
+      'status, finished_at AS "finishedAt", attempt',
       'FOR NO KEY UPDATE',
     );
     if (row.finishedAt !== null) throw runFinished(row);
