@@ -106,6 +106,7 @@ function closed(): Error {
 }
 
 const MAX_YOUNG_HEAP_MB = 16;
+/** How long a thread may take to load its code on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
 type ThreadReply<Outcome, Failure> = { readonly kind: 'ready' } | TaskReply<Outcome, Failure>;
@@ -127,6 +128,7 @@ export interface ThreadTasks<Task, Failure> {
   /** The error of a task that exceeded a limit; `reason` follows the subject, such as `took too much memory`. */
   readonly limitError: (task: Task, reason: string) => Error;
   readonly failedError: (failure: Failure) => Error;
+  /** Buffers of a task, which move to the thread instead of being copied. */
   readonly transfer?: (task: Task) => readonly TransferListItem[];
 }
 
