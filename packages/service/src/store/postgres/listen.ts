@@ -57,12 +57,10 @@ async function listenOnce<Channel extends string>(
     { url: options.url, applicationName: 'svc-listen' },
     { query_timeout: PROBE_TIMEOUT_MS },
   );
-  const broken = new Promise<void>((done) => {
-    client.on('error', () => done());
-    client.on('end', () => done());
-    if (signal.aborted) done();
-    signal.addEventListener('abort', () => done(), { once: true });
-  });
+  const { promise: broken, resolve: stop } = Promise.withResolvers<unknown>();
+  client.on('error', stop);
+  client.on('end', () => stop(undefined));
+  signal.addEventListener('abort', stop);
   let probe: NodeJS.Timeout | undefined;
   try {
     await client.connect();
@@ -86,6 +84,7 @@ async function listenOnce<Channel extends string>(
     await Promise.race([broken, failed]);
   } finally {
     clearInterval(probe);
+    signal.removeEventListener('abort', stop);
     await Promise.race([client.end().catch(() => undefined), delay(1_000, undefined, { ref: false })]);
   }
 }

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { listen } from '../../../src/store/postgres/listen.ts';
 import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
@@ -48,10 +49,16 @@ it('hears what is sent, connects again when its connection breaks, and ends', as
   await expect.poll(listeners).toBe(0);
 });
 
-it('waits for an unavailable database, and can be closed while it waits', async () => {
+it('waits for an unavailable database, keeps nothing of its attempts, and can be closed while it waits', async () => {
+  using added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
   await using _ = listen({
     url: 'postgresql://user:x@127.0.0.1:1/none',
     channel: 'svc_cancel',
     onNotification: () => undefined,
   });
+  const [closing] = added.mock.contexts as [AbortSignal];
+  const ofClosing = () => added.mock.contexts.filter((signal) => signal === closing).length;
+  // Each attempt listens, and the wait after it.
+  await expect.poll(ofClosing, { timeout: 10_000 }).toBeGreaterThanOrEqual(8);
+  expect(getEventListeners(closing, 'abort').length).toBeLessThanOrEqual(2);
 });
