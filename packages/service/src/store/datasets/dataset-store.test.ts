@@ -347,6 +347,7 @@ describe('list', () => {
     ['source', { source: 'hub' as const }, ['beta']],
     ['another hash', { versionHash: '0'.repeat(64) }, []],
     ['text that no column can hold', { name: '\0', q: '\ud800' }, []],
+    ['other text that no column can hold', { q: '\0' }, []],
   ])('filters by %s', async (_, filter, expected) => {
     const { id } = await importItems(store.datasets, {}, { name: 'Alpha', description: 'first' });
     await store.datasets.update(id, { handle: 'alpha-set' });

@@ -108,7 +108,7 @@ export async function listDatasets(
   if (q !== undefined) {
     const wanted = searchableText(q);
     const found = ['name', 'description', 'handle'].map(containing(wanted, parameters.add(wanted)));
-    filters.push(`(${found.join(' OR ')} OR id::text = ${parameters.add(q.toLowerCase())})`);
+    filters.push(`(${found.join(' OR ')} OR id::text = ${parameters.add(wanted.toLowerCase())})`);
   }
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)
