@@ -151,9 +151,7 @@ describe('in an empty project', () => {
       const readme = await readFile(join(pkg?.folder ?? '', 'README.md'), 'utf8');
       const row = readme.split('\n').find((line) => line.startsWith(`| \`${entry}\``)) ?? '';
       const stated = [...row.matchAll(/(\d+) kB/g)].map(([, size]) => Number(size) * 1000);
-      // A sentence of @svc/tabular states the size.
-      if (entry === '@svc/tabular') expect(gzipBytes).toBeLessThan(140_000);
-      else expect(stated.length, `${entry} in ${pkg?.manifest.name}`).toBeGreaterThanOrEqual(2);
+      expect(stated.length, `${entry} in ${pkg?.manifest.name}`).toBeGreaterThanOrEqual(2);
       for (const [index, size] of stated.entries()) {
         const found = [bytes, gzipBytes, wholeGzipBytes][index] ?? 0;
         expect(Math.abs(found - size) / found, `${entry}: ${found} bytes`).toBeLessThan(0.1);

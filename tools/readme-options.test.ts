@@ -5,12 +5,9 @@ import { publishablePackages } from './packages/publishable.ts';
 
 /** What a package exports from the entries that it promises to keep. */
 function exportedNames(folder: string): Set<string> {
-  const entries = globSync(
-    ['src/index.ts', 'src/node/index.ts', 'src/mapping.ts', 'src/json/index.ts', 'src/write/index.ts'],
-    {
-      cwd: folder,
-    },
-  );
+  const entries = globSync(['src/{index,datasets,mapping}.ts', 'src/{node,json,write}/index.ts'], {
+    cwd: folder,
+  });
   const lists = entries.flatMap((entry) => {
     const code = readFileSync(join(folder, entry), 'utf8');
     return [...code.matchAll(/export (?:type )?\{([^}]*)\}/g)].map(([, list = '']) => list);

@@ -20,6 +20,7 @@ const BROWSER_ENTRIES = [
   '@svc/jsonl-v23/mapping',
   '@svc/pkg-format',
   '@svc/tabular',
+  '@svc/tabular/datasets',
   '@svc/hub-client',
 ] as const;
 

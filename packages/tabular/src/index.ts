@@ -12,50 +12,8 @@ export {
 export { type FileTableOptions, openFileTable, readTextFile } from './files/open-file-table.ts';
 export { type ReadTableOptions, readTable } from './files/read-table.ts';
 export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-table.ts';
-export {
-  type CollectOptions,
-  collectRows,
-  type NumberedRow,
-  type PreviewItem,
-  type PreviewRows,
-} from './preview/collect-rows.ts';
-export {
-  type FilesPreview,
-  kindOf,
-  type PreviewOptions,
-  type PreviewPlan,
-  planPreview,
-  previewFiles,
-  previewLines,
-  promptWarnings,
-  unusedColumnsJson,
-} from './preview/preview-files.ts';
-export type { TruncatedCell } from './preview/preview-samples.ts';
-export { fileSchema, type RowFacts, rowsSchema } from './provenance/file-schema.ts';
 export { dtypeOf, type Feature, type Features, featureFromJson, toMappable } from './schema/features.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
-export { openSection, planMapping, type SectionTable, type TableFacts } from './sections/plan-mapping.ts';
-export {
-  type SkippedFile,
-  type SkippedFiles,
-  skippedByName,
-  skippedFilesJson,
-} from './sections/skipped-files.ts';
-export {
-  datasetNameOf,
-  type InputFile,
-  limitContent,
-  locateError,
-  sourceOf,
-  type TableFile,
-} from './sections/table-file.ts';
-export {
-  type ChooseOptions,
-  type ChosenFiles,
-  chooseTables,
-  MAX_FILES,
-  type PackedFile,
-} from './sections/unpack-files.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { type ByteInput, type ByteSourceOptions, openByteSource } from './source/open-byte-source.ts';
 export { createYielder, inSlices, joinSignals } from './source/turns.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as json from '@svc/jsonl-v23/json';
 import { expect, it } from 'vitest';
+import * as datasets from '../src/datasets.ts';
 import * as api from '../src/index.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -17,6 +18,6 @@ it('the example of the README prints what the README says', async () => {
   expect(`${printed.join('\n')}\n`).toBe(output);
 });
 
-it.each(Object.keys(api))('the README names %s', (name) => {
+it.each(Object.keys({ ...api, ...datasets }))('the README names %s', (name) => {
   expect(readme).toContain(`\`${name}`);
 });

@@ -2,15 +2,8 @@ import { NO_REASON, type UnreadRow } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { checkNumber } from '@svc/jsonl-v23/options';
-import {
-  type Feature,
-  type Features,
-  mergeFeatures,
-  type RowBatch,
-  type RowFacts,
-  rowsSchema,
-  toMappable,
-} from '@svc/tabular';
+import { type Feature, type Features, mergeFeatures, type RowBatch, toMappable } from '@svc/tabular';
+import { type RowFacts, rowsSchema } from '@svc/tabular/datasets';
 import { HubError, listNames } from '../errors.ts';
 import type { YamlValue } from '../repository/metadata.ts';
 import { withoutCredentials } from '../repository/validate-path.ts';

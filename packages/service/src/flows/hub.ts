@@ -12,7 +12,7 @@ import { JsonlError } from '@svc/jsonl-v23';
 import type { UnreadRow } from '@svc/jsonl-v23/imports';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import { collectRows, type PreviewRows, planMapping, planPreview } from '@svc/tabular';
+import { collectRows, type PreviewRows, planMapping, planPreview } from '@svc/tabular/datasets';
 import type { SectionWriter, TableRows } from '../store/index.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
 import type { Metrics } from '../telemetry/create-metrics.ts';

@@ -8,7 +8,7 @@ import {
   type SkippedFiles,
   skippedFilesJson,
   unusedColumnsJson,
-} from '@svc/tabular';
+} from '@svc/tabular/datasets';
 import type {
   ChangedDataset,
   DatasetDraft,

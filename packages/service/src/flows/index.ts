@@ -1,6 +1,11 @@
 export { TOOLS, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/imports';
-export { type PreviewItem, type PreviewRows, type SkippedFiles, skippedFilesJson } from '@svc/tabular';
+export {
+  type PreviewItem,
+  type PreviewRows,
+  type SkippedFiles,
+  skippedFilesJson,
+} from '@svc/tabular/datasets';
 export type { TableColumn } from '@svc/tabular/write';
 export * from './export-package.ts';
 export { exportTool } from './export-tool.ts';

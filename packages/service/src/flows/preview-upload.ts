@@ -2,13 +2,8 @@ import type { Tool } from '@svc/formats';
 import { getMember, isJsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { type PackageReader, readPackage } from '@svc/pkg-format';
-import {
-  type FileOptions,
-  type FilesPreview,
-  type PreviewOptions,
-  previewFiles,
-  previewLines,
-} from '@svc/tabular';
+import type { FileOptions } from '@svc/tabular';
+import { type FilesPreview, type PreviewOptions, previewFiles, previewLines } from '@svc/tabular/datasets';
 import type { OpenUpload } from './sources/open-upload.ts';
 import { toUploadError } from './sources/uploaded-file.ts';
 

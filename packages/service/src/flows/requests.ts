@@ -1,7 +1,7 @@
 import { withoutCredentials } from '@svc/hub-client';
 import { canonicalJson, getMember, isJsonObject, type JsonInput, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import { skippedFilesJson } from '@svc/tabular';
+import { skippedFilesJson } from '@svc/tabular/datasets';
 import { type ImportTarget, readStoredJson, StoreError } from '../store/index.ts';
 import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 

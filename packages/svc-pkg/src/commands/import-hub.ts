@@ -2,7 +2,7 @@ import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { writePackageFile } from '@svc/pkg-format/node';
-import { planMapping } from '@svc/tabular';
+import { planMapping } from '@svc/tabular/datasets';
 import { type Cli, generatorOf, given } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { outputPackage, packageOutput } from '../output/package-output.ts';

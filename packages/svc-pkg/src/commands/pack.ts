@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { datasetNameOf } from '@svc/tabular';
+import { datasetNameOf } from '@svc/tabular/datasets';
 import { generatorOf } from '../cli-context.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { openFiles } from '../local/open-files.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { BodyOf, ResponseOf } from '@svc/client';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, jsonText } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
-import { previewFiles, skippedFilesJson } from '@svc/tabular';
+import { previewFiles, skippedFilesJson } from '@svc/tabular/datasets';
 import { type Cli, given } from '../cli-context.ts';
 import { openFiles } from '../local/open-files.ts';
 import { printResult } from '../output/print.ts';

@@ -3,16 +3,16 @@ import { join, relative, sep } from 'node:path';
 import { recogniseTool, type ToolFile } from '@svc/formats';
 import { type ArchiveKind, DEFAULT_LIMITS, type PackageLimits, recogniseArchive } from '@svc/pkg-format';
 import type { FileSource } from '@svc/pkg-format/node';
+import type { FormatHints } from '@svc/tabular';
 import {
   chooseTables,
-  type FormatHints,
   type InputFile,
   limitContent,
   MAX_FILES,
   type PackedFile,
   type SkippedFile,
   skippedByName,
-} from '@svc/tabular';
+} from '@svc/tabular/datasets';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { type CliError, usageError, withFileErrors } from '../errors/cli-error.ts';

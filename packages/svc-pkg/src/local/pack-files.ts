@@ -11,20 +11,17 @@ import {
 } from '@svc/jsonl-v23/imports';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
 import { type WriteFileOptions, writePackageFile } from '@svc/pkg-format/node';
+import { type Features, mergeFeatures, readTextFile, toMappable } from '@svc/tabular';
 import {
-  type Features,
   fileSchema,
   locateError,
-  mergeFeatures,
   openSection,
   promptWarnings,
-  readTextFile,
   skippedFilesJson,
   sourceOf,
   type TableFile,
-  toMappable,
   unusedColumnsJson,
-} from '@svc/tabular';
+} from '@svc/tabular/datasets';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { factsResult, type Result } from '../output/print.ts';
 import { countOf, noteFacts, printableValue } from '../text/format.ts';

@@ -2,17 +2,8 @@ import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { splitLines } from '@svc/jsonl-v23/lines';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import {
-  datasetNameOf,
-  fileSchema,
-  mergeFeatures,
-  openSection,
-  readTextFile,
-  sourceOf,
-  type Table,
-  TableError,
-  toMappable,
-} from '@svc/tabular';
+import { mergeFeatures, readTextFile, type Table, TableError, toMappable } from '@svc/tabular';
+import { datasetNameOf, fileSchema, openSection, sourceOf } from '@svc/tabular/datasets';
 import type { DatasetDraft, DraftContent, ImportReport, ReadSource, TableRows } from '../../store/index.ts';
 import { type ImportSource, skippedRows } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';

@@ -10,16 +10,8 @@ import {
   recogniseArchive,
 } from '@svc/pkg-format';
 import { convertLegacyFile } from '@svc/pkg-format/node';
-import {
-  chooseTables,
-  type FormatHints,
-  kindOf,
-  limitContent,
-  openFileTable,
-  type PackedFile,
-  sourceOf,
-  toMappable,
-} from '@svc/tabular';
+import { type FormatHints, openFileTable, toMappable } from '@svc/tabular';
+import { chooseTables, kindOf, limitContent, type PackedFile, sourceOf } from '@svc/tabular/datasets';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import { openStaged, roomInSteps, type StagedFile, type Staging, UploadStage } from '../stage-content.ts';

@@ -1,13 +1,7 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ByteSource } from '@svc/pkg-format';
-import {
-  locateError,
-  type SkippedFiles,
-  type ByteSource as TableBytes,
-  TableError,
-  type TableErrorCode,
-  type TableFile as TableFileOf,
-} from '@svc/tabular';
+import { type ByteSource as TableBytes, TableError, type TableErrorCode } from '@svc/tabular';
+import { locateError, type SkippedFiles, type TableFile as TableFileOf } from '@svc/tabular/datasets';
 
 export interface UploadedFile {
   readonly name: string;
