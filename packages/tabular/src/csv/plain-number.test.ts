@@ -20,7 +20,7 @@ const field = fc.oneof(
     .map((parts) => parts.join('')),
   fc.double().map(String),
   fc.bigInt().map(String),
-  fc.mixedCase(fc.constantFrom('true', 'false', 'tru', 'nul')),
+  fc.mixedCase(fc.constantFrom('true', 'false', 'tru', 'trues', 'f', 'fa', 'falsey', 'nul', '')),
 );
 
 /** What `read` says of a field between other bytes. */

@@ -53,9 +53,10 @@ const FALSE = [102, 97, 108, 115, 101];
 /** Whether a field spells a truth value, in any case. */
 export function isTruth(bytes: Uint8Array, start: number, end: number): boolean {
   const word = end - start === TRUE.length ? TRUE : FALSE;
+  if (end - start !== word.length) return false;
   let at = 0;
   while (at < word.length && ((bytes[start + at] as number) | 32) === word[at]) at += 1;
-  return at === end - start;
+  return at === word.length;
 }
 
 /** Position after the sign, integer and fraction of the JSON number at `start`; -1 if there is none. */
