@@ -25,6 +25,7 @@ const HASH_BYTES = 6;
 const BATCH_RESULTS = 100;
 /** Results that are sorted in well under a millisecond. */
 const TURN_RESULTS = 1024;
+const UTF_8 = new TextDecoder();
 
 export interface StageOptions {
   readonly limits: PackageLimits;
@@ -270,9 +271,7 @@ export class SampleStage implements AsyncDisposable {
     const isLast = index + 1 === this.#resultItems.length;
     const end = isLast ? this.#results.bytes : (this.#resultStarts[index + 1] ?? 0);
     const bytes = await file.read(this.#resultStarts[index] ?? 0, end);
-    return parseJson(new TextDecoder().decode(bytes), {
-      maxDepth: this.#options.limits.maxDepth + 8,
-    }) as JsonObject;
+    return parseJson(UTF_8.decode(bytes), { maxDepth: this.#options.limits.maxDepth + 8 }) as JsonObject;
   }
 
   /** The item of a sample, which is written if it is new; null if several items have its key. */
