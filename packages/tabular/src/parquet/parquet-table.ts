@@ -80,11 +80,14 @@ class Footers {
   /** Opens the first files. @returns their columns */
   async readFirst(count: number, signal: AbortSignal | undefined): Promise<Features[]> {
     const found: Features[] = [];
-    for (let at = 0; at < count; at += CONCURRENT_FOOTERS) {
-      const part = this.files.slice(at, Math.min(at + CONCURRENT_FOOTERS, count));
-      const opened = await Promise.all(part.map((_, index) => this.open(at + index, signal)));
-      found.push(...opened.map(({ features }) => features));
-    }
+    // No footer waits for a slower one, and the first error ends the generator, and so all work.
+    const left = (function* (): Generator<number> {
+      for (let index = 0; index < count; index += 1) yield index;
+    })();
+    const work = async (): Promise<void> => {
+      for (const index of left) found[index] = (await this.open(index, signal)).features;
+    };
+    await Promise.all(Array.from({ length: CONCURRENT_FOOTERS }, work));
     return found;
   }
 

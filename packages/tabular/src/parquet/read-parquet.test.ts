@@ -11,6 +11,7 @@ import { contiguousTexts } from './encodings/delta.ts';
 import { plainTexts } from './encodings/plain.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
 import { openParquet } from './open-parquet.ts';
+import { openParquetTable } from './parquet-table.ts';
 import { readParquet } from './read-parquet.ts';
 
 const ROWS = 700;
@@ -161,6 +162,28 @@ describe('openParquet', () => {
     expect(source.ranges).toHaveLength(2);
     expect(await read(memoryFile(wide), 0, 1, ['column 7'])).toEqual([{ 'column 7': 7 }]);
   });
+});
+
+it('opens the files of a table without waiting for a slow one', async () => {
+  const bytes = writeParquet({ columns: [{ name: 'a', data: ['x'], type: 'STRING' }] });
+  let openOthers = (): void => {};
+  const othersAreOpen = new Promise<void>((resolve) => {
+    openOthers = resolve;
+  });
+  let left = 19;
+  const files = Array.from({ length: 1 + left }, (_, index): ByteSource => {
+    const file = memoryFile(bytes);
+    return {
+      ...file,
+      async readRange(start, end) {
+        if (index === 0) await othersAreOpen;
+        else left -= 1;
+        if (left === 0) openOthers();
+        return await file.readRange(start, end);
+      },
+    };
+  });
+  expect((await openParquetTable(files)).rowCount).toBe(20);
 });
 
 it('joins row groups into few requests, and reads no column that is not asked for', async () => {
