@@ -15,8 +15,11 @@ const TAB = 9;
 export interface CsvDialect {
   readonly delimiter: number;
   readonly quote: number;
+  /** Takes the meaning from the next character. */
   readonly escape: number;
+  /** Starts a comment that ends with the line. */
   readonly comment: number;
+  /** Whether a doubled quote inside quotes is one quote. */
   readonly doublesQuotes: boolean;
   readonly skipsInitialSpace: boolean;
   readonly skipsBlankLines: boolean;
@@ -55,6 +58,7 @@ function effectsOf({
 
 /** The range of a field is its content. */
 export const VERBATIM = 0;
+/** The range has doubled quotes, and no quotes around the field. */
 export const DOUBLED = 1;
 /** The range has the quotes around the field, escapes, and text after quotes. */
 const RAW = 2;

@@ -39,7 +39,10 @@ export function locateError(error: unknown, file: string): unknown {
   return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
 }
 
-/** One file becomes `default`. @throws TableError `invalid_name` for two files of one name, and for no name */
+/**
+ * The names of files without their format, their compression and control characters; one file becomes `default`.
+ * @throws TableError `invalid_name` for two files of one name, and for one without a name
+ */
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
   const names = files.map((file) => {

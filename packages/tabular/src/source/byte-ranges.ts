@@ -34,7 +34,10 @@ export class FetchedRanges {
     return bytes.subarray(start - range.start, end - range.start);
   }
 
-  /** Frees the memory of all bytes, once all have come: results of `get` can no longer be read. */
+  /**
+   * Frees the memory of all bytes, once all have come: results of `get` can no longer be read. The garbage collector would
+   * scan the whole heap for every few pages.
+   */
   async release(): Promise<void> {
     for (const bytes of await Promise.all(this.#fetched)) transferBuffer(bytes.buffer, 0);
   }

@@ -7,7 +7,10 @@ import { type Inflate, inflateHadoopLz4, inflateLz4Block, inflateSnappyBlock } f
 /** Bytes of one page; their buffer holds nothing else. */
 type InflatedPage = Uint8Array<ArrayBuffer>;
 
-/** A page that states more gets no memory. zstd and Brotli have no such bound: they take memory as they go. */
+/**
+ * Bytes that one compressed byte can stand for at most: a page that states more gets no memory. zstd and Brotli have no
+ * such bound, and take memory as they go.
+ */
 const MAX_RATIOS: Partial<Record<Codec, number>> = { SNAPPY: 32, GZIP: 1040, LZ4: 256, LZ4_RAW: 256 };
 /** Bytes that a page may have beyond these: headers and short runs. */
 const RATIO_SLACK = 1024;
