@@ -2,6 +2,7 @@ import { brotliDecompressSync, zstdDecompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { loadPageCodec } from '#runtime';
 import { readTable } from '../src/index.ts';
+import { PageInflater } from '../src/parquet/codecs/inflate-page.ts';
 import { writeParquet } from '../src/write/index.ts';
 import { memoryFile } from './memory-file.ts';
 import { CODECS, rewriteParquet } from './rewrite-parquet.ts';
@@ -46,6 +47,14 @@ it('reads with decompressors that it is given', async () => {
   expect(pages).toBeGreaterThan(1);
   const wrong = (): Uint8Array => new Uint8Array(3);
   await expect(read(bytes, { BROTLI: wrong })).rejects.toMatchObject({ code: 'damaged_file' });
+});
+
+it('copies a page before its decompressor writes the next one into the same memory', async () => {
+  const memory = new Uint8Array(8);
+  const GZIP = ([byte = 0]: Uint8Array): Uint8Array => memory.fill(byte).subarray(0, 2);
+  const inflater = new PageInflater(new Map([['GZIP', 'n']]), { GZIP });
+  const inflate = (byte: number) => inflater.inflate('GZIP', Uint8Array.of(byte), 2);
+  expect(await Promise.all([inflate(1), inflate(2)])).toEqual([Uint8Array.of(1, 1), Uint8Array.of(2, 2)]);
 });
 
 it('says what it cannot decompress before it reads a page', async () => {

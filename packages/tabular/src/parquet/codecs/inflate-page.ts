@@ -50,7 +50,10 @@ export class PageInflater {
     if (length > input.length * (MAX_RATIOS[codec] ?? Number.POSITIVE_INFINITY) + RATIO_SLACK)
       throw wrongLength(codec, length);
     try {
-      const page = ownMemory(checked(await inflate(input, length), codec, length));
+      const inflated = inflate(input, length);
+      // A function may write the next page into the memory that it has just handed out.
+      const bytes = inflated instanceof Promise ? await inflated : inflated;
+      const page = ownMemory(checked(bytes, codec, length));
       this.#pages.add(page.buffer);
       return page;
     } catch (cause) {
