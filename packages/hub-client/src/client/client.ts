@@ -119,7 +119,10 @@ export interface HubClient extends AsyncDisposable {
   /** Closes the connections. Current and later reads fail with `hub_unavailable`. */
   close(): Promise<void>;
 }
-/** * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is. *
+
+/**
+ * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
+ *
  * @throws HubError `invalid_request` if the endpoint is not an http(s) address, or the token or a proxy of the environment is
  *   invalid; TypeError, RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`, TypeError for an unknown
  *   option
