@@ -289,6 +289,10 @@ it('guards formulas for spreadsheets only, and never numbers', async () => {
     const written = await collect(writeCsv(broken, COLUMNS, { isForExcel: true }));
     expect(written.toString()).toContain(`\n"'${text}",`);
   }
+  const named = [{ ...(COLUMNS[0] as (typeof COLUMNS)[number]), name: '=1+1' }];
+  expect((await collect(writeCsv(inBatches([], 1), named, { isForExcel: true }))).toString()).toBe(
+    "\ufeff'=1+1\n",
+  );
   const single = await collect(writeCsv(inBatches(rows.slice(-1), 1), COLUMNS.slice(1, 2)));
   expect(single.toString()).toBe('data\n""\n');
 });

@@ -30,7 +30,7 @@ export async function* writeCsv<Row>(
   checkColumns(columns);
   const { isForExcel = false } = options;
   const encoder = new TextEncoder();
-  const header = columns.map(({ name }) => quoteIfNeeded(name)).join(',');
+  const header = columns.map(({ name }) => quoteIfNeeded(isForExcel ? guard(name) : name)).join(',');
   let text = `${isForExcel ? '\ufeff' : ''}${header}\n`;
   for await (const batch of batches) {
     checkBatch(batch);
