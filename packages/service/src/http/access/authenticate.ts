@@ -47,17 +47,17 @@ export function createAuthenticator(
   const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
   const metrics = metricsKey === undefined ? undefined : sha256(metricsKey.reveal());
   const open = keys.isOpen;
-  let of: ReturnType<Keys['current']> | undefined;
+  let known: ReturnType<Keys['current']> = [];
   let digests: readonly Buffer[] = [];
-  const known = (): typeof digests => {
+  /** Once for each caller: between two looks, the place of a key could become the place of another. */
+  const look = (): void => {
     const current = keys.current();
-    if (current !== of) digests = current.map(digestOf);
-    of = current;
-    return digests;
+    if (current !== known) digests = current.map(digestOf);
+    known = current;
   };
 
   const callerOf = (index: number | undefined, isMetricsKey = false, isWrong = false): Caller => {
-    const found = index === undefined ? undefined : keys.current()[index];
+    const found = index === undefined ? undefined : known[index];
     const isExpired = found?.expiresAt != null && found.expiresAt.getTime() <= now();
     const role = isExpired ? null : (found?.role ?? (index === undefined && open ? 'admin' : null));
     const handles = found?.handles ?? null;
@@ -84,7 +84,8 @@ export function createAuthenticator(
   const byKey = (key: string | undefined): Caller => {
     const given = sha256(key ?? '');
     let index: number | undefined;
-    for (const [at, digest] of known().entries()) if (timingSafeEqual(digest, given)) index = at;
+    look();
+    for (const [at, digest] of digests.entries()) if (timingSafeEqual(digest, given)) index = at;
     const isMetricsKey = metrics !== undefined && key !== undefined && timingSafeEqual(metrics, given);
     return callerOf(index, isMetricsKey, key !== undefined && index === undefined && !isMetricsKey);
   };
@@ -98,7 +99,8 @@ export function createAuthenticator(
       byKey(/^Bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]),
     byKey,
     bySession: (session: Session): Caller => {
-      const index = keys.current().findIndex((key) => keyId(key) === session.key);
+      look();
+      const index = known.findIndex((key) => keyId(key) === session.key);
       return { ...callerOf(index === -1 ? undefined : index), session };
     },
   };

@@ -91,6 +91,16 @@ it('reads the file again when it changes, and keeps its keys when it cannot', as
   expect(lines.join()).not.toContain(key('x'));
 });
 
+it('gives no caller the role of a key that takes the place of its own meanwhile', async () => {
+  const { keys: before } = await open([{ role: 'viewer', key: key('a') }]);
+  const { keys: after } = await open([{ role: 'admin', key: key('b') }]);
+  const looks = [before, after];
+  const current: Keys['current'] = () => (looks.shift() ?? after).current();
+  const { byKey } = createAuthenticator({ isOpen: false, current }, undefined);
+  expect(byKey(key('a')).role).toBe('viewer');
+  expect(byKey(key('a')).role).toBe(null);
+});
+
 it.each([
   ['no JSON', '[', /must hold JSON$/m],
   ['no array', {}, /must hold a JSON array of keys/],
