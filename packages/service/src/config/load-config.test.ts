@@ -30,6 +30,7 @@ it.each([
   ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
   ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],
   ['DATABASE_URL', 'postgresql://h/db?sslmode=no-verify', /must have one of disable, .*, got no-verify/],
+  ['DATABASE_URL', 'postgresql://svc:100%@h/db', /have each % of its user and password as %25/],
   ['SVC_PORT_FILE', '/tmp/port', /SVC_PORT_FILE is an unknown environment variable/],
   ['HUB_ENDPOINT', 'ftp://h', /http or https/],
   ['HUB_TOKEN', 'a\nb', /visible ASCII/],

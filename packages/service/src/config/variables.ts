@@ -121,8 +121,14 @@ function parseHost(text: string): string {
 }
 
 const isPostgresUrl = (value: string): boolean => {
-  if (!/^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return false;
+  const url = URL.parse(value);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return false;
   connectionConfig({ url: value });
+  try {
+    decodeURIComponent(`${url.username}:${url.password}`);
+  } catch {
+    throw new Error('must have each % of its user and password as %25');
+  }
   return true;
 };
 
