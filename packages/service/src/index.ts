@@ -1,3 +1,4 @@
+export { readTime } from './config/api-keys.ts';
 export * from './config/load-config.ts';
 export type { ProviderKeys } from './config/provider-keys.ts';
 export { parseS3Location } from './config/s3-location.ts';

@@ -10,6 +10,7 @@ import {
   RequestError,
   type Route,
   type RouteRequest,
+  readTime,
   type Schema,
   shape,
 } from '@svc/service';
@@ -361,13 +362,11 @@ const momentsOf = (query: RouteRequest['query']): Pick<AuditConditions, 'from' |
   to: momentOf(query, 'to'),
 });
 
-const MOMENTS = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-
 function momentOf(query: RouteRequest['query'], name: 'from' | 'to'): Date | undefined {
   const text = query[name] as string | undefined;
   if (text === undefined) return undefined;
-  const moment = new Date(text);
-  if (MOMENTS.test(text) && !Number.isNaN(moment.getTime())) return moment;
+  const moment = readTime(text);
+  if (moment !== null) return moment;
   throw invalidRequest(name, `${name} must be ${MOMENT}, got ${JSON.stringify(text.slice(0, 50))}.`);
 }
 

@@ -165,8 +165,8 @@ function readKey(
   return { role, key: new Secret(key), isHash, name, expiresAt, handles };
 }
 
-/** A date is its beginning in UTC. */
-function readTime(text: string): Date | null {
+/** A date is its beginning in UTC. Null for a day that no calendar has, too. */
+export function readTime(text: string): Date | null {
   const day = DATE.test(text) ? text : TIME.exec(text)?.[1];
   const isDay =
     day !== undefined && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);
