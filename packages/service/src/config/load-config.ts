@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readSecretFiles } from '../secrets/secret.ts';
 import type { Logger } from '../telemetry/create-logger.ts';
+import { hostNameOf, isLoopback } from './authority.ts';
 import { isProviderKey, type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
 import { VARIABLES, type Variable } from './variables.ts';
 
@@ -24,8 +25,6 @@ const SECRETS: ReadonlySet<string> = new Set(
 /** Whether a variable of the service holds a secret, and no variable has its name with `_FILE`. */
 export const isSecretVariable = (name: string): boolean =>
   !NAMES.has(`${name}_FILE`) && (SECRETS.has(name) || (!NAMES.has(name) && isProviderKey(name)));
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent. An unknown name that begins
@@ -57,7 +56,7 @@ export function loadConfig(stated: Readonly<Record<string, string | undefined>>)
   const parsed = values as unknown as Values;
   if (
     problems.length === 0 &&
-    !LOOPBACK.test(parsed.host) &&
+    !isLoopback(hostNameOf(parsed.host)) &&
     parsed.apiKeys.length === 0 &&
     parsed.apiKeysFile === null &&
     !parsed.allowAnonymous
