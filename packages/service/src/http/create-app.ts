@@ -208,13 +208,7 @@ function isOfMachine({ headers }: IncomingMessage): boolean {
   return isLoopback(name) || name.endsWith('.localhost');
 }
 
-function helmetFor({
-  isSecure,
-  isTrustworthy,
-}: {
-  readonly isSecure: boolean;
-  readonly isTrustworthy: boolean;
-}): ReturnType<typeof helmet> {
+function helmetFor({ isSecure, isTrustworthy }: Record<'isSecure' | 'isTrustworthy', boolean>) {
   return helmet({
     strictTransportSecurity: isSecure ? { includeSubDomains: false } : false,
     crossOriginOpenerPolicy: isTrustworthy,

@@ -1,14 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import {
-  constants,
-  createGzip,
-  createZstdCompress,
-  type Gzip,
-  gzip,
-  type ZstdCompress,
-  zstdCompress,
-} from 'node:zlib';
+import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from 'node:zlib';
 import type { Request, Response } from 'express';
 import Negotiator from 'negotiator';
 import { limitClosing, writeStream } from '../minimum-rate.ts';
@@ -228,7 +220,7 @@ async function* compressStream(
 
 const FLUSH = { zstd: constants.ZSTD_e_flush, gzip: constants.Z_SYNC_FLUSH };
 
-function createEncoder(coding: ContentCoding): Gzip | ZstdCompress {
+function createEncoder(coding: ContentCoding) {
   if (coding === 'zstd') return createZstdCompress({ chunkSize: OUTPUT_BYTES });
   return createGzip({ level: GZIP_LEVEL, chunkSize: OUTPUT_BYTES });
 }
