@@ -115,6 +115,7 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
   },
 };
 
+/** Filters that say nothing about how an output was scored. */
 const BLIND: ReadonlySet<string> = new Set([
   ...['limit', 'cursor', 'section', 'type', 'tag', 'item_hash', 'meta', 'label', 'label_by', 'label_type'],
   ...['include', 'sample', 'n', 'seed', 'offset'],

@@ -87,6 +87,7 @@ export const RUN_RESULT: Schema = shape(
   ['item'],
 );
 
+/** The members of a result in a blind sample: no scores, and only the caller's labels. */
 const BLIND_NAMES: ReadonlySet<string> = new Set([
   ...['section', 'order_index', 'item_id', 'repetition', 'output', 'reasoning', 'item_hash'],
 ]);
