@@ -107,7 +107,7 @@ async function ended(store: Pick<Store, 'runs'>, id: string, signal: AbortSignal
       if (run.status !== 'queued') return run;
       throw new StoreError('unavailable', 'Cannot try the run: no worker has taken it.');
     }
-    await delay(POLL_MS, undefined, { signal });
+    await delay(POLL_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
