@@ -92,7 +92,7 @@ function editsIn(text: string): readonly { readonly start: number; readonly end:
           at = skipValue(text, start);
           elements.push({ start, end: at });
         } while (isNext(','));
-        return elements;
+        return isNext(']') ? elements : [];
       }
     } while (isNext(','));
   } catch {

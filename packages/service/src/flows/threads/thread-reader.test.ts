@@ -134,6 +134,7 @@ describe('a body with edits', () => {
         code: 'invalid_json',
         location: { line: 1, column: blanks + 12, path: '/edits/0' },
       });
+      await expect(read('{"edits": [{} {}]}')).rejects.toMatchObject({ code: 'invalid_json' });
       await expect(read('"\xff"')).rejects.toMatchObject({ code: 'invalid_utf8' });
     }
   });
