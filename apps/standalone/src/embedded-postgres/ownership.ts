@@ -1,5 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isProcessAlive } from '@svc/service';
 import type pg from 'pg';
 import {
   connect,
@@ -115,14 +116,7 @@ async function serverByArguments(layout: Layout): Promise<number | null> {
   return null;
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
+export const isAlive = (pid: number): boolean => isProcessAlive(process.kill, pid);
 
 /** Held by the process that owns the server, on a separate connection: the kernel closes it when the process dies. */
 const OWNER_LOCK = 5_267_718;

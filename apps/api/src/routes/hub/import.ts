@@ -173,8 +173,6 @@ export function hubPreviewRoute({ config, hub }: RouteDeps): Route {
 
 const NO_ROWS = { samples: [], truncatedCells: [], suggestion: null } as const;
 
-const DEFAULT_LIMIT = 20;
-
 export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
   return {
     ...HUB,
@@ -184,7 +182,7 @@ export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
     summary: 'Search datasets of the hub by name, the most downloaded first',
     query: {
       q: { type: 'string', minLength: 1, maxLength: 200, description: 'part of the name' },
-      limit: { type: 'integer', minimum: 1, maximum: 50, default: DEFAULT_LIMIT },
+      limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
     },
     responses: ok(
       'what the hub finds, with the token of the service',
@@ -207,7 +205,7 @@ export function findHubDatasetsRoute({ hub }: RouteDeps): Route {
     handle: async ({ query, signal }) => {
       if (query['q'] === undefined) throw invalidMember('query', 'q', 'must be present');
       const found = await hub.findDatasets(String(query['q']), {
-        limit: Number(query['limit'] ?? DEFAULT_LIMIT),
+        limit: query['limit'] as number,
         signal,
       });
       return json({
