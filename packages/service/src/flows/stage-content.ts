@@ -91,10 +91,7 @@ export class UploadStage implements AsyncDisposable {
   }
 }
 
-async function readHead(
-  content: AsyncIterator<Uint8Array>,
-  maxBytes: number,
-): Promise<{ readonly chunks: Uint8Array[]; readonly isWhole: boolean }> {
+async function readHead(content: AsyncIterator<Uint8Array>, maxBytes: number) {
   const chunks: Uint8Array[] = [];
   for (let bytes = 0; bytes <= maxBytes; ) {
     const { done, value } = await content.next();

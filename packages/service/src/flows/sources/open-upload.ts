@@ -128,10 +128,7 @@ async function openConverted(
   return { file, archive };
 }
 
-async function openFiles(
-  staged: readonly StagedFile[],
-  stack: AsyncDisposableStack,
-): Promise<UploadedFile[]> {
+async function openFiles(staged: readonly StagedFile[], stack: AsyncDisposableStack) {
   const files: UploadedFile[] = [];
   for (const file of staged) files.push(await openStaged(file, stack));
   return files;

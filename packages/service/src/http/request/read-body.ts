@@ -68,11 +68,7 @@ async function parseNow(bytes: Uint8Array<ArrayBuffer>, maxDepth: number): Promi
   return parseJson(text, { maxDepth });
 }
 
-async function readBytes(
-  request: Request,
-  limits: BodyLimits,
-  signal: AbortSignal,
-): Promise<Buffer<ArrayBuffer>> {
+async function readBytes(request: Request, limits: BodyLimits, signal: AbortSignal) {
   const { maxJsonBodyBytes, jsonRequestTimeoutMs, maxValues = MAX_BODY_VALUES } = limits;
   const tooLarge = (limit: string): RequestError =>
     new RequestError('body_too_large', `The body must have at most ${limit}.`);

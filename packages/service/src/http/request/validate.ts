@@ -63,10 +63,7 @@ function compileRoute(route: Route, ajv: Ajv2020) {
 }
 
 /** The values of a query as their schemas want them. An object has the parameters whose names begin with its own and a dot. */
-function typedQuery(
-  values: Readonly<Record<string, unknown>>,
-  schemas: Readonly<Record<string, Schema>>,
-): Record<string, unknown> {
+function typedQuery(values: Readonly<Record<string, unknown>>, schemas: Readonly<Record<string, Schema>>) {
   const copy: Record<string, unknown> = { ...values };
   for (const [name, { type }] of Object.entries(schemas)) {
     if (type === 'object') {
