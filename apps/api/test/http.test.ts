@@ -74,6 +74,7 @@ describe('every response', () => {
     ['GET', '/datasets?nmae=x', 400],
     ['GET', '/datasets?source=elsewhere', 400],
     ['GET', '/audit?from=2026-02-31', 400],
+    ['GET', '/datasets?q=%00', 200],
   ])('%s %s → %i, with the request id it was sent or a new one', async (method, path, status) => {
     const own = await fetch(api.url + path, { method, headers: { 'X-Request-ID': 'my id/1 é' } });
     expect(own.status).toBe(status);
