@@ -26,6 +26,8 @@ const page = <const Path extends string, Search extends object = object>(
   createRoute({
     ...{ getParentRoute: () => rootRoute, path, validateSearch },
     component: lazyRouteComponent(loadedAgain(load)),
+    // what is chosen and typed in the page of one dataset or run is not of the next one
+    remountDeps: ({ params }) => params,
   });
 
 const parseJobsSearch = searchParser({

@@ -78,6 +78,32 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
   expect(faults).toEqual([]);
 });
 
+it('shows the labels of each run, also where the browser goes from one to the other', async () => {
+  const dataset = await own.upload(
+    [{ id: 'q', type: 'exact', inputs: { prompt: '1' }, answer: '1' }],
+    'Twice',
+  );
+  const config = { provider: { type: 'echo' } };
+  const run = await own.run(dataset, config, 'first');
+  // a label is of an output
+  await own.run(dataset, { ...config, prompt_template: 'Say {prompt}' }, 'second');
+  await using opened = await own.browser.open(`/console/runs/${run}`, { key: KEYS.editor });
+  const { page, faults } = opened;
+  await page.getByRole('grid', { name: 'Results' }).getByRole('row').nth(1).waitFor();
+  await page.keyboard.press('j');
+  await page.getByRole('button', { name: RIGHT, pressed: false }).click();
+  await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
+  await page.getByText('The same item in other runs').click();
+  await page.getByRole('link', { name: 'second' }).click();
+  await page.getByRole('heading', { name: 'second' }).waitFor();
+  await page.getByRole('button', { name: RIGHT, pressed: false }).waitFor();
+  // both are in memory now, and the same item is open in both
+  await page.goBack();
+  await page.getByRole('heading', { name: 'first' }).waitFor();
+  await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
+  expect(faults).toEqual([]);
+});
+
 it('a blind sample is labelled without scores, and every cell of the agreement opens its results', async () => {
   const items = Array.from({ length: 12 }, (_, index) => {
     const prompt = `Say ${index}`;
