@@ -1,7 +1,8 @@
-import { Skeleton, Table, Text } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import Papa from 'papaparse';
-import { ConnectionLost } from '../../api/api.ts';
+import { accepted } from '../../api/api.ts';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatBytes, formatCount } from '../../ui/text/formats.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
@@ -19,18 +20,10 @@ export interface ShownFile {
 export default function TextFile({ url, type, name }: ShownFile) {
   const found = useQuery({
     queryKey: ['text file', url],
-    queryFn: async ({ signal }) => {
-      const response = await fetch(url, { headers: { Range: `bytes=0-${MAX_BYTES - 1}` }, signal });
-      // no part of an empty file can be read
-      if (response.status === 416) return { text: '', total: 0, isWhole: true };
-      if (!response.ok) throw new ConnectionLost(`The file cannot be read: ${response.status}.`);
-      const total = Number(response.headers.get('content-range')?.split('/').at(-1) ?? 0);
-      return { text: await response.text(), total, isWhole: total <= MAX_BYTES };
-    },
+    queryFn: ({ signal }) => readStart(url, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (found.error !== null) return <Text size="xs">{found.error.message}</Text>;
-  if (found.data === undefined) return <Skeleton h={60} />;
+  if (!isShown(found)) return <QueryState query={found} rows={1} />;
   const { text, total, isWhole } = found.data;
   return (
     <>
@@ -48,6 +41,15 @@ export default function TextFile({ url, type, name }: ShownFile) {
       )}
     </>
   );
+}
+
+export async function readStart(url: string, signal: AbortSignal) {
+  const response = await fetch(url, { headers: { Range: `bytes=0-${MAX_BYTES - 1}` }, signal });
+  // no part of an empty file can be read
+  if (response.status === 416) return { text: '', total: 0, isWhole: true };
+  const { headers } = await accepted(response);
+  const total = Number(headers.get('content-range')?.split('/').at(-1) ?? 0);
+  return { text: await response.text(), total, isWhole: total <= MAX_BYTES };
 }
 
 function TextTable(props: { readonly text: string; readonly name: string; readonly isWhole: boolean }) {
