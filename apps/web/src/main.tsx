@@ -109,7 +109,9 @@ createRoot(root).render(
 
 function createQueries(): QueryClient {
   const onError = (error: unknown, key?: unknown): void => {
-    onlineManager.setOnline(!(error instanceof ConnectionLost));
+    const isAnswer = error instanceof ApiProblem;
+    // other errors say nothing of the service
+    if (isAnswer || error instanceof ConnectionLost) onlineManager.setOnline(isAnswer);
     // the session may have ended: asking for it shows where to sign in
     if (isRefusal(error, 401) && !WITHOUT_SESSION.has(key))
       void queries.invalidateQueries({ queryKey: sessionKey });

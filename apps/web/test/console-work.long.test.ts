@@ -177,6 +177,21 @@ describe('the console of a service with keys', () => {
     expect(await page.getByRole('alert').count()).toBe(1);
   });
 
+  it('says that the status is unknown while the service does not respond', async () => {
+    await using opened = await browser.open('/console/status', { key: KEYS.admin, hasClock: true });
+    const { page } = opened;
+    const badge = page.getByRole('status');
+    await badge.getByText('ready', { exact: true }).waitFor();
+    await page.context().setOffline(true);
+    const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
+    await lookAgain(page, banner);
+    // the other read is tried again before it has failed
+    for (let step = 0; step < 5; step += 1) await page.clock.fastForward(2_000);
+    await badge.getByText('unknown', { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(await banner.isVisible()).toBe(true);
+  });
+
   it('uploads a file that is dropped on any page', async () => {
     await using opened = await browser.open('/console/runs', { key: KEYS.editor });
     const { page, faults } = opened;

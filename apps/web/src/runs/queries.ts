@@ -123,13 +123,9 @@ export function useRecentRuns(): readonly Run[] {
 /** A provider that the operator configured, or a server of earlier runs, and its models. */
 export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
 
-export function useProviders(): readonly Provider[] {
+export function useProviders() {
   const canEdit = useCan('editor');
-  const found = useQuery({
-    ...apiQuery(['providers'], '/providers', {}),
-    enabled: canEdit,
-  });
-  return found.data?.data ?? [];
+  return useQuery({ ...apiQuery(['providers'], '/providers', {}), enabled: canEdit });
 }
 
 export const runQuery = (id: string) =>

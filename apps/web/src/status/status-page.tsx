@@ -5,7 +5,7 @@ import { type Provider, useProviders } from '../runs/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { Facts, NameValues } from '../ui/layout/name-values.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
-import { ErrorView, QueryState } from '../ui/query-state.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
@@ -39,8 +39,10 @@ export default function StatusPage() {
     },
     refetchInterval: REFRESH_MS,
   });
-  const isReady = readiness.data?.status === 'ok';
-  const failures = new Set(Object.values(readiness.data?.checks ?? {}).flatMap(({ detail }) => detail ?? []));
+  const answer = readiness.error === null ? readiness.data : undefined;
+  const checks = answer?.checks ?? {};
+  const isReady = answer?.status === 'ok';
+  const failures = new Set(Object.values(checks).flatMap(({ detail }) => detail ?? []));
   return (
     <Page
       title="Status"
@@ -57,9 +59,9 @@ export default function StatusPage() {
     >
       <Group gap="xs" role="status">
         <Badge color={isReady ? 'teal' : 'red'} variant="dot">
-          {readiness.data === undefined ? 'unknown' : isReady ? 'ready' : 'not ready'}
+          {answer === undefined ? 'unknown' : isReady ? 'ready' : 'not ready'}
         </Badge>
-        {Object.entries(readiness.data?.checks ?? {}).map(([name, { ok }]) => (
+        {Object.entries(checks).map(([name, { ok }]) => (
           <Badge key={name} variant="default">
             {name}: {ok ? 'good' : 'failing'}
           </Badge>
@@ -70,15 +72,14 @@ export default function StatusPage() {
       </Group>
       <QueryState query={status} />
       {status.data !== undefined && <Installation status={status.data} />}
-      {metrics.error !== null &&
-        (isRefusal(metrics.error, 401) ? (
-          <Dimmed>
-            The metrics of this service need a key of their own, SVC_METRICS_KEY, which the console does not
-            have.
-          </Dimmed>
-        ) : (
-          <ErrorView error={metrics.error} onRetry={() => void metrics.refetch()} />
-        ))}
+      {isRefusal(metrics.error, 401) ? (
+        <Dimmed>
+          The metrics of this service need a key of their own, SVC_METRICS_KEY, which the console does not
+          have.
+        </Dimmed>
+      ) : (
+        <QueryState query={metrics} />
+      )}
       {metrics.data !== undefined && <StatusNumbers {...metrics.data} />}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         {status.data !== undefined && <Limits limits={status.data.limits} />}
@@ -89,16 +90,19 @@ export default function StatusPage() {
 }
 
 function Providers() {
-  const providers = useProviders();
+  const found = useProviders();
   return (
     <Part title="Model providers">
-      <DataTable
-        label="Table of providers"
-        columns={COLUMNS}
-        rows={providers}
-        keyOf={({ name, origins }) => name ?? origins.join(' ')}
-        empty={NONE}
-      />
+      <QueryState query={found} rows={2} />
+      {found.data !== undefined && (
+        <DataTable
+          label="Table of providers"
+          columns={COLUMNS}
+          rows={found.data.data}
+          keyOf={({ name, origins }) => name ?? origins.join(' ')}
+          empty={NONE}
+        />
+      )}
     </Part>
   );
 }

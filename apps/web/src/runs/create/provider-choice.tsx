@@ -51,7 +51,7 @@ export function ProviderChoice(props: {
 
 /** Providers by name: with keys that the operator configured, and servers of earlier runs. One fills the fields below. */
 function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> }) {
-  const providers = useProviders();
+  const providers = useProviders().data?.data ?? [];
   const recent = useRecentRuns();
   const { provider } = form.values.config;
   const { type, base_url, api_key_env, model } = provider as typeof provider &
@@ -117,7 +117,7 @@ export function useModelSuggestions(
   { type, base_url, api_key_env }: Config,
 ): Readonly<Record<string, readonly string[]>> {
   const runs = useRecentRuns();
-  const providers = useProviders();
+  const providers = useProviders().data?.data ?? [];
   const asked = providers.filter(
     ({ name, origins }) => (name !== null && name === api_key_env) || origins.includes(originOf(base_url)),
   );
