@@ -127,6 +127,7 @@ export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQu
   });
 }
 
+type Import = BodyOf<'/datasets/hub/import'>;
 type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
 function ImportActions(props: {
@@ -136,26 +137,28 @@ function ImportActions(props: {
   const { mapping } = props;
   const { path, subset, subsets, split, revision, token } = props.source;
   const [name, setName] = useState(path.split('/').at(-1) ?? path);
-  const bodyOf = (complete: Mapping): BodyOf<'/datasets/hub/import'> => ({
+  const body: Import | null = mapping && {
     name,
     config: { path, ...(subsets === undefined ? { subset } : { subsets }), split, revision, token },
-    mapping: complete,
-  });
+    mapping,
+  };
+  const isShown = (sent: Import | undefined): boolean => JSON.stringify(sent) === JSON.stringify(body);
   const dryRun = useMutation({
-    mutationFn: (complete: Mapping) => send('post', '/datasets/hub/check', {}, bodyOf(complete)),
+    mutationFn: (sent: Import) => send('post', '/datasets/hub/check', {}, sent),
   });
+  // the name changes no item
+  const isChecked = isShown(dryRun.variables && { ...dryRun.variables, name });
   const start = useMutation({
-    mutationFn: async (complete: Mapping) => {
+    mutationFn: async (sent: Import) => {
       const headers = {
         Prefer: 'respond-async',
         'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-'),
       };
-      const job = await send('post', '/datasets/hub/import', { header: headers }, bodyOf(complete));
+      const job = await send('post', '/datasets/hub/import', { header: headers }, sent);
       return (job as { readonly id: string }).id;
     },
   });
   const missing = mapping === null ? MISSING_PROMPT : name.trim() === '' ? 'Name the dataset.' : null;
-  const isReady = missing === null;
   return (
     <>
       <TextInput
@@ -166,24 +169,24 @@ function ImportActions(props: {
       />
       <ActionBar missing={missing}>
         <Button
-          disabled={!isReady || start.data !== undefined}
+          disabled={missing !== null || (start.data !== undefined && isShown(start.variables))}
           loading={start.isPending}
-          onClick={() => mapping !== null && start.mutate(mapping)}
+          onClick={() => body !== null && start.mutate(body)}
         >
           Import
         </Button>
         <Button
           variant="default"
-          disabled={!isReady}
+          disabled={missing !== null}
           loading={dryRun.isPending}
-          onClick={() => mapping !== null && dryRun.mutate(mapping)}
+          onClick={() => body !== null && dryRun.mutate(body)}
         >
           Check every row
         </Button>
       </ActionBar>
       <InView state={`${dryRun.status} ${start.status}`}>
-        {dryRun.error !== null && <ErrorView error={dryRun.error} />}
-        {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
+        {isChecked && dryRun.error !== null && <ErrorView error={dryRun.error} />}
+        {isChecked && dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
         {start.error !== null && <ErrorView error={start.error} />}
         {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
       </InView>
