@@ -4,25 +4,31 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { ApiProblem, apiQuery, send } from '../api/api.ts';
 import { useEvents } from '../api/streams.ts';
+import { datasetQuery } from '../datasets/queries.ts';
 import { useCan } from '../session/session.tsx';
 import { SmallButton } from '../ui/buttons.tsx';
-import { ErrorView } from '../ui/query-state.tsx';
+import { ErrorView, isShown, QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatCountOf, formatDuration } from '../ui/text/formats.ts';
 import { Stored } from '../upload/send-form.tsx';
 
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
   const queries = useQueryClient();
-  const { job, error, rate } = useJob(id);
-  const isDone = job?.status === 'succeeded';
+  const { found, rate } = useJob(id);
+  const datasetId = found.data?.status === 'succeeded' ? found.data.dataset_id : null;
+  // not every row that was read need be an item of it
+  const stored = useQuery(datasetQuery(datasetId)).data;
   useEffect(() => {
-    if (isDone) void queries.invalidateQueries({ queryKey: ['datasets'] });
-  }, [isDone, queries]);
-  if (error !== null) return <ErrorView error={error} />;
-  if (job === undefined) return <Progress value={100} animated aria-label="Starting" />;
-  if (isDone && job.dataset_id !== null)
+    if (datasetId !== null) void queries.invalidateQueries({ queryKey: ['datasets'] });
+  }, [datasetId, queries]);
+  if (!isShown(found)) return <QueryState query={found} rows={1} />;
+  const job = found.data;
+  if (datasetId !== null)
     return (
-      <Stored id={job.dataset_id} title={`Stored ${formatCountOf(job.progress.rows_done, 'item')}`}>
+      <Stored
+        id={datasetId}
+        title={stored === undefined ? 'Stored' : `Stored ${formatCountOf(stored.item_count, 'item')}`}
+      >
         <Dimmed>{progressText(job)}</Dimmed>
       </Stored>
     );
@@ -89,7 +95,7 @@ function useJob(id: string) {
   const rows = start === null || job === undefined ? 0 : job.progress.rows_done - start.rows;
   // rows per second since the page saw the job first
   const rate = rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null;
-  return { job, error: found.error, rate };
+  return { found, rate };
 }
 
 export function CancelJob(

@@ -28,5 +28,6 @@ export function ConnectionBanner() {
   );
 }
 
-export const useIsLost = (): boolean =>
-  useSyncExternalStore(onlineManager.subscribe, () => !onlineManager.isOnline());
+const isLost = (): boolean => !onlineManager.isOnline();
+
+export const useIsLost = (): boolean => useSyncExternalStore(onlineManager.subscribe, isLost, isLost);
