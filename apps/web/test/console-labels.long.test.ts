@@ -102,6 +102,10 @@ it('shows the labels of each run, also where the browser goes from one to the ot
   await page.getByRole('heading', { name: 'first' }).waitFor();
   await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
   expect(faults).toEqual([]);
+
+  await page.route('**/label', (route) => route.fulfill({ status: 500 }));
+  await page.keyboard.press('0');
+  await page.getByText('A label was not stored.', { exact: false }).waitFor();
 });
 
 it('a blind sample is labelled without scores, and every cell of the agreement opens its results', async () => {

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { send } from '../../../api/api.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { SmallButton } from '../../../ui/buttons.tsx';
+import { useNotify } from '../../../ui/layout/notices.tsx';
 import { ErrorView } from '../../../ui/query-state.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
@@ -147,6 +148,7 @@ function OwnLabel(props: Parameters<typeof LabelBar>[0] & { readonly own: Label 
 }
 function useLabel(run: Run, result: ListedResult) {
   const queries = useQueryClient();
+  const notify = useNotify();
   const { section, order_index, repetition } = result;
   return useMutation({
     // one after the other, so that the last one stays
@@ -160,6 +162,8 @@ function useLabel(run: Run, result: ListedResult) {
         },
         { ...said, types: [...said.types] },
       ),
+    // the next result may be open by now
+    onError: ({ message }) => notify(`A label was not stored. ${message}`),
     onSuccess: async (label) => {
       const changed = (one: ListedResult): ListedResult => {
         if (resultKey(one) !== resultKey(result)) return one;
