@@ -21,15 +21,17 @@ export interface Window<Row> {
  * rows are large, so that a window takes several.
  */
 export function useWindows<Row>(list: {
-  readonly key: readonly unknown[];
+  /** What is listed, its owner, and the filters. */
+  readonly key: readonly [string, string, ...unknown[]];
   readonly size: number;
   readonly read: (page: PlacedPage, signal: AbortSignal) => Promise<Window<Row>>;
 }) {
   const { key: of, size, read } = list;
   const queries = useQueryClient();
   const stated = JSON.stringify(of);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
-  const key = useMemo(() => of, [stated]);
+  const [what, owner] = of;
+  // a text is found as a whole: objects are also found by a part, as a list by one without its filters
+  const key = useMemo(() => [what, owner, stated] as const, [what, owner, stated]);
   const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
   // the windows that said it may have been dropped
   const known = useMemo(() => ({ of: key, total: undefined as number | undefined }), [key]);
