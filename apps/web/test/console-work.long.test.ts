@@ -192,6 +192,16 @@ describe('the console of a service with keys', () => {
     expect(await banner.isVisible()).toBe(true);
   });
 
+  it('says of no list that it could not read that nothing is new', async () => {
+    await using opened = await browser.open('/console/settings', { key: KEYS.admin });
+    const { page } = opened;
+    await page.route(/\/runs\?/, (route) => route.fulfill({ status: 500 }));
+    await page.goto(`${url}/console`);
+    const runs = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Runs' }) });
+    await runs.getByRole('alert').waitFor();
+    expect(await runs.getByText('Nothing new.').count()).toBe(0);
+  });
+
   it('uploads a file that is dropped on any page', async () => {
     await using opened = await browser.open('/console/runs', { key: KEYS.editor });
     const { page, faults } = opened;

@@ -1,5 +1,5 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { apiQuery } from '../api/api.ts';
 import { consoleName } from '../brand.ts';
@@ -48,7 +48,7 @@ export default function StartPage() {
       <QueryState query={datasets} rows={3} />
       {datasets.data !== undefined && !isEmpty && (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
-          <News title="Runs" of={newRuns} total={runs.data?.meta.total_items} what="run" to="/runs">
+          <News title="Runs" of={newRuns} query={runs} what="run" to="/runs">
             {(run) => (
               <li key={run.id}>
                 <Group justify="space-between" wrap="nowrap" gap="md">
@@ -74,13 +74,7 @@ export default function StartPage() {
             )}
           </News>
           <Stack gap="xl">
-            <News
-              title="Datasets"
-              of={newDatasets}
-              total={datasets.data.meta.total_items}
-              what="dataset"
-              to="/datasets"
-            >
+            <News title="Datasets" of={newDatasets} query={datasets} what="dataset" to="/datasets">
               {({ id, name, item_count, created_at }) => (
                 <li key={id}>
                   <LinkAnchor to="/datasets/$id" params={{ id }} underline="hover" className="break">
@@ -92,7 +86,7 @@ export default function StartPage() {
                 </li>
               )}
             </News>
-            <News title="Jobs" of={newJobs} total={jobs.data?.meta.total_items} what="job" to="/jobs">
+            <News title="Jobs" of={newJobs} query={jobs} what="job" to="/jobs">
               {({ id, kind, status, finished_at, created_at, error }) => (
                 <li key={id}>
                   <Group gap="xs">
@@ -132,18 +126,18 @@ const failuresOf = ({ counts: { failed } }: Run): ReactNode =>
 function News<Row>(props: {
   readonly title: string;
   readonly of: readonly Row[];
-  /** With what did not change. */
-  readonly total: number | undefined;
+  readonly query: UseQueryResult<{ readonly meta: { readonly total_items: number } }>;
   readonly what: string;
   readonly to: '/runs' | '/datasets' | '/jobs';
   readonly children: (row: Row) => ReactNode;
 }) {
-  const { title, of, total, what, to, children } = props;
+  const { title, of, query, what, to, children } = props;
+  // with what did not change
+  const total = query.data?.meta.total_items ?? 0;
   return (
     <Part
       title={title}
       aside={
-        total !== undefined &&
         total > 0 && (
           <LinkAnchor to={to} size="xs">
             all {formatCountOf(total, what)}
@@ -151,7 +145,9 @@ function News<Row>(props: {
         )
       }
     >
-      {of.length === 0 ? (
+      {query.data === undefined ? (
+        <QueryState query={query} rows={3} />
+      ) : of.length === 0 ? (
         <Dimmed>Nothing new.</Dimmed>
       ) : (
         <Stack component="ul" gap="sm" className="plain-list">
