@@ -6,7 +6,7 @@ import { get } from '../../api/api.ts';
 import { LinkAnchor, RunLink } from '../../ui/buttons.tsx';
 import { COLORS } from '../../ui/charts/interval-bar.tsx';
 import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
-import { ErrorView } from '../../ui/query-state.tsx';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, plainText } from '../../ui/text/formats.ts';
@@ -122,9 +122,9 @@ export function CellResults(props: {
     },
     ...BY_CURSOR,
   });
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
-  const rows = found.data?.pages.flatMap(({ data }) => data) ?? [];
-  const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;
+  if (!isShown(found)) return <QueryState query={found} rows={3} />;
+  const rows = found.data.pages.flatMap(({ data }) => data);
+  const total = found.data.pages.at(-1)?.meta.total_items ?? 0;
   return (
     <>
       <DataTable
