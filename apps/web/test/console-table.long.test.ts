@@ -319,6 +319,32 @@ describe('a table of questions', () => {
     expect(faults).toEqual([]);
   });
 
+  it('keeps a comparison in view while the connection is lost, and says how many runs it leaves out', async () => {
+    const dataset = await own.upload(
+      [{ id: 1, type: 'exact', inputs: { prompt: '1' }, answer: '1' }],
+      'Compared',
+    );
+    const config = { provider: { type: 'echo' } };
+    const runs = [await own.run(dataset, config), await own.run(dataset, config)];
+    const path = `/console/compare?runs=${runs.join(',')}`;
+    await using opened = await own.browser.open(path, { hasClock: true });
+    const { page } = opened;
+    await page.getByText('No items differ.').waitFor();
+    await page.context().setOffline(true);
+    const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
+    const look = async (): Promise<boolean> => {
+      await page.clock.fastForward(20_000);
+      await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+      return await banner.first().isVisible();
+    };
+    await expect.poll(look, { timeout: 90_000, interval: 500 }).toBe(true);
+    await page.getByText('No items differ.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    await page.context().setOffline(false);
+    await page.goto(`${own.url}${path},a,b,c,d,e`);
+    await page.getByText('The first 6 of 7 runs are compared.').waitFor();
+  });
+
   it('names the dataset of a job, and says where it was deleted', async () => {
     own.hub.add({ id: 'org/short', files: { 'train.jsonl': '{"question":"One?","answer":"1"}\n' } });
     const body = { name: 'Short', config: { path: 'org/short' }, mapping: { prompt_column: 'question' } };

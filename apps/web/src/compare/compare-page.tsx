@@ -14,7 +14,7 @@ import {
 } from '../runs/queries.ts';
 import { LinkAnchor, SmallButton } from '../ui/buttons.tsx';
 import { Page, Part } from '../ui/layout/page.tsx';
-import { ErrorView, onDemand, PageSkeleton } from '../ui/query-state.tsx';
+import { isShown, onDemand, PageSkeleton, QueryState } from '../ui/query-state.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
@@ -32,11 +32,12 @@ const ID = /^[\w-]+$/;
 export default function ComparePage() {
   const { runs: chosen } = compareRoute.useSearch();
   const navigate = compareRoute.useNavigate();
-  const ids = [...new Set(chosen?.split(',').filter((id) => ID.test(id)))].slice(0, MAX_RUNS);
+  const stated = [...new Set(chosen?.split(',').filter((id) => ID.test(id)))];
+  const ids = stated.slice(0, MAX_RUNS);
   const recent = useRecentRuns();
   const found = useQueries({ queries: ids.map(runQuery) });
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  const error = found.find(({ error: one }) => one !== null)?.error ?? null;
+  const failed = found.find((one) => one.error !== null && !isShown(one));
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
   const chooser = (
     <MultiSelect
@@ -63,8 +64,13 @@ export default function ComparePage() {
   const isReady = ids.length >= 2 && runs.length === ids.length;
   return (
     <Page title="Compare">
+      {stated.length > MAX_RUNS && (
+        <Dimmed>
+          The first {MAX_RUNS} of {formatCount(stated.length)} runs are compared.
+        </Dimmed>
+      )}
       {isReady ? <Comparison runs={runs}>{chooser}</Comparison> : chooser}
-      {error !== null && <ErrorView error={error} />}
+      {failed !== undefined && <QueryState query={failed} />}
       {ids.length < 2 && (
         <>
           <Dimmed>
@@ -74,7 +80,7 @@ export default function ComparePage() {
           <RecentPairs runs={recent} only={ids[0]} />
         </>
       )}
-      {!isReady && ids.length >= 2 && error === null && <PageSkeleton rows={3} />}
+      {!isReady && ids.length >= 2 && failed === undefined && <PageSkeleton rows={3} />}
     </Page>
   );
 }
@@ -139,7 +145,7 @@ function Comparison(props: {
   const compared = useQueries({ queries: others.map(({ id }) => compare(id)) });
   const changed = useQuery({ ...compare(other?.id ?? '', 'changed_output'), enabled: other !== undefined });
   if (first === undefined || other === undefined) return children;
-  const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
+  const failed = compared.find((one) => one.error !== null && !isShown(one));
   const change = (changes: CompareSearch): void =>
     changeSearch({ item: undefined, page: undefined, ...changes });
   const rows = others.flatMap((run, at) => {
@@ -150,12 +156,17 @@ function Comparison(props: {
   const shown = compared[others.indexOf(other)]?.data;
   const reason =
     compared.find(({ data }) => data !== undefined && data.reason !== null)?.data?.reason ?? null;
-  if (error !== null || reason !== null)
+  if (failed !== undefined || reason !== null)
     return (
-      <>
+      <Stack gap="md">
         {children}
-        <NotComparable error={error} reason={reason} runs={runs} onPair={(next) => change({ by: next })} />
-      </>
+        {failed === undefined ? (
+          <Unpaired reason={reason} onPair={(next) => change({ by: next })} />
+        ) : (
+          <QueryState query={failed} />
+        )}
+        <ConfigDifferences runs={runs} />
+      </Stack>
     );
   const swap = (): void => {
     const order = [other, ...others.map((run) => (run === other ? first : run))];
@@ -221,7 +232,12 @@ function Comparison(props: {
           ))}
         </Tabs.List>
         <Tabs.Panel value={only ?? 'all'} pt="sm">
-          <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
+          <ItemsThatDiffer
+            key={JSON.stringify([first.id, other.id, only, by, scorer])}
+            runs={runs}
+            first={first}
+            other={other}
+          />
         </Tabs.Panel>
       </Tabs>
       {rows.length > 0 && (
@@ -239,27 +255,15 @@ const LABELS = {
   changed_output: 'Other output',
 } as const;
 
-function NotComparable(props: {
-  readonly error: Error | null;
-  readonly reason: string | null;
-  readonly runs: readonly Run[];
-  readonly onPair: (by: 'id' | 'prompt') => void;
-}) {
-  const { error, reason, runs, onPair } = props;
+function Unpaired(props: { readonly reason: string | null; readonly onPair: (by: 'id' | 'prompt') => void }) {
+  const { reason, onPair } = props;
   return (
-    <Stack gap="md">
-      {error === null ? (
-        <Alert color="orange" title="These runs share no scored items">
-          <Text size="sm">{reason}</Text>
-          <Group gap="xs" mt="sm">
-            <SmallButton label="Pair by id" onClick={() => onPair('id')} />
-            <SmallButton label="Pair by prompt" onClick={() => onPair('prompt')} />
-          </Group>
-        </Alert>
-      ) : (
-        <ErrorView error={error} />
-      )}
-      <ConfigDifferences runs={runs} />
-    </Stack>
+    <Alert color="orange" title="These runs share no scored items">
+      <Text size="sm">{reason}</Text>
+      <Group gap="xs" mt="sm">
+        <SmallButton label="Pair by id" onClick={() => onPair('id')} />
+        <SmallButton label="Pair by prompt" onClick={() => onPair('prompt')} />
+      </Group>
+    </Alert>
   );
 }
