@@ -4,7 +4,7 @@ import { nameOf, type Run, runQuery, runsQuery } from '../runs/queries.ts';
 import { RunLink } from '../ui/buttons.tsx';
 import { ScoreScatter } from '../ui/charts/plots.tsx';
 import { Part } from '../ui/layout/page.tsx';
-import { ErrorView } from '../ui/query-state.tsx';
+import { isShown, PageSkeleton, QueryState } from '../ui/query-state.tsx';
 import { numbers, texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -40,7 +40,8 @@ export default function RunsOfDataset(props: {
   const whole = useQueries({
     queries: ids.map((id) => ({ ...runQuery(id), enabled: against === 'latency', staleTime: 60_000 })),
   });
-  if (listed.error !== null) return <ErrorView error={listed.error} />;
+  if (!isShown(listed)) return <QueryState query={listed} rows={2} />;
+  const which = listed.data.meta.total_items > SHOWN ? `The newest ${SHOWN}` : 'All';
   const currency = runs.find(({ cost }) => cost !== null)?.cost?.currency;
   const unsorted = runs.flatMap((run, at): MeasuredRun[] => {
     const took = tookOf(run, against, whole[at]?.data, currency);
@@ -63,7 +64,7 @@ export default function RunsOfDataset(props: {
     return { name: nameOf(run), x: took, score, low, high };
   });
   return (
-    <Part title="All runs of the dataset: quality against what it takes">
+    <Part title={`${which} runs of the dataset: quality against what it takes`}>
       <Stack gap="xs">
         <Group gap="xs">
           <SegmentedControl
@@ -74,7 +75,9 @@ export default function RunsOfDataset(props: {
             data={MEASURES.map((value) => ({ value, label: LABELS[value] }))}
           />
         </Group>
-        {measured.length < 2 ? (
+        {whole.some(({ isLoading }) => isLoading) ? (
+          <PageSkeleton rows={2} />
+        ) : measured.length < 2 ? (
           <Dimmed>Fewer than two runs say what they took.</Dimmed>
         ) : (
           <div className="runs-of-dataset">
