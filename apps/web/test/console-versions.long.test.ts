@@ -130,6 +130,18 @@ describe('versions of a dataset', () => {
     // an item of one version only is named by what it asks
     await differences.getByRole('heading', { name: 'Which city is the capital of Kenia?' }).waitFor();
     expect(page.url()).toContain('from=1&to=3');
+    // they are not those of the next two, while these are read
+    const { promise: isAwaited, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(/\/diff\//, async (route) => {
+      await isAwaited;
+      await route.continue();
+    });
+    await page.getByRole('combobox', { name: 'To version' }).click();
+    await page.getByRole('option', { name: '2: the failure of last night' }).click();
+    await differences.waitFor({ state: 'hidden' });
+    answer();
+    await page.getByText('changed (0)').waitFor();
+    await page.unroute(/\/diff\//);
 
     // the old state
     await page.goto(`${own.url}/console/datasets/capitals?version=1`);

@@ -2,7 +2,7 @@ import { Badge, Card, Group, SegmentedControl, SimpleGrid, Stack, Title } from '
 import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/api.ts';
 import { Part } from '../../ui/layout/page.tsx';
 import { BY_CURSOR, MoreButton } from '../../ui/layout/pager.tsx';
@@ -61,8 +61,9 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
 export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: VersionOf }) {
   const { only } = datasetRoute.useSearch();
   const change = useChangeDataset();
+  const pair = [from, to].map(({ id, version }) => `${id} ${version}`).join();
   const found = useInfiniteQuery({
-    queryKey: ['diff', from.id, from.version, to.id, to.version, only],
+    queryKey: ['diff', pair, only],
     queryFn: ({ signal, pageParam }) =>
       get(
         '/datasets/{id}/diff/{other_id}',
@@ -76,7 +77,7 @@ export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: 
         signal,
       ),
     ...BY_CURSOR,
-    placeholderData: keepPreviousData,
+    placeholderData: (before, query) => (query?.queryKey[1] === pair ? before : undefined),
   });
   if (!isShown(found)) return <QueryState query={found} />;
   const first = found.data.pages[0];
