@@ -412,6 +412,13 @@ describe('the console of a service with keys', () => {
     await list.getByText('P 0', { exact: true }).waitFor();
     // what is far away is not kept
     expect(reads().filter((request) => /offset=0&/.test(request))).toHaveLength(2);
+    // another column shows the same rows
+    const top = (): Promise<number> => list.evaluate(({ parentElement }) => parentElement?.scrollTop ?? 0);
+    await list.evaluate(({ parentElement }) => parentElement?.scrollTo(0, 20_000));
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('dialog', { name: 'Columns' }).getByText('Section', { exact: true }).click();
+    await list.getByRole('columnheader', { name: 'Section' }).waitFor();
+    expect(await top()).toBe(20_000);
     expect(faults).toEqual([]);
   });
 

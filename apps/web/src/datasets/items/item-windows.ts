@@ -116,6 +116,7 @@ export function useItems(dataset: Dataset, search: DatasetSearch) {
   const listed = sections.filter(({ name }) => section === undefined || name === section);
   return {
     ...windows,
+    filters,
     rows: () => windows.rows().map(([, row]) => row),
     /** Position of a row in the dataset, `<section order>-<item order>`; undefined until the row is read. */
     positionOf: (index: number): string | undefined => {

@@ -28,7 +28,7 @@ import { type Dataset, type ItemSummary, positionIn, useItems, withTexts } from 
 export function ItemsTab(props: { readonly dataset: Dataset; readonly isNewest: boolean }) {
   const { dataset, isNewest } = props;
   const search = datasetRoute.useSearch();
-  const { item, version: _, tab: __, ...filters } = search;
+  const { item } = search;
   const change = useChangeDataset();
   const items = useItems(dataset, search);
   const canEdit = useCan('editor') && isNewest;
@@ -87,7 +87,7 @@ export function ItemsTab(props: { readonly dataset: Dataset; readonly isNewest: 
         <ChosenItems dataset={dataset} chosen={chosen} isNewest={canEdit} onDone={() => setChosen([])} />
       )}
       {cells.bar}
-      {items.error !== null && <ErrorView error={items.error} />}
+      {items.error !== null && <ErrorView error={items.error} onRetry={() => void items.refresh()} />}
       <Panes
         label="Item"
         isOpen={item !== undefined}
@@ -97,7 +97,7 @@ export function ItemsTab(props: { readonly dataset: Dataset; readonly isNewest: 
             <Dimmed p="md">No items match.</Dimmed>
           ) : (
             <DataTable
-              key={JSON.stringify([dataset.version, filters])}
+              key={JSON.stringify([dataset.version, items.filters])}
               label="Items"
               columns={columns}
               defaults={DEFAULT_ITEM_COLUMNS}
