@@ -2,8 +2,9 @@ import { binsOf } from '../../ui/charts/interval-bar.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
 import { ItemId, Tags } from '../../ui/table/cells.tsx';
 import { type Column, type KeyedColumn, keyed } from '../../ui/table/table-model.ts';
-import { formatCountOf } from '../../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
+import type { Overview } from '../overview/read-overview.ts';
 import { type ItemSummary, PROMPT } from './item-windows.ts';
 
 interface CellEdits {
@@ -16,7 +17,7 @@ export const DEFAULT_ITEM_COLUMNS: readonly string[] = ['id', PROMPT, 'answer', 
 /** What the list of items can show, with a histogram for values of metadata. Without edits, cells are texts. */
 export function itemColumns(
   pointers: readonly string[],
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  overview: Pick<Overview, 'values' | 'isWhole' | 'items'> | undefined,
   edits: CellEdits | undefined,
   onFilter: (changes: DatasetSearch) => void,
 ): readonly KeyedColumn<ItemSummary>[] {
@@ -78,7 +79,7 @@ export function itemColumns(
   ];
   return columns.map((column) => {
     const { key, label } = keyed(column);
-    const found = counts.get(key);
+    const found = overview?.values.get(key);
     return keyed({
       ...column,
       ...(found !== undefined &&
@@ -87,6 +88,7 @@ export function itemColumns(
             <ValueBars
               label={label}
               counts={found}
+              total={overview?.isWhole === false ? overview.items : undefined}
               onChoose={(one) => onFilter({ [FILTERS[key] ?? key]: one })}
             />
           ),
@@ -102,9 +104,12 @@ const MAX_BARS = 20;
 function ValueBars(props: {
   readonly label: string;
   readonly counts: ReadonlyMap<string, number>;
+  /** How many items were counted, if not all of them. */
+  readonly total: number | undefined;
   readonly onChoose: (value: string) => void;
 }) {
-  const { label, counts, onChoose } = props;
+  const { label, counts, total, onChoose } = props;
+  const part = total === undefined ? '' : ` of the first ${formatCount(total)}`;
   const numbers = [...counts].map(([text, count]) => [Number(text), count] as const);
   const isNumeric = counts.size > MAX_BARS && numbers.every(([value]) => Number.isFinite(value));
   const bars = isNumeric
@@ -117,7 +122,7 @@ function ValueBars(props: {
   return (
     <span className="value-bars">
       {bars.map(([text, count]) => {
-        const title = `${label} ${text}: ${formatCountOf(count, 'item')}`;
+        const title = `${label} ${text}: ${formatCountOf(count, 'item')}${part}`;
         const bar = <span key="bar" style={{ height: `${Math.max(8, (100 * count) / most)}%` }} />;
         return isNumeric ? (
           <span key={text} title={title}>

@@ -62,10 +62,7 @@ export function ItemsTab(props: { readonly dataset: Dataset; readonly isNewest: 
   const names = JSON.stringify(pointers);
   const { edits } = cells;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of the metadata only
-  const columns = useMemo(
-    () => itemColumns(pointers, overview?.values ?? new Map(), edits, narrow),
-    [names, overview, edits],
-  );
+  const columns = useMemo(() => itemColumns(pointers, overview, edits, narrow), [names, overview, edits]);
   return (
     <Stack gap={6}>
       <Group gap={6}>
