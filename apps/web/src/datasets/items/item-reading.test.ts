@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHOICE } from '../../../../../packages/service/src/evaluation/checkers/choice.ts';
-import { choicesOf, messagesOf, otherInputsOf, questionOf } from './item-reading.ts';
+import { choicesOf, messagesOf, otherInputsOf, questionOf, tagsOf } from './item-reading.ts';
 
 describe('the choices of an item', () => {
   const values = fc.oneof(
@@ -136,4 +136,8 @@ describe('the messages of an item', () => {
     expect(listed(messages.slice(1, 2))).toBe('Is the 9:40 late?');
     expect(listed(messages.slice(0, 1))).toBe('Be kind.');
   });
+});
+
+it('has each tag once, as what counts the items of a tag must', () => {
+  expect(tagsOf({ tags: ['easy', 'hard', 'easy', 1] })).toEqual(['easy', 'hard']);
 });

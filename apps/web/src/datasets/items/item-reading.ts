@@ -208,5 +208,5 @@ export function assetsOf(item: JsonObject): readonly { name: string; entry: Json
 
 export function tagsOf(item: JsonObject): readonly string[] {
   const tags = getMember(item, 'tags');
-  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [];
+  return Array.isArray(tags) ? [...new Set(tags.filter((tag) => typeof tag === 'string'))] : [];
 }

@@ -24,8 +24,9 @@ export function Messages({ messages }: { readonly messages: readonly Message[] }
           // biome-ignore lint/suspicious/noArrayIndexKey: so have the parts of a message
           <PartView key={at} part={part} label={`message ${index + 1}`} />
         ))}
-        {message.calls.map((call) => (
-          <CallView key={call.id} call={call} />
+        {message.calls.map((call, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: nor need calls have ids, or each its own
+          <CallView key={at} call={call} />
         ))}
         {message.parts.length === 0 && message.calls.length === 0 && <Dimmed>no content</Dimmed>}
         {Object.keys(message.rest).length > 0 && <pre className="pre">{prettyJson(message.rest)}</pre>}
