@@ -1,5 +1,8 @@
+import { createElement } from 'react';
 import { describe, expect, it } from 'vitest';
-import { worseThanRest } from './worse-slices.tsx';
+import { htmlOf } from '../../../test/html-of.ts';
+import { COMMON_KEYS } from './slices.tsx';
+import { WorseSlices, worseThanRest } from './worse-slices.tsx';
 
 const slice = (name: string, passed: number, wrong: number) => ({ name, passed, wrong });
 
@@ -53,3 +56,15 @@ function exactTail(total: number, wrong: number, drawn: number, least: number): 
   const digits = 10n ** 30n;
   return Number((sum * digits) / choose(BigInt(total), BigInt(drawn))) / 1e30;
 }
+
+it('names the keys that it did not test', async () => {
+  const run = { id: 'r', config: {}, scores: { passed: 1, wrong: 1 }, finished_at: null } as never;
+  const part = createElement(WorseSlices, { run, scorer: undefined, onChoose: () => undefined });
+  const html = await htmlOf(part, [
+    [
+      ['worse slices', 'r', undefined, COMMON_KEYS.length, null],
+      { slices: [], left: [], rest: ['level', 'source'] },
+    ],
+  ]);
+  expect(html).toContain('Too many keys, not tested: level, source.');
+});

@@ -36,7 +36,8 @@ export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof Sl
       // the run has the slices of its main scorer, however many
       const asked = keys.filter(({ value }) => scorer !== undefined || value.startsWith('/'));
       const read = await readSlices(run.id, asked.slice(0, MAX_KEYS), scorer, signal);
-      return { slices: [...parts, ...read.slices], left: read.left };
+      const rest = asked.slice(MAX_KEYS).map(({ label }) => label);
+      return { slices: [...parts, ...read.slices], left: read.left, rest };
     },
     enabled: isAsked,
   });
@@ -84,6 +85,7 @@ export function WorseSlices({ run, scorer, onChoose }: Omit<Parameters<typeof Sl
               false discovery rate at 5 % (Benjamini–Hochberg).
               {isDependent && ' It takes results as independent, which repetitions and clusters are not.'}
               {found.data.left.length > 0 && ` Too many values: ${found.data.left.join(', ')}.`}
+              {found.data.rest.length > 0 && ` Too many keys, not tested: ${found.data.rest.join(', ')}.`}
             </Dimmed>
           </>
         )}
