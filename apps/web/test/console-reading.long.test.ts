@@ -421,6 +421,19 @@ describe('the console', () => {
     await own.call('DELETE', `/datasets/${id}`);
   });
 
+  it('says that files cannot be opened where the code for it cannot be loaded', async () => {
+    await using opened = await own.browser.open('/console/upload', { key: KEYS.editor });
+    const { page } = opened;
+    await page.route(/inspect-worker/, (route) => route.abort());
+    const file = { name: 'one.jsonl', mimeType: 'text/plain', buffer: Buffer.from('{"inputs":{}}\n') };
+    await page.getByLabel('Files').setInputFiles(file);
+    await page.getByRole('alert').getByText('What opens files cannot be loaded.').waitFor();
+    await page.unroute(/inspect-worker/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByLabel('Files').setInputFiles(file);
+    await page.getByText('default (1)').waitFor();
+  });
+
   it('asks before an upload is left, and ends it with the page', async () => {
     await using opened = await own.browser.open('/console/upload', { key: KEYS.editor });
     const { page, faults } = opened;

@@ -56,3 +56,12 @@ it('compares what it read of a package with its manifest', async () => {
     expect.stringMatching(/^The items have the version hash \w+; the manifest states "0+"/),
   ]);
 });
+
+it('says of a file that cannot be read why not', async () => {
+  const file = new File([GOOD], 'gone.jsonl');
+  file.slice = () => {
+    throw new Error('The file was moved.');
+  };
+  const { errors } = (await Array.fromAsync(inspectFile(file))).at(-1) as Found;
+  expect(errors).toEqual([{ message: 'The file was moved.' }]);
+});

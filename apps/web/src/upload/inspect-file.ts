@@ -33,11 +33,11 @@ const MAX_ERRORS = 100;
 
 /** Reads a file as the service would, and reports how far it is, and in the end what is in it. Nothing is sent. */
 export async function* inspectFile(file: File): AsyncGenerator<Inspection> {
-  const kind = await detectKind(file);
-  const found = new Findings(kind);
+  const found = new Findings();
   try {
-    if (kind === 'package') yield* inspectPackage(file, found);
-    else if (kind === 'items') yield* inspectItems(file, found);
+    found.kind = await detectKind(file);
+    if (found.kind === 'package') yield* inspectPackage(file, found);
+    else if (found.kind === 'items') yield* inspectItems(file, found);
   } catch (error) {
     found.add(error);
   }
@@ -72,16 +72,12 @@ async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Insp
 }
 
 class Findings {
-  readonly #kind: FileKind;
+  kind: FileKind = 'items';
   readonly #sections: FoundVersion['sections'][number][] = [];
   readonly #first: string[] = [];
   readonly #errors: FileProblem[] = [];
   #errorsTotal = 0;
   #items = 0;
-
-  constructor(kind: FileKind) {
-    this.#kind = kind;
-  }
 
   async *read(name: string, items: AsyncIterable<LocatedItem>): AsyncGenerator<Inspection> {
     const hasher = createSectionHasher(name);
@@ -94,7 +90,7 @@ class Findings {
       this.#items += 1;
       if (performance.now() - reportedAt < REPORT_MS) continue;
       reportedAt = performance.now();
-      yield { state: 'reading', kind: this.#kind, items: this.#items };
+      yield { state: 'reading', kind: this.kind, items: this.#items };
     }
     this.#sections.push({ name, itemCount: count, sectionHash: hasher.digest() });
   }
@@ -119,13 +115,13 @@ class Findings {
   end() {
     return {
       state: 'read' as const,
-      kind: this.#kind,
+      kind: this.kind,
       items: this.#items,
       sections: this.#sections,
       /** The first items, as exact JSON text. */
       first: this.#first,
       /** Null for a table, which has no items before it is mapped, and with errors. */
-      versionHash: this.hasErrors || this.#kind === 'table' ? null : this.version.versionHash,
+      versionHash: this.hasErrors || this.kind === 'table' ? null : this.version.versionHash,
       errors: this.#errors,
       errorsTotal: this.#errorsTotal,
     };

@@ -81,6 +81,11 @@ function useInspection(file: File | undefined): Inspection | null {
     if (file === undefined) return;
     const worker = new Worker(new URL('./inspect-worker.ts', import.meta.url), { type: 'module' });
     worker.addEventListener('message', ({ data }: MessageEvent<Inspection>) => setInspection(data));
+    worker.addEventListener('error', () =>
+      setInspection(() => {
+        throw new Error('What opens files cannot be loaded.');
+      }),
+    );
     worker.postMessage(file);
     return () => worker.terminate();
   }, [file]);
