@@ -452,6 +452,15 @@ describe('the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Leave during the upload?' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('half.jsonl').waitFor();
+    // another file ends it, too
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/datasets/upload'));
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    await ended;
+    await page
+      .getByLabel('Files')
+      .setInputFiles({ name: 'half.jsonl', mimeType: 'text/plain', buffer: Buffer.from(lines) });
+    await page.getByText('default (1)').waitFor();
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.getByRole('link', { name: 'Runs' }).click();
     await dialog.getByRole('button', { name: 'End it and leave' }).click();
     await page.getByRole('heading', { name: 'Runs' }).waitFor();

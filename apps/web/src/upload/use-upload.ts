@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { accepted, ConnectionLost } from '../api/api.ts';
 import { upload as sendFiles, type UploadForm, uploadForm } from '../api/upload-body.ts';
 
@@ -29,6 +29,7 @@ export function useUpload() {
         request.addEventListener('error', () =>
           reject(new ConnectionLost('The connection was lost while the file was sent.')),
         );
+        request.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
         request.addEventListener('load', () => {
           const { status, statusText, responseText } = request;
           const headers = { 'x-request-id': request.getResponseHeader('x-request-id') ?? '' };
@@ -39,6 +40,8 @@ export function useUpload() {
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['datasets'] }),
   });
+  // of other files, nobody would see how this ends
+  useEffect(() => () => current.current?.abort(), []);
   const cancel = (): void => {
     current.current?.abort();
     reset();
