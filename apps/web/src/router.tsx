@@ -11,7 +11,7 @@ import { Shell } from './shell/shell.tsx';
 import { LinkAnchor } from './ui/buttons.tsx';
 import { Page } from './ui/layout/page.tsx';
 import { ErrorView, PageSkeleton } from './ui/query-state.tsx';
-import { oneOf, type RawSearch, searchParser, text } from './ui/search-params.ts';
+import { oneOf, type RawSearch, searchParser, searchText, text } from './ui/search-params.ts';
 
 const rootRoute = createRootRoute({ component: Shell });
 
@@ -61,11 +61,7 @@ export function createConsoleRouter() {
     basepath: '/console',
     // plain texts: the parsers of the pages know which are numbers
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch: (search) => {
-      const stated = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
-      const text = new URLSearchParams(stated.map(([name, value]) => [name, String(value)])).toString();
-      return text === '' ? '' : `?${text}`;
-    },
+    stringifySearch: searchText,
     defaultPreload: 'intent',
     defaultPendingComponent: PageSkeleton,
     defaultErrorComponent: ({ error, reset }) => <ErrorView error={error} onRetry={reset} />,

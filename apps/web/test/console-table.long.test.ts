@@ -229,6 +229,8 @@ describe('a table of questions', () => {
     await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
     const report = await readFile(await (await saving).path(), 'utf8');
     expect(report).toContain('items paired by id');
+    // as its live page does
+    expect(report).toMatch(/href="[^"]*\/console\/compare\?runs=[^"]*&amp;by=id"/);
     expect(report).toContain('No clear difference: Of another dataset');
     expect(two).not.toBe(three);
     // the same questions under other ids are the same items

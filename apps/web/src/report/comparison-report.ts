@@ -12,6 +12,7 @@ import {
 import { nameOf, type Run, readResults } from '../runs/queries.ts';
 import { cellText } from '../runs/results/result-columns.tsx';
 import { scoreText } from '../runs/run-facts.ts';
+import { searchText } from '../ui/search-params.ts';
 import { formatCount, formatDuration, formatScore, formatSigned, plainText } from '../ui/text/formats.ts';
 import { caseId } from './run-report.ts';
 import {
@@ -86,7 +87,7 @@ export async function comparisonReport(runs: readonly Run[], datasetOf: (run: Ru
       ...(how.by === undefined ? [] : [`items paired by ${how.by}`]),
       ...(how.scorer === undefined ? [] : [`scores of ${how.scorer}`]),
     ],
-    path: `/console/compare?runs=${runs.map(({ id }) => id).join(',')}`,
+    path: `/console/compare${searchText({ runs: runs.map(({ id }) => id).join(), ...how })}`,
     verdicts: parts.flatMap(({ run, scores }) => verdictSentence(scores, first, run) ?? []),
     facts: [],
     charts: [

@@ -13,6 +13,13 @@ export const searchParser =
       Object.entries<Reader<unknown>>(readers).map(([name, read]) => [name, read(search[name])]),
     ) as Search<Values>;
 
+/** The search of an address, with what is stated. */
+export function searchText(search: object): string {
+  const stated = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
+  const text = new URLSearchParams(stated.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
 /** A text that is not empty. The router reads digits as numbers. */
 export function text(stated: unknown): string | undefined {
   if (typeof stated === 'number' || typeof stated === 'boolean') return String(stated);
