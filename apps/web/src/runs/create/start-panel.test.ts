@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Run } from '../queries.ts';
-import { measuredOf } from './start-panel.tsx';
+import { factsOf, measuredOf } from './start-panel.tsx';
 
 const provider = { type: 'openai_compatible', base_url: 'https://a.example/v1', model: 'm' };
 
@@ -37,4 +37,12 @@ it.each([
   ['that has not ended', { finished_at: null }, {}],
 ])('says nothing by a run %s', (_, facts, config) => {
   expect(measuredOf([run('r', facts, config)], asked)).toBeNull();
+});
+
+it('says that the estimates are of the first of several runs', () => {
+  const estimate = { input_tokens: 10, output_tokens: 5, cost: { amount: 1, currency: 'USD' } };
+  const plan = { items: 4, requests: 4, scorable: 4, unscorable: 0, reused: 0, estimate } as never;
+  const estimates = (runs: number) => factsOf(plan, null, runs).filter((fact) => fact.startsWith('about'));
+  expect(estimates(1)).toEqual(['about 15 tokens', expect.stringMatching(/^about [^r]*$/)]);
+  for (const fact of estimates(2)) expect(fact).toMatch(/ for the first run$/);
 });

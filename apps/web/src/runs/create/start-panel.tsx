@@ -42,7 +42,7 @@ export function StartPanel(props: {
     [known, request],
   );
   const runs = requests?.length ?? 1;
-  const items = failure === null ? plan.data?.plan.items : undefined;
+  const items = failure === null && !plan.isPlaceholderData ? plan.data?.plan.items : undefined;
   return (
     <Stack className="stays-in-view" gap="xs">
       <Group gap="sm">
@@ -157,14 +157,16 @@ export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
   });
 }
 
-/** What a plan says in numbers, as far as they are known before. The plan is for one of so many runs. */
-function factsOf(
+/** What a plan says in numbers, as far as they are known before. The plan is for the first of so many runs. */
+export function factsOf(
   { items, requests, scorable, unscorable, reused, estimate }: Planned['plan'],
   measured: ReturnType<typeof measuredOf>,
   runs: number,
 ): readonly string[] {
   const { input_tokens = 0, output_tokens = null, cost = null } = estimate ?? {};
   const ofOutput = output_tokens === null ? ' and the output' : '';
+  const ofFirst = runs > 1 ? ' for the first run' : '';
+  const [tokens, time] = [formatCount(input_tokens + (output_tokens ?? 0)), measured?.msOf(requests)];
   return present([
     formatCountOf(items, 'item'),
     formatCountOf(requests, 'request'),
@@ -172,9 +174,9 @@ function factsOf(
     `${formatCount(scorable)} can be scored`,
     unscorable > 0 && `${formatCount(unscorable)} cannot`,
     reused > 0 && `${formatCountOf(reused, 'output')} of an earlier run`,
-    estimate !== null && `about ${formatCount(input_tokens + (output_tokens ?? 0))} tokens${ofOutput}`,
-    cost !== null && `about ${formatCost(cost)}`,
-    measured !== null && `about ${formatDuration(measured.msOf(requests))}, by ${nameOf(measured.run)}`,
+    estimate !== null && `about ${tokens} tokens${ofOutput}${ofFirst}`,
+    cost !== null && `about ${formatCost(cost)}${ofFirst}`,
+    measured !== null && `about ${formatDuration(time)}${ofFirst}, by ${nameOf(measured.run)}`,
   ]);
 }
 
