@@ -314,6 +314,12 @@ describe('the console', () => {
     expect(faults).toEqual([]);
   });
 
+  it('says that no dataset matches the filters', async () => {
+    await using opened = await own.browser.open('/console/datasets?q=unheard', { key: KEYS.viewer });
+    await opened.page.getByText('No dataset matches the filters.').waitFor();
+    expect(opened.faults).toEqual([]);
+  });
+
   it('keeps a filter whose option is chosen again', async () => {
     const id = await own.upload([{ id: 1, type: 'numeric', inputs: { prompt: 'One?' } }], 'One');
     await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });

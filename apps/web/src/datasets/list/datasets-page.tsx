@@ -73,6 +73,7 @@ export default function DatasetsPage() {
         query={found}
         columns={COLUMNS}
         what="dataset"
+        empty="No dataset matches the filters."
         view={{ sort }}
         onView={(view) => change({ sort: view.sort as DatasetsSearch['sort'] })}
         onOpen={(_, row) => row && void navigate({ to: '/datasets/$id', params: { id: row.id } })}
