@@ -8,10 +8,8 @@ import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import { type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
 import { readMeasures } from './read-measures.ts';
-import { COMMON_KEYS, SliceBars, useSliceKeys } from './slices.tsx';
+import { COMMON_KEYS, REFRESH_MS, SliceBars, useSliceKeys } from './slices.tsx';
 import { WorseSlices } from './worse-slices.tsx';
-
-const REFRESH_MS = 5_000;
 
 export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = runRoute.useNavigate();

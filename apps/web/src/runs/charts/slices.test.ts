@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
+import { htmlOf } from '../../../test/html-of.ts';
 import type { Run } from '../queries.ts';
 import { COMMON_KEYS, SliceBars } from './slices.tsx';
 
@@ -27,4 +28,11 @@ it('draws no chart of one bar, which has the score of the run, but for a tag', (
     type: ['hard', 'easy'],
     tag: ['hard', 'easy'],
   });
+});
+
+it('tells a chart that is not read yet from one without bars', async () => {
+  const run = { id: 'r', scores: {}, finished_at: null } as unknown as Run;
+  const of = { value: '/meta/level', label: 'level' };
+  const bars = { run, of, scorer: undefined, onChoose: () => undefined };
+  expect(await htmlOf(createElement(SliceBars, bars))).toContain('aria-label="Loading"');
 });

@@ -4,7 +4,7 @@ import { apiQuery } from '../../api/api.ts';
 import { overviewQuery } from '../../datasets/queries.ts';
 import { type GroupScore, groupScores, ScoreBars } from '../../ui/charts/bars.tsx';
 import { pointerName } from '../../ui/pointer-of.ts';
-import { ErrorView } from '../../ui/query-state.tsx';
+import { isShown, QueryState } from '../../ui/query-state.tsx';
 import { plainText, textOrJson } from '../../ui/text/formats.ts';
 import type { Run } from '../queries.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -23,6 +23,9 @@ export const COMMON_KEYS: readonly SliceKey[] = [
   { value: '/type', label: 'type', scores: 'by_type' },
   { value: 'tag', label: 'tag', scores: 'by_tag' },
 ];
+
+/** While a run works. */
+export const REFRESH_MS = 5_000;
 
 export function useSliceKeys(run: Run): readonly SliceKey[] {
   const keys =
@@ -57,15 +60,16 @@ export function SliceBars(props: {
   const { run, scorer, onChoose } = props;
   const { value: by, label, scores } = props.of;
   const known = scorer === undefined && scores !== undefined ? groupScores(run.scores[scores]) : undefined;
-  const { data, error } = useQuery({
+  const found = useQuery({
     ...apiQuery(['slices', run.id, by, scorer, run.finished_at], '/runs/{id}/slices', {
       path: { id: run.id },
       query: { by: [by], scorer },
     }),
     enabled: known === undefined,
+    refetchInterval: run.finished_at === null && REFRESH_MS,
   });
-  if (error !== null) return <ErrorView error={error} />;
-  const slices = data?.data ?? [];
+  if (known === undefined && !isShown(found)) return <QueryState query={found} rows={2} />;
+  const slices = found.data?.data ?? [];
   const values = new Map(slices.map(({ values: [value] }) => [sliceName(value), value]));
   const read = slices.flatMap(({ values: [value], mean, ci95, ok }): GroupScore[] =>
     mean === null ? [] : [{ name: sliceName(value), mean, ci95, count: ok }],
