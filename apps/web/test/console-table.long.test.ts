@@ -321,6 +321,22 @@ describe('a table of questions', () => {
     expect(faults).toEqual([]);
   });
 
+  it('shows a run of a dataset that was started elsewhere', async () => {
+    const dataset = await own.upload(
+      [{ id: 1, type: 'exact', inputs: { prompt: '1' }, answer: '1' }],
+      'Watched',
+    );
+    await using opened = await own.browser.open(`/console/datasets/${dataset}?tab=runs`, {});
+    const { page, faults } = opened;
+    await page.getByText('No runs yet.').waitFor();
+    await own.run(dataset, { provider: { type: 'echo' } }, 'By another');
+    await page
+      .getByRole('row', { name: /By another/ })
+      .first()
+      .waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('keeps a comparison in view while the connection is lost, and says how many runs it leaves out', async () => {
     const dataset = await own.upload(
       [{ id: 1, type: 'exact', inputs: { prompt: '1' }, answer: '1' }],

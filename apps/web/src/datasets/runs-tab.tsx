@@ -12,6 +12,7 @@ import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';
 
 const SHOWN = 50;
+const REFRESH_MS = 5_000;
 
 const RUN_COLUMNS = DEFAULT_RUN_COLUMNS.map((key) => (key === 'dataset' ? 'version' : key));
 
@@ -19,7 +20,8 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [sort, setSort] = useState<string>();
-  const found = useQuery(runsQuery({ dataset_id: dataset.id, limit: SHOWN }));
+  const query = runsQuery({ dataset_id: dataset.id, limit: SHOWN });
+  const found = useQuery({ ...query, refetchInterval: REFRESH_MS });
   if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const { data: runs, meta } = found.data;
   if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;
