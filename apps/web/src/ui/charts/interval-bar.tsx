@@ -5,7 +5,6 @@ import { clampedInterval } from '../text/formats.ts';
 /** Colours of all charts: readable in light and dark. */
 export const COLORS = {
   bar: 'var(--mantine-primary-color-filled)',
-  pale: 'var(--mantine-primary-color-light)',
   grid: 'var(--mantine-color-default-border)',
   text: 'var(--mantine-color-dimmed)',
   track: 'light-dark(#f1f3f5, #3b3b3b)',

@@ -3,7 +3,6 @@ import {
   Checkbox,
   Collapse,
   NumberInput,
-  PasswordInput,
   Select,
   SimpleGrid,
   type SimpleGridProps,
@@ -33,8 +32,7 @@ export interface Field<Values = unknown> {
     | 'select'
     | 'tags'
     | 'switch'
-    | 'checkbox'
-    | 'password';
+    | 'checkbox';
   readonly description?: string;
   readonly placeholder?: string;
   readonly required?: boolean;
@@ -129,8 +127,6 @@ function FieldInput<Values extends object>({
       return <Switch {...input} />;
     case 'checkbox':
       return <Checkbox {...input} />;
-    case 'password':
-      return <PasswordInput autoComplete="off" {...input} />;
     case 'lines':
       return <Textarea {...LINES} {...input} />;
     case 'code':
