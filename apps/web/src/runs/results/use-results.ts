@@ -27,12 +27,9 @@ const WINDOW_RESULTS = 100;
 const REFRESH_MS = 2_000;
 
 export function useResults(run: Run, search: RunSearch) {
-  // the same object while the address says the same
-  const stated = JSON.stringify(resultsQuery(search));
-  const filters = useMemo(() => JSON.parse(stated) as ReturnType<typeof resultsQuery>, [stated]);
-  const key = useMemo(() => ['results', run.id, filters] as const, [run.id, filters]);
+  const filters = resultsQuery(search);
   const windows = useWindows<ListedResult>({
-    key,
+    key: ['results', run.id, filters],
     size: WINDOW_RESULTS,
     read: async (page, signal) => {
       const query = { ...filters, ...page, include: 'item' as const };
@@ -50,7 +47,8 @@ export function useResults(run: Run, search: RunSearch) {
     [onWindows],
   );
   // how many results there were when the list was read
-  const read = useMemo(() => ({ of: key, done: undefined as number | undefined }), [key]);
+  const of = JSON.stringify([run.id, filters]);
+  const read = useMemo(() => ({ of, done: undefined as number | undefined }), [of]);
   if (total !== undefined) read.done ??= run.counts.done;
   const refresh = useCallback(async () => {
     read.done = undefined;
