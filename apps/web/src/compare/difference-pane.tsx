@@ -7,7 +7,7 @@ import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { readItem } from '../datasets/items/item-windows.ts';
 import { nameOf, type Result, type Run } from '../runs/queries.ts';
 import { Part } from '../ui/layout/page.tsx';
-import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { isShown, QueryState } from '../ui/query-state.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore, textOrJson } from '../ui/text/formats.ts';
@@ -35,8 +35,7 @@ export function DifferencePane(props: {
     queryFn: ({ signal }) =>
       Promise.all(runs.map((run) => readPair(run, itemHash, run === other ? pair : undefined, signal))),
   });
-  if (found.error !== null) return <ErrorView error={found.error} />;
-  if (found.data === undefined) return <PageSkeleton rows={4} />;
+  if (!isShown(found)) return <QueryState query={found} rows={4} />;
   const results = found.data;
   const outputs = results.map((of) => of.map(({ output }) => textOrJson((output ?? null) as JsonValue)));
   // a run without repetitions has one output for all outputs of the other
