@@ -7,6 +7,7 @@ import { ExportMenu, LinkAnchor } from '../ui/buttons.tsx';
 import { ChosenFilter, TypedFilter } from '../ui/filters.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PagedTable } from '../ui/layout/pager.tsx';
+import { searchText } from '../ui/search-params.ts';
 import { ages, texts } from '../ui/table/cells.tsx';
 import type { Column } from '../ui/table/table-model.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -25,8 +26,7 @@ export default function AuditPage() {
     placeholderData: keepPreviousData,
   });
   const { cursor, ...filters } = search;
-  const stated = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const query = stated.length === 0 ? '' : `?${new URLSearchParams(stated)}`;
+  const query = searchText(filters);
   return (
     <Page
       title="Audit"
@@ -66,7 +66,7 @@ export default function AuditPage() {
         query={found}
         columns={COLUMNS}
         what="change"
-        empty={stated.length === 0 ? 'No changes yet.' : 'No change matches the filters.'}
+        empty={query === '' ? 'No changes yet.' : 'No change matches the filters.'}
       />
     </Page>
   );

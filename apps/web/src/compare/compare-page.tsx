@@ -161,7 +161,13 @@ function Comparison(props: {
       <Stack gap="md">
         {children}
         {failed === undefined ? (
-          <Unpaired reason={reason} onPair={(next) => change({ by: next })} />
+          <Alert color="orange" title="These runs share no scored items">
+            <Text size="sm">{reason}</Text>
+            <Group gap="xs" mt="sm">
+              <SmallButton label="Pair by id" onClick={() => change({ by: 'id' })} />
+              <SmallButton label="Pair by prompt" onClick={() => change({ by: 'prompt' })} />
+            </Group>
+          </Alert>
         ) : (
           <QueryState query={failed} />
         )}
@@ -254,16 +260,3 @@ const LABELS = {
   improvements: 'Better',
   changed_output: 'Other output',
 } as const;
-
-function Unpaired(props: { readonly reason: string | null; readonly onPair: (by: 'id' | 'prompt') => void }) {
-  const { reason, onPair } = props;
-  return (
-    <Alert color="orange" title="These runs share no scored items">
-      <Text size="sm">{reason}</Text>
-      <Group gap="xs" mt="sm">
-        <SmallButton label="Pair by id" onClick={() => onPair('id')} />
-        <SmallButton label="Pair by prompt" onClick={() => onPair('prompt')} />
-      </Group>
-    </Alert>
-  );
-}

@@ -16,7 +16,6 @@ import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { comparisonOf, modelOf, nameOf, useDatasetNames } from './queries.ts';
-
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { DEFAULT_RUN_COLUMNS, RunsTable, runColumns } from './runs-table.tsx';
 

@@ -56,8 +56,7 @@ export function checkerSchema(type: string | null): FieldSchema {
 type Row = Partial<Field>;
 
 const lines = (label: string, description: string, placeholder?: string): Row => ({
-  ...{ label, kind: 'lines', description },
-  ...(placeholder !== undefined && { placeholder }),
+  ...{ label, kind: 'lines', description, placeholder },
 });
 const A_MILLION = 'For a million tokens';
 
@@ -211,10 +210,7 @@ function membersOf(schema: FieldSchema, path: string): readonly (readonly [path:
 function kindOf(schema: FieldSchema, name: string): Row {
   const { enum: values, minimum, maximum, default: byDefault, additionalProperties } = schema;
   const types = typesOf(schema);
-  const bounds = {
-    ...(minimum !== undefined && { min: minimum }),
-    ...(maximum !== undefined && { max: maximum }),
-  };
+  const bounds = { min: minimum, max: maximum };
   if (values !== undefined)
     return {
       ...{ kind: 'select', isOptional: true, placeholder: String(byDefault ?? '') },

@@ -124,10 +124,7 @@ export function readJson(text: string): Read<JsonValue> {
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     const { line, column } = error.location;
-    const location = formatLocation({
-      ...(line !== undefined && { line }),
-      ...(column !== undefined && { column }),
-    });
+    const location = formatLocation({ line, column });
     return { value: null, problem: `Invalid JSON: ${error.message}${location && ` (${location})`}.` };
   }
 }
