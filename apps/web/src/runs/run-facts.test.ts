@@ -43,3 +43,9 @@ it('says how a result ended in one word', () => {
   expect(outcomeText({ status: 'ok', passed: false })).toBe('wrong');
   expect(outcomeText({ status: 'failed', passed: null })).toBe('no answer');
 });
+
+it('says of which results the right ones are the share', () => {
+  const counts = { total: 5, done: 5, ok: 3, failed: 1, unscored: 1 };
+  const scores = { mean: 0.67, ci95: null, passed: 2, wrong: 1, pass_rate: 0.5 };
+  expect(factsOf({ ...run, counts, scores } as unknown as Run)).toContainEqual(['Right', '2', '50.0 % of 4']);
+});

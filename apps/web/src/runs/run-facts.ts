@@ -30,7 +30,9 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
     perSecond !== undefined && `${perSecond.toFixed(1)} results/s`,
     remainingMs != null && `${formatDuration(remainingMs)} left`,
   ]);
-  const passRate = `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`;
+  // a result without a score is neither
+  const due = scores.passed + scores.wrong + counts.failed;
+  const passRate = `${formatPercent(scores.pass_rate)} of ${formatCount(due)}`;
   const unscored = counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`;
   const slow = latency_ms?.p99 == null ? undefined : `median, 99 %: ${formatDuration(latency_ms.p99)}`;
   const isWhole = run.finished_at !== null && counts.done === counts.total;
