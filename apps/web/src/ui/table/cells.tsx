@@ -11,23 +11,13 @@ export const numbers = <Row,>(
   label: string,
   cell: Cell<Row>,
   more: Partial<Column<Row>> = {},
-): Column<Row> => ({
-  label,
-  cell,
-  isNumber: true,
-  ...more,
-});
+): Column<Row> => ({ label, cell, isNumber: true, ...more });
 
 export const texts = <Row,>(
   label: string,
   cell: Cell<Row>,
   more: Partial<Column<Row>> = {},
-): Column<Row> => ({
-  label,
-  cell,
-  wraps: true,
-  ...more,
-});
+): Column<Row> => ({ label, cell, wraps: true, ...more });
 
 export const ages = <Row,>(
   label: string,
