@@ -57,6 +57,16 @@ describe('a list of 10,000 results', () => {
   });
 });
 
+describe('a blind sample of more results than are read at once', () => {
+  it('says how many there are, not how many of the read ones are labelled', async () => {
+    await using opened = await own.browser.open(`/console/runs/${run}?sample=blind&n=300&seed=1`);
+    const { page, faults } = opened;
+    await page.getByText('300 results', { exact: true }).waitFor();
+    expect(await page.getByText(/of 300 labelled/).count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+});
+
 describe('a list of a million results', () => {
   it('is the same list, and says where a longer one ends', async () => {
     for (const total of [1_000_000, 1_000_017]) {

@@ -57,12 +57,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     <Stack gap={6}>
       <Group gap={6}>
         {isBlind ? (
-          <BlindSample
-            run={run}
-            search={search}
-            labelled={results.rows().filter(([, { labels }]) => labels.length > 0).length}
-            total={total}
-          />
+          <BlindSample run={run} seed={search.seed ?? 0} results={results} />
         ) : (
           <>
             <ResultFilters run={run} search={search} pointers={pointers} onChange={filter} />
@@ -141,24 +136,22 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   );
 }
 
-function BlindSample({
-  run,
-  search: { seed = 0 },
-  labelled,
-  total,
-}: {
+function BlindSample(props: {
   readonly run: Run;
-  readonly search: RunSearch;
-  /** Labelled results among the results that were read. */
-  readonly labelled: number;
-  readonly total: number | undefined;
+  readonly seed: number;
+  readonly results: ReturnType<typeof useResults>;
 }) {
+  const { run, seed, results } = props;
+  const { total } = results;
+  const rows = results.rows();
+  const labelled = rows.filter(([, { labels }]) => labels.length > 0).length;
   return (
     <Group gap="xs">
       <Text size="sm">Seed {seed}: the run and what it is like are hidden</Text>
       {total !== undefined && (
         <Text size="sm" fw={600} aria-live="polite">
-          {formatCount(labelled)} of {formatCount(total)} labelled
+          {/* of a long sample, only a part is in memory */}
+          {rows.length < total ? formatCountOf(total, 'result') : `${labelled} of ${total} labelled`}
         </Text>
       )}
       <LinkButton
