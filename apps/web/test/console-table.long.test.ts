@@ -321,6 +321,25 @@ describe('a table of questions', () => {
     expect(faults).toEqual([]);
   });
 
+  it('says in its dialog that a handle is taken, also on the page of another one', async () => {
+    for (const handle of ['own-one', 'taken-one']) {
+      const id = await own.upload([{ id: 1, inputs: { prompt: '1' } }], handle);
+      await own.call('PATCH', `/datasets/${id}`, { handle });
+    }
+    await using opened = await own.browser.open('/console/datasets/own-one', {});
+    const { page, faults } = opened;
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit the dataset' });
+    await dialog.getByRole('textbox', { name: 'Handle' }).fill('taken-one');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('textbox', { name: 'Handle' }).fill('free-one');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'own-one' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('shows a run of a dataset that was started elsewhere', async () => {
     const dataset = await own.upload(
       [{ id: 1, type: 'exact', inputs: { prompt: '1' }, answer: '1' }],

@@ -101,9 +101,11 @@ function EditDataset(props: { readonly dataset: Dataset; readonly onClose: () =>
       ...(form.isDirty('notes') && { notes: values.notes || null }),
     };
     if (Object.keys(body).length === 0) return;
+    const sending = send('patch', '/datasets/{id}', { path: { id } }, body);
+    await sending;
     // the address may have the handle
     if (body.handle !== undefined) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
-    await saved(send('patch', '/datasets/{id}', { path: { id } }, body));
+    await saved(sending);
   };
   return (
     <FormDialog title="Edit the dataset" action="Save" submit={save} onClose={onClose}>
