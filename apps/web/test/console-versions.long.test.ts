@@ -82,6 +82,7 @@ describe('versions of a dataset', () => {
     await editor.getByLabel('Metadata, as JSON').fill('{"continent": ');
     await editor.getByRole('button', { name: 'Save as a new version' }).click();
     await editor.getByText('The item was not saved: see the marked fields.').waitFor();
+    await editor.getByText(/^Invalid JSON: .* \(line 1, column \d+\)\.$/).waitFor();
     await editor.getByLabel('Metadata, as JSON').fill('["not", "an object"]');
     await editor.getByRole('button', { name: 'Save as a new version' }).click();
     await editor.getByText('This must be an object, got an array').waitFor();

@@ -1,17 +1,10 @@
 import { Alert, Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { JsonlError } from '@svc/jsonl-v23';
-import {
-  canonicalJson,
-  getMember,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../../../api/api.ts';
+import { readJson } from '../../../runs/create/config-values.ts';
 import { type Field, Fields, fieldErrors } from '../../../ui/form/fields.tsx';
 import { FormBody, LeaveDialog } from '../../../ui/form/form-dialog.tsx';
 import { objectIn, textIn } from '../../../ui/pointer-of.ts';
@@ -212,7 +205,7 @@ function textsOf(item: JsonObject) {
 /** The item that the fields describe: what has no field stays as it is. @throws FieldProblem */
 function editedItem(item: JsonObject, form: ItemForm): JsonObject {
   if (form.view === 'json') {
-    const whole = readJson('json', form.json);
+    const whole = readMember('json', form.json);
     if (!isJsonObject(whole)) throw new FieldProblem('json', 'An item must be a JSON object.');
     return whole;
   }
@@ -222,9 +215,9 @@ function editedItem(item: JsonObject, form: ItemForm): JsonObject {
     edited = { ...edited, inputs: { ...objectIn(item, 'inputs'), prompt: form.prompt } };
   if (form.answer !== before.answer)
     edited = isJsonAnswer(item)
-      ? withMember(edited, 'answer', readJson('answer', form.answer))
+      ? withMember(edited, 'answer', readMember('answer', form.answer))
       : { ...edited, answer: form.answer };
-  if (form.meta !== before.meta) edited = withMember(edited, 'meta', readJson('meta', form.meta));
+  if (form.meta !== before.meta) edited = withMember(edited, 'meta', readMember('meta', form.meta));
   return edited;
 }
 
@@ -232,12 +225,9 @@ const withMember = (object: JsonObject, name: string, value: JsonValue | undefin
   value === undefined ? without(object, [name]) : { ...object, [name]: value };
 
 /** The value of a JSON text; undefined for an empty one. @throws FieldProblem */
-function readJson(field: keyof ItemForm, text: string): JsonValue | undefined {
+function readMember(field: keyof ItemForm, text: string): JsonValue | undefined {
   if (text.trim() === '') return undefined;
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) throw new FieldProblem(field, error.message);
-    throw error;
-  }
+  const { value, problem } = readJson(text);
+  if (problem !== null) throw new FieldProblem(field, problem);
+  return value;
 }
