@@ -1,7 +1,7 @@
 import { Group, Stack } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf, fetchOk, isRefusal } from '../../../api/api.ts';
+import { fetchOk, get, isRefusal } from '../../../api/api.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members, Messages } from '../../../datasets/items/messages.tsx';
 import { Folded, Part } from '../../../ui/layout/page.tsx';
@@ -24,11 +24,8 @@ export function SentRequest(props: {
     queryKey: ['request', run.id, section, order_index, repetition],
     queryFn: async ({ signal }) => {
       const path = { id: run.id, section, order_index: String(order_index), repetition: String(repetition) };
-      const asked = api.GET('/runs/{id}/results/{section}/{order_index}/{repetition}/request', {
-        params: { path },
-        signal,
-      });
-      return await dataOf(asked).catch((error: unknown) => {
+      const asked = get('/runs/{id}/results/{section}/{order_index}/{repetition}/request', { path }, signal);
+      return await asked.catch((error: unknown) => {
         if (isRefusal(error, 404)) return null;
         throw error;
       });
