@@ -68,7 +68,11 @@ export function MappedTable(props: {
   const [shown, settled] = [mapping.shown, mapping.settled].map((one) => one && JSON.stringify(one));
   const mapped = useUploadPreview(files, settled ?? undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text says all
-  useEffect(() => onMapping(shown ?? null), [shown]);
+  useEffect(() => {
+    onMapping(shown ?? null);
+    // it says nothing of another table
+    return () => onMapping(null);
+  }, [shown]);
   return (
     <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
       {children}

@@ -1,5 +1,6 @@
 import { FileInput, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useDebouncedValue } from '@mantine/hooks';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { useMemo, useState } from 'react';
 import { upload } from '../../../api/upload-body.ts';
@@ -29,6 +30,8 @@ const WAYS = [
   { value: 'lines', label: 'JSON Lines' },
 ] as const;
 
+const TYPING_MS = 400;
+
 export function AppendItems(props: { readonly dataset: Dataset; readonly onClose: () => void }) {
   const { dataset, onClose } = props;
   const names = dataset.sections.map(({ name }) => name);
@@ -39,8 +42,9 @@ export function AppendItems(props: { readonly dataset: Dataset; readonly onClose
     initialValues: { ...EMPTY, section: names.length === 1 ? (names[0] ?? '') : '' },
   });
   const { section, prompt, table, lines } = form.values;
+  const [settled] = useDebouncedValue(table, TYPING_MS);
   // another file, which has another time, for each text
-  const pasted = useMemo(() => (table.trim() === '' ? null : new File([table], 'pasted.csv')), [table]);
+  const pasted = useMemo(() => (settled.trim() === '' ? null : new File([settled], 'pasted.csv')), [settled]);
   const sent =
     way === 'form'
       ? prompt.trim() === ''
@@ -63,7 +67,7 @@ export function AppendItems(props: { readonly dataset: Dataset; readonly onClose
       title="Add items"
       action="Add"
       size={way === 'csv' && sent !== null ? 'min(1200px, 94vw)' : 'xl'}
-      isReady={sent !== null && (way !== 'csv' || mapping !== null)}
+      isReady={sent !== null && (way !== 'csv' || (mapping !== null && settled === table))}
       make={append}
       onClose={onClose}
     >
