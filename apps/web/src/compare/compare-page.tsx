@@ -37,7 +37,7 @@ export default function ComparePage() {
   const recent = useRecentRuns();
   const found = useQueries({ queries: ids.map(runQuery) });
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  const failed = found.find((one) => one.error !== null && !isShown(one));
+  const unread = found.find((one) => !isShown(one));
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
   const chooser = (
     <MultiSelect
@@ -70,7 +70,7 @@ export default function ComparePage() {
         </Dimmed>
       )}
       {isReady ? <Comparison runs={runs}>{chooser}</Comparison> : chooser}
-      {failed !== undefined && <QueryState query={failed} />}
+      {unread !== undefined && <QueryState query={unread} rows={3} />}
       {ids.length < 2 && (
         <>
           <Dimmed>
@@ -80,7 +80,6 @@ export default function ComparePage() {
           <RecentPairs runs={recent} only={ids[0]} />
         </>
       )}
-      {!isReady && ids.length >= 2 && failed === undefined && <PageSkeleton rows={3} />}
     </Page>
   );
 }

@@ -10,7 +10,7 @@ import { RunLink, SmallButton } from '../ui/buttons.tsx';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { Part } from '../ui/layout/page.tsx';
 import { pointerName } from '../ui/pointer-of.ts';
-import { ErrorView, PageSkeleton } from '../ui/query-state.tsx';
+import { isShown, QueryState } from '../ui/query-state.tsx';
 import { numbers, texts } from '../ui/table/cells.tsx';
 import { DataTable } from '../ui/table/data-table.tsx';
 import type { Column } from '../ui/table/table-model.ts';
@@ -53,7 +53,7 @@ export function ForestPlot(props: {
         readSliceDifferences(first.id, row, sliced, signal),
     })),
   });
-  const error = asked.find((one) => one.error !== null)?.error ?? null;
+  const unread = asked.find((one) => !isShown(one));
   const found = rows.flatMap(({ run }, at) => {
     const slices = asked[at]?.data;
     return slices === undefined ? [] : [{ run, slices }];
@@ -72,8 +72,7 @@ export function ForestPlot(props: {
           onChange={(value) => value !== null && onSlice(value)}
           data={choices}
         />
-        {error !== null && <ErrorView error={error} />}
-        {asked.some(({ isPending }) => isPending) && <PageSkeleton rows={2} />}
+        {unread !== undefined && <QueryState query={unread} rows={2} />}
         {names.length > 0 && (
           <DataTable
             label="Differences by slice"

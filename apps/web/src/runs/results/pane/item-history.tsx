@@ -1,10 +1,10 @@
-import { Group, Loader, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../../api/api.ts';
 import { RunLink } from '../../../ui/buttons.tsx';
 import { Folded } from '../../../ui/layout/page.tsx';
-import { ErrorView } from '../../../ui/query-state.tsx';
+import { isShown, QueryState } from '../../../ui/query-state.tsx';
 import { ages, texts } from '../../../ui/table/cells.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { Dimmed } from '../../../ui/text/dimmed.ts';
@@ -35,9 +35,8 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
       }),
     ),
   });
-  const error = listed.error ?? results.find(({ error: one }) => one !== null)?.error ?? null;
-  if (error !== null) return <ErrorView error={error} />;
-  if (listed.isPending || results.some(({ isPending }) => isPending)) return <Loader size="xs" />;
+  const unread = [listed, ...results].find((one) => !isShown(one));
+  if (unread !== undefined) return <QueryState query={unread} rows={1} />;
   const rows = runs.flatMap((one, at): Row[] => {
     const [result] = results[at]?.data?.data ?? [];
     return result === undefined ? [] : [{ run: one, result }];
