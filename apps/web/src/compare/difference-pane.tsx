@@ -109,11 +109,8 @@ async function readHash(
   { other_section, other_order_index }: Difference,
   signal: AbortSignal,
 ): Promise<string> {
-  const { sections } = await get(
-    '/datasets/{id}',
-    { path: { id }, query: { version: String(version) } },
-    signal,
-  );
+  const query = { version: String(version) };
+  const { sections } = await get('/datasets/{id}', { path: { id }, query }, signal);
   const order = sections.find(({ name }) => name === other_section)?.order_index;
   const found = await readItem({ id, version }, `${order}-${other_order_index}`, signal);
   return found?.item_hash ?? '';

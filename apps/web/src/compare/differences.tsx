@@ -148,19 +148,16 @@ export async function readSliceDifferences(
   { slice, by, scorer }: Sliced,
   signal?: AbortSignal,
 ): Promise<readonly SliceDifference[]> {
+  const params = { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } };
   const slices =
     slice === 'section'
       ? Object.entries(scores.by_section).map(([name, section]) => ({ name, ...section }))
-      : (
-          await get(
-            '/runs/{id}/compare/{other_id}/slices',
-            { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
-            signal,
-          )
-        ).data.map(({ values: [value], ...numbers }) => ({
-          name: plainText(value as JsonValue, 100) || 'none',
-          ...numbers,
-        }));
+      : (await get('/runs/{id}/compare/{other_id}/slices', params, signal)).data.map(
+          ({ values: [value], ...numbers }) => ({
+            name: plainText(value as JsonValue, 100) || 'none',
+            ...numbers,
+          }),
+        );
   return slices.filter(({ mean_difference }) => mean_difference !== null);
 }
 

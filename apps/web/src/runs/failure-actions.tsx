@@ -117,13 +117,9 @@ export function CopyItems(props: {
     const copied = await items();
     const lines = copied.map((item) => canonicalJson(item)).join('\n');
     const files = [new File([`${lines}\n`], 'default.jsonl')];
+    const params = { path: { id: datasetId ?? '' }, query: { mode: 'append' as const } };
     if (into === 'new') await upload('/datasets/upload', { files, name: name.trim(), message }, {});
-    else
-      await upload(
-        '/datasets/{id}/items',
-        { files, message },
-        { path: { id: datasetId ?? '' }, query: { mode: 'append' } },
-      );
+    else await upload('/datasets/{id}/items', { files, message }, params);
     await refresh();
     notify(copied.length === 1 ? 'The item is copied.' : `${copied.length} items are copied.`);
   };

@@ -64,18 +64,12 @@ export function DiffView({ from, to }: { readonly from: VersionOf; readonly to: 
   const pair = [from, to].map(({ id, version }) => `${id} ${version}`).join();
   const found = useInfiniteQuery({
     queryKey: ['diff', pair, only],
-    queryFn: ({ signal, pageParam }) =>
-      get(
-        '/datasets/{id}/diff/{other_id}',
-        {
-          path: { id: from.id, other_id: to.id },
-          query: {
-            ...{ version: String(from.version), other_version: String(to.version) },
-            ...{ only, limit: PAGE, cursor: pageParam },
-          },
-        },
-        signal,
-      ),
+    queryFn: ({ signal, pageParam: cursor }) => {
+      const versions = { version: String(from.version), other_version: String(to.version) };
+      const path = { id: from.id, other_id: to.id };
+      const query = { ...versions, only, limit: PAGE, cursor };
+      return get('/datasets/{id}/diff/{other_id}', { path, query }, signal);
+    },
     ...BY_CURSOR,
     placeholderData: (before, query) => (query?.queryKey[1] === pair ? before : undefined),
   });

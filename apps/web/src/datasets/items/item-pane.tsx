@@ -158,12 +158,9 @@ function useBefore({ id, version }: Dataset, hash: string) {
   return useQuery({
     queryKey: ['item-before', { id, version }, hash],
     queryFn: async ({ signal }) => {
-      const listed = await get(
-        '/datasets/{id}/versions',
-        { path: { id }, query: { limit: MAX_LOOKED } },
-        signal,
-      );
-      const versions = listed.data.map((one) => one.version);
+      const query = { limit: MAX_LOOKED };
+      const { data } = await get('/datasets/{id}/versions', { path: { id }, query }, signal);
+      const versions = data.map((one) => one.version);
       const nearest = [
         ...versions.filter((one) => one < version),
         ...versions.filter((one) => one > version).reverse(),

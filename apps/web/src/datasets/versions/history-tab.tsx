@@ -148,11 +148,9 @@ function DeleteVersion(props: {
   const refresh = useRefresh();
   const form = useForm({ initialValues: { withRuns: false } });
   const remove = async (): Promise<void> => {
+    const path = { id, version: String(version) };
     const query = form.values.withRuns ? { runs: 'delete' as const } : {};
-    await send('delete', '/datasets/{id}/versions/{version}', {
-      path: { id, version: String(version) },
-      query,
-    });
+    await send('delete', '/datasets/{id}/versions/{version}', { path, query });
     await refresh();
     notify(`Deleted version ${version}.`);
   };
