@@ -57,6 +57,22 @@ describe('a list of 10,000 results', () => {
   });
 });
 
+describe('a result that an address names far down in the list', () => {
+  it('says why it cannot be read, and is read again', async () => {
+    type Page = { readonly data: readonly { readonly item_hash: string }[] };
+    const { data } = await own.call<Page>('GET', `/runs/${run}/results?limit=1&offset=9000`);
+    await using opened = await own.browser.open('/console/settings');
+    const { page } = opened;
+    await page.route(/\/results\?.*item_hash=/, (route) => route.fulfill({ status: 500 }));
+    await page.goto(`${own.url}/console/runs/${run}?result=${data[0]?.item_hash}`);
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    await pane.getByRole('alert').waitFor();
+    await page.unroute(/\/results\?.*item_hash=/);
+    await pane.getByRole('button', { name: 'Try again' }).click();
+    await pane.getByRole('heading', { name: 'q-9000', exact: true }).waitFor();
+  });
+});
+
 describe('a blind sample of more results than are read at once', () => {
   it('says how many there are, not how many of the read ones are labelled', async () => {
     await using opened = await own.browser.open(`/console/runs/${run}?sample=blind&n=300&seed=1`);

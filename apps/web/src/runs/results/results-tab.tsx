@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { LinkButton, SmallButton } from '../../ui/buttons.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
-import { ErrorView } from '../../ui/query-state.tsx';
+import { ErrorView, QueryState } from '../../ui/query-state.tsx';
 import { SavedViews } from '../../ui/saved-views.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { DataTable, MAX_ROWS } from '../../ui/table/data-table.tsx';
@@ -39,7 +39,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     // going back closes it
     onChoose: (result) => changeSearch({ result }, { replace: search.result !== undefined }),
   });
-  const open = useResult(run, search, selected === undefined ? undefined : results.at(selected));
+  const { found, open } = useResult(run, search, selected === undefined ? undefined : results.at(selected));
   const stepTo = (by: -1 | 1): (() => void) | undefined => {
     const to = (selected ?? -1) + by;
     return to < 0 || to >= count ? undefined : () => select(to);
@@ -108,28 +108,26 @@ export function ResultsTab({ run }: { readonly run: Run }) {
           )
         }
         entry={
-          open === null
-            ? search.result !== undefined &&
-              total !== undefined && (
-                <Group gap="sm" p="md">
-                  <CloseButton
-                    className="wide-only"
-                    aria-label="Close the result"
-                    onClick={() => filter({})}
-                  />
-                  <Dimmed>The result that the address names is not here.</Dimmed>
-                </Group>
-              )
-            : open !== undefined && (
-                <ResultPane
-                  run={run}
-                  result={open}
-                  isBlind={isBlind}
-                  place={selected === undefined || total === undefined ? undefined : [selected + 1, total]}
-                  onClose={() => filter({})}
-                  onStep={{ previous: stepTo(-1), next: stepTo(1) }}
-                />
-              )
+          open === undefined ? (
+            <QueryState query={found} rows={4} />
+          ) : open !== null ? (
+            <ResultPane
+              run={run}
+              result={open}
+              isBlind={isBlind}
+              place={selected === undefined || total === undefined ? undefined : [selected + 1, total]}
+              onClose={() => filter({})}
+              onStep={{ previous: stepTo(-1), next: stepTo(1) }}
+            />
+          ) : (
+            search.result !== undefined &&
+            total !== undefined && (
+              <Group gap="sm" p="md">
+                <CloseButton className="wide-only" aria-label="Close the result" onClick={() => filter({})} />
+                <Dimmed>The result that the address names is not here.</Dimmed>
+              </Group>
+            )
+          )
         }
       />
     </Stack>

@@ -72,12 +72,12 @@ export function useResults(run: Run, search: RunSearch) {
   };
 }
 
-/** The result that an address names, read by its hash if it is not listed; null if there is none, undefined until it is read. */
+/** The result that an address names, read by its hash if it is not listed. It is null if there is none. */
 export function useResult(
   run: Run,
   { result: key, sample }: Pick<RunSearch, 'result' | 'sample'>,
   listed: ListedResult | undefined,
-): ListedResult | null | undefined {
+) {
   const isListed = listed !== undefined && resultKey(listed) === key;
   const hash = /^[0-9a-f]{64}/.exec(key ?? '')?.[0];
   const found = useQuery({
@@ -90,6 +90,5 @@ export function useResult(
     },
     enabled: hash !== undefined && !isListed,
   });
-  if (isListed) return listed;
-  return hash === undefined ? null : found.data;
+  return { found, open: isListed ? listed : hash === undefined ? null : found.data };
 }
