@@ -321,6 +321,22 @@ describe('a table of questions', () => {
     expect(faults).toEqual([]);
   });
 
+  it('keeps what is typed into cells until it is saved or discarded', async () => {
+    const dataset = await own.upload([{ id: 'q-1', inputs: { prompt: '2 + 2?' }, answer: '5' }], 'Cells');
+    await using opened = await own.browser.open(`/console/datasets/${dataset}`, {});
+    const { page, faults } = opened;
+    const edit = page.getByRole('button', { name: 'Edit cells' });
+    await edit.click();
+    await page.getByLabel('answer of q-1').fill('4');
+    await edit.click();
+    await page.getByLabel('answer of q-1').waitFor({ state: 'detached' });
+    await edit.click();
+    expect(await page.getByLabel('answer of q-1').inputValue()).toBe('4');
+    await page.getByRole('button', { name: 'Save 1 item as a version' }).click();
+    await page.getByText('Version 2: 1 changed.').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('says in its dialog that a handle is taken, also on the page of another one', async () => {
     for (const handle of ['own-one', 'taken-one']) {
       const id = await own.upload([{ id: 1, inputs: { prompt: '1' } }], handle);

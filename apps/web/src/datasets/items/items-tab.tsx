@@ -179,7 +179,7 @@ function useCellEdits(dataset: Dataset) {
       />
     </Group>
   );
-  return { edits: isEditing ? edits : undefined, bar, toggle: () => (isEditing ? stop() : setEditing(true)) };
+  return { edits: isEditing ? edits : undefined, bar, toggle: () => setEditing(!isEditing) };
 }
 
 function ItemFiltersBar(props: { readonly dataset: Dataset; readonly overview: Overview | undefined }) {
