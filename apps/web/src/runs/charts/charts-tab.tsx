@@ -7,7 +7,7 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { type Run, scorersOf } from '../queries.ts';
 import { type RunSearch, runRoute, useChangeRun } from '../runs-search.ts';
-import { readMeasures } from './read-measures.ts';
+import { readMeasures, refreshMs } from './read-measures.ts';
 import { COMMON_KEYS, REFRESH_MS, SliceBars, useSliceKeys } from './slices.tsx';
 import { WorseSlices } from './worse-slices.tsx';
 
@@ -27,7 +27,7 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
     queryKey: ['measures', run.id, run.finished_at],
     queryFn: ({ signal }) => readMeasures(run.id, signal),
     placeholderData: (before) => before,
-    refetchInterval: isActive && REFRESH_MS,
+    refetchInterval: ({ state }) => isActive && refreshMs(state.data?.results ?? 0),
     staleTime: isActive ? REFRESH_MS : Number.POSITIVE_INFINITY,
   });
   const found = measures.data;

@@ -8,6 +8,9 @@ const MAX_RESULTS = 200_000;
 /** Results between two looks at the clock of the page. */
 const STEP = 1_000;
 
+/** After how long the measures of a run that works are read again: all of them are. */
+export const refreshMs = (results: number): number => 5_000 * Math.max(1, results / 5_000);
+
 /** Reads the latencies and output tokens of the results of a run, as a stream of just these two columns. */
 export async function readMeasures(id: string, signal: AbortSignal) {
   const latenciesMs: number[] = [];
