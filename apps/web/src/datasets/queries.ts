@@ -80,7 +80,9 @@ export function useChange(): (
   const notify = useNotify();
   return async (changing, position) => {
     const { version, change } = await changing;
-    const at = position === undefined ? undefined : await readItem({ id, version }, position, undefined);
+    const next = position === undefined ? undefined : readItem({ id, version }, position, undefined);
+    // the change is stored, whether or not that can be read
+    const at = await next?.catch(() => null);
     await refresh();
     await navigate({
       resetScroll: false,
