@@ -474,6 +474,22 @@ describe('the console', () => {
     expect(faults.filter((fault) => !fault.includes('net::ERR_'))).toEqual([]);
   });
 
+  it('shows the next user nothing that only the one before may read', async () => {
+    await own.upload([{ id: 1, inputs: { prompt: 'One?' } }], 'Audited');
+    await using opened = await own.browser.open('/console/audit', { key: KEYS.admin });
+    const { page } = opened;
+    const rows = page.getByLabel('Table of changes').getByRole('row');
+    await rows.nth(1).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel(/^Key/).fill(KEYS.viewer);
+    await page.keyboard.press('Enter');
+    await page.getByText('viewer', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('alert').waitFor();
+    expect(await rows.count()).toBe(0);
+  });
+
   it('tells a viewer what the key may not do, and names a key that it does not know', async () => {
     await using opened = await own.browser.open('/console/upload', { hasSeenTour: false });
     const { page, faults } = opened;

@@ -131,7 +131,11 @@ function SessionPart() {
   });
   const end = useMutation({
     mutationFn: () => send('delete', '/session', {}),
-    onSuccess: () => queries.resetQueries({ queryKey: sessionKey }),
+    onSuccess: async () => {
+      // the next user may not read all of it
+      queries.removeQueries({ type: 'inactive' });
+      await queries.resetQueries({ queryKey: sessionKey });
+    },
   });
   return (
     <Part title="Session">
