@@ -53,3 +53,91 @@ export const BYTE_CLASSES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byt
   if (byte === ASCII.BACKSLASH) return BYTE_CLASS.ESCAPE;
   return byte < ASCII.SPACE ? BYTE_CLASS.CONTROL : BYTE_CLASS.PLAIN;
 });
+
+const { ZERO, NINE, LOWER_A, LOWER_F, LOWER_U, SPACE, QUOTE, BACKSLASH } = ASCII;
+
+/** The code unit of the `\u` escape at `position`; -1 if there is none. */
+export function readUnicodeEscape(bytes: Uint8Array, position: number): number {
+  const isEscape = bytes[position] === BACKSLASH && bytes[position + 1] === LOWER_U;
+  return isEscape ? readHex(bytes, position + 2) : -1;
+}
+
+/** The value of four hexadecimal digits; -1 for anything else. */
+export function readHex(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let position = start; position < start + 4; position++) {
+    const code = bytes[position] as number;
+    const lower = code | 32;
+    if (code >= ZERO && code <= NINE) value = (value << 4) | (code - ZERO);
+    else if (lower >= LOWER_A && lower <= LOWER_F) value = (value << 4) | (lower - LOWER_A + 10);
+    else return -1;
+  }
+  return value;
+}
+
+export function putUnit(bytes: Uint8Array, position: number, unit: number): number {
+  if (unit < SPACE || unit === QUOTE || unit === BACKSLASH) return putEscape(bytes, position, unit);
+  const isSurrogate = (unit & 0xf800) === 0xd800;
+  return isSurrogate ? putUnicodeEscape(bytes, position, unit) : putCodePoint(bytes, position, unit);
+}
+
+/**
+ * Writes the escape of a code unit as RFC 8785 section 3.2.2.2 does, and returns the position after it: the short form
+ * if there is one, else lower-case `\u00xx`. Takes at most six bytes.
+ */
+function putEscape(bytes: Uint8Array, position: number, unit: number): number {
+  const letter = shortEscape(unit);
+  if (letter === 0) return putUnicodeEscape(bytes, position, unit);
+  bytes[position] = BACKSLASH;
+  bytes[position + 1] = letter;
+  return position + 2;
+}
+
+/** The letter after the backslash of a short escape; 0 if the code unit has none. */
+function shortEscape(unit: number): number {
+  switch (unit) {
+    case 10:
+      return 110; // n
+    case QUOTE:
+    case BACKSLASH:
+      return unit;
+    case 9:
+      return 116; // t
+    case 13:
+      return 114; // r
+    case 8:
+      return 98; // b
+    case 12:
+      return 102; // f
+    default:
+      return 0;
+  }
+}
+
+function putUnicodeEscape(bytes: Uint8Array, position: number, unit: number): number {
+  bytes[position] = BACKSLASH;
+  bytes[position + 1] = LOWER_U;
+  for (let digit = 0; digit < 4; digit++) {
+    const value = (unit >> (12 - 4 * digit)) & 15;
+    bytes[position + 2 + digit] = value < 10 ? ZERO + value : LOWER_A - 10 + value;
+  }
+  return position + 6;
+}
+
+export function putCodePoint(bytes: Uint8Array, position: number, point: number): number {
+  let to = position;
+  if (point < 0x80) bytes[to++] = point;
+  else {
+    if (point < 0x800) bytes[to++] = 0xc0 | (point >> 6);
+    else {
+      if (point < 0x10000) bytes[to++] = 0xe0 | (point >> 12);
+      else {
+        bytes[to++] = 0xf0 | (point >> 18);
+        bytes[to++] = 0x80 | ((point >> 12) & 63);
+      }
+      bytes[to++] = 0x80 | ((point >> 6) & 63);
+    }
+    bytes[to++] = 0x80 | (point & 63);
+  }
+  return to;
+}
