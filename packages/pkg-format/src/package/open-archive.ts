@@ -1,12 +1,19 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import { countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { missingFile, PackageError, quote } from '../errors.ts';
-import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
-import { type ByteSource, collectBytes } from '../zip/byte-source.ts';
+import { untilAborted } from '@svc/jsonl-v23/streams';
+import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
+import { entryError, missingFile, PackageError, quote } from '../errors.ts';
+import {
+  ARCHIVE_RATIO_FREE_BYTES,
+  FILE_CACHE_BYTES,
+  type PackageLimits,
+  RATIO_FREE_BYTES,
+  resolveLimits,
+} from '../limits.ts';
+import { type ByteSource, becameShorter, collectBytes, readRange } from '../zip/byte-source.ts';
 import { decodeUtf8, type ZipEntry } from '../zip/entry-name.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { ByteBudget, entryCeiling, type InflateZstd, readEntry } from '../zip/read-entry.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
 
 export interface ReadOptions {
@@ -169,4 +176,197 @@ function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): 
 
 function invalid(message: string, location: SourceLocation, cause?: unknown): PackageError {
   return new PackageError('package_invalid_json', message, { entry: location.file, location, cause });
+}
+
+interface ReadEntryOptions {
+  readonly ceiling: EntryCeiling;
+  /** Counted down; null if the bytes are only checked, not handed out. */
+  readonly budget: ByteBudget | null;
+  readonly signal: AbortSignal | undefined;
+  readonly isTransient?: boolean | undefined;
+  readonly inflateZstd?: InflateZstd | undefined;
+}
+
+type InflateZstd = (packed: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
+/** Checks bytes as they pass: no more than ceiling and budget allow, and at the end the stated size and CRC-32. */
+async function* readEntry(
+  source: ByteSource,
+  entry: ZipEntry,
+  options: ReadEntryOptions,
+): AsyncGenerator<Uint8Array> {
+  const { signal, isTransient = false } = options;
+  const { dataStart, compressedSize } = entry;
+  const check = new EntryCheck(entry, options);
+  if (compressedSize > 0 && isSmallEntry(entry)) {
+    const packed = await untilAborted(() => source.read(dataStart, dataStart + compressedSize), signal);
+    const bytes = unpackSmall(packed, entry, check);
+    if (bytes !== null) {
+      if (bytes.byteLength > 0) yield bytes;
+      return;
+    }
+  }
+  const packed = readRange(source, dataStart, dataStart + compressedSize, signal);
+  for await (const chunk of inflated(packed, entry, isTransient, options.inflateZstd)) {
+    signal?.throwIfAborted();
+    if (chunk.byteLength === 0) continue;
+    check.add(chunk);
+    yield chunk;
+  }
+  signal?.throwIfAborted();
+  check.end();
+}
+
+function inflated(
+  packed: AsyncIterable<Uint8Array>,
+  entry: ZipEntry,
+  isTransient: boolean,
+  inflateZstd: InflateZstd | undefined,
+): AsyncIterable<Uint8Array> {
+  if (entry.method === 'stored') return packed;
+  if (entry.method === 'deflated') return inflateRaw(packed, entry, isTransient);
+  if (inflateZstd === undefined)
+    throw entryError('package_unsupported', entry.name, 'is compressed with zstd');
+  return inflateZstd(packed);
+}
+
+/** Deflated entries up to this size, packed and unpacked, are inflated synchronously: a thread would cost more. */
+const SMALL_PACKED_BYTES = 32 * 1024;
+const SMALL_BYTES = 128 * 1024;
+
+/** Stored entries up to this size are read in one piece. */
+const PIECE_BYTES = 64 * 1024;
+
+function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
+  if (method === 'zstd') return false;
+  if (method === 'stored') return compressedSize <= PIECE_BYTES;
+  return compressedSize > 0 && compressedSize <= SMALL_PACKED_BYTES && size <= SMALL_BYTES;
+}
+
+/** The checked bytes of a small entry; null for deflated bytes that have to be inflated piece by piece. */
+function unpackSmall(packed: Uint8Array, entry: ZipEntry, check: EntryCheck): Uint8Array | null {
+  if (packed.byteLength < entry.compressedSize) throw becameShorter();
+  const bytes = entry.method === 'stored' ? packed : inflateSmall(packed, entry.size);
+  if (bytes === null) return null;
+  if (bytes.byteLength > 0) check.add(bytes);
+  check.end();
+  return bytes;
+}
+
+class EntryCheck {
+  readonly #entry: ZipEntry;
+  readonly #options: Omit<ReadEntryOptions, 'signal'>;
+  #byteLength = 0;
+  #crc = 0;
+
+  constructor(entry: ZipEntry, options: Omit<ReadEntryOptions, 'signal'>) {
+    this.#entry = entry;
+    this.#options = options;
+  }
+
+  add(chunk: Uint8Array): void {
+    const { ceiling, budget } = this.#options;
+    const { name } = this.#entry;
+    const room = ceiling.bytes - this.#byteLength;
+    const left = budget?.remainingBytes(name, this.#byteLength) ?? Number.POSITIVE_INFINITY;
+    // The lower of the two is the error, however the bytes are cut into chunks.
+    if (chunk.byteLength > room && room <= left) throw ceiling.error();
+    budget?.spend(name, this.#byteLength, chunk.byteLength);
+    this.#byteLength += chunk.byteLength;
+    this.#crc = crc32(chunk, this.#crc);
+  }
+
+  end(): void {
+    const { name, size, crc32 } = this.#entry;
+    if (this.#byteLength < size) {
+      const problem = `contains ${this.#byteLength} bytes; its header states ${size}`;
+      throw entryError('package_corrupt', name, problem);
+    }
+    if (this.#crc !== crc32)
+      throw entryError('package_corrupt', name, 'does not have the CRC-32 that its header states');
+  }
+}
+
+/** The bytes that an entry may give. */
+interface EntryCeiling {
+  /** The next byte is an error. */
+  readonly bytes: number;
+  error(): PackageError;
+}
+
+/**
+ * The lowest bound on what an entry may give: its declared size, the expansion ratio, or the caller's own bound (an
+ * asset, a JSON document). It does not depend on how the bytes are cut into chunks, so every way of reading fails alike.
+ */
+export function entryCeiling(
+  entry: ZipEntry,
+  limits: PackageLimits,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+): EntryCeiling {
+  const ratioBytes = Math.max(RATIO_FREE_BYTES, Math.floor(entry.compressedSize * limits.maxExpansionRatio));
+  const bytes = Math.min(entry.size, ratioBytes, maxBytes);
+  return {
+    bytes,
+    error: () => {
+      if (bytes === entry.size) {
+        const problem = `contains more than the ${entry.size} bytes that its header states`;
+        return entryError('package_corrupt', entry.name, problem);
+      }
+      return bytes === maxBytes
+        ? entryError('package_limit', entry.name, `has more than ${maxBytes} bytes`)
+        : entryError('package_limit', entry.name, `expands more than ${limits.maxExpansionRatio} times`);
+    },
+  };
+}
+
+/** The total counts what is given out, a file once for each reference; the ratio what is inflated, each entry once. */
+export class ByteBudget {
+  readonly #limits: PackageLimits;
+  readonly #ratioBytes: number;
+  #givenBytes = 0;
+  #inflatedBytes = 0;
+  /** How far each entry was inflated, by its name. */
+  readonly #inflated = new Map<string, number>();
+  #error: PackageError | undefined;
+
+  /** @param archiveBytes the compressed size of the archive */
+  constructor(archiveBytes: number, limits: PackageLimits) {
+    this.#limits = limits;
+    this.#ratioBytes = Math.max(
+      ARCHIVE_RATIO_FREE_BYTES,
+      Math.floor(archiveBytes * limits.maxExpansionRatio),
+    );
+  }
+
+  /** Bytes of an entry that may still be spent, from a position in it. */
+  remainingBytes(entry: string, position: number): number {
+    return Math.min(this.#limits.maxTotalBytes - this.#givenBytes, this.#inflatableBytes(entry, position));
+  }
+
+  /** Spends bytes of an entry, from a position in it. */
+  spend(entry: string, position: number, byteLength: number): void {
+    const { maxTotalBytes, maxExpansionRatio } = this.#limits;
+    if (this.#givenBytes + byteLength > maxTotalBytes) {
+      const problem = `exceeds the limit of ${maxTotalBytes} uncompressed bytes for the archive, in which a file counts once for each reference`;
+      this.#error ??= entryError('package_limit', entry, problem);
+      throw this.#error;
+    }
+    if (byteLength > this.#inflatableBytes(entry, position)) {
+      const problem = `makes the archive as a whole expand more than ${maxExpansionRatio} times`;
+      this.#error ??= entryError('package_limit', entry, problem);
+      throw this.#error;
+    }
+    this.#givenBytes += byteLength;
+    const end = position + byteLength;
+    const known = this.#inflated.get(entry) ?? 0;
+    if (end <= known) return;
+    this.#inflated.set(entry, end);
+    this.#inflatedBytes += end - known;
+  }
+
+  /** What the ratio allows of an entry from a position in it, with the bytes that were inflated before. */
+  #inflatableBytes(entry: string, position: number): number {
+    const known = Math.max(0, (this.#inflated.get(entry) ?? 0) - position);
+    return known + this.#ratioBytes - this.#inflatedBytes;
+  }
 }
