@@ -11,8 +11,13 @@ export {
 } from './check-package.ts';
 export { PackageError, type PackageErrorCode, toPackageError } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
-export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION, type PackageGenerator } from './package/layout.ts';
-export { type Archive, openArchive } from './package/open-archive.ts';
+export {
+  type Archive,
+  PACKAGE_FORMAT,
+  PACKAGE_FORMAT_VERSION,
+  type PackageGenerator,
+} from './package/layout.ts';
+export { type ArchiveKind, openArchive, recogniseArchive } from './package/open-archive.ts';
 export {
   type FoundVersion,
   type OpenOptions,
@@ -23,7 +28,6 @@ export {
   readPackageItems,
 } from './package/package-reader.ts';
 export type { PackageRun, SignalOptions } from './package/package-run.ts';
-export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.ts';
 export type { RunError } from './package/run-results.ts';
 export {
   type CountedSections,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_LIMITS, openPackage } from './index.ts';
-import { resolveLimits } from './limits.ts';
+import { resolveLimits } from './package/open-archive.ts';
 
 it.each<[object, string]>([
   [{ maxEntries: -1 }, 'RangeError: limits.maxEntries must be a positive integer, got -1.'],

@@ -1,5 +1,3 @@
-import { checkNumber, withDefaults } from '@svc/jsonl-v23/options';
-
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 
@@ -53,13 +51,3 @@ export const FILE_CACHE_BYTES: number = 32 * MiB;
 
 /** Bytes of the directory. The names, extra fields and comments of 100,000 ordinary entries take a quarter of this. */
 export const MAX_DIRECTORY_BYTES: number = 64 * MiB;
-
-export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
-  for (const [name, value] of Object.entries(limits)) {
-    const isRatio = name === 'maxExpansionRatio';
-    // Infinity is no limit, which only a ratio can be: all else is memory.
-    if (isRatio && value === Number.POSITIVE_INFINITY) continue;
-    checkNumber(`limits.${name}`, value, { min: 1, fractions: isRatio });
-  }
-  return withDefaults(DEFAULT_LIMITS, limits);
-}

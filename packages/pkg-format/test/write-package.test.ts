@@ -10,8 +10,8 @@ import {
   type WriteOptions,
   writePackage,
 } from '../src/index.ts';
-import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
+import { resolveLimits } from '../src/package/open-archive.ts';
 import { VERSION } from '../src/version.ts';
 import { packageEtag } from '../src/write/export-dataset.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';

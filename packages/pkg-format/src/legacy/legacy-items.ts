@@ -2,7 +2,7 @@ import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type LocatedText, locateValue, parseJson } from '@svc/jsonl-v23/json';
 import { type CutLine, LineCutter, type PlainLineCollector, type PlainLines } from '@svc/jsonl-v23/lines';
 import { PackageError, toPackageError } from '../errors.ts';
-import type { Archive } from '../package/open-archive.ts';
+import type { Archive } from '../package/layout.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 import type { LegacySection } from './legacy-sources.ts';
 import { parseItemAt, splitJsonItems } from './split-json-items.ts';

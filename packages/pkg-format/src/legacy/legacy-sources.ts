@@ -3,6 +3,7 @@ import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { type ErrorList, PackageError } from '../errors.ts';
 import {
+  type Archive,
   type ArchiveFiles,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
@@ -10,7 +11,6 @@ import {
   META_FILE,
   RUN_FILES,
 } from '../package/layout.ts';
-import type { Archive } from '../package/open-archive.ts';
 import { normalForm } from '../zip/entry-name.ts';
 import { splitJsonItems } from './split-json-items.ts';
 

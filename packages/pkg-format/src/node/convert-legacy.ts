@@ -41,6 +41,7 @@ import {
 } from '../legacy/upgrade-item.ts';
 import type { PackageLimits } from '../limits.ts';
 import {
+  type Archive,
   checkDatasetName,
   isPackageManifest,
   MANIFEST_FILE,
@@ -49,7 +50,6 @@ import {
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
-import type { Archive } from '../package/open-archive.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
 import {

@@ -4,6 +4,7 @@ import { type CheckedPackage, checkPackage } from '../check-package.ts';
 import { ErrorList } from '../errors.ts';
 import type { ConversionReport } from '../legacy/upgrade-item.ts';
 import {
+  type Archive,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
   checkDatasetName,
@@ -13,7 +14,6 @@ import {
   type PackageGenerator,
   RUN_FILES,
 } from '../package/layout.ts';
-import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { PackageLimits } from '../limits.ts';
-import { type Archive, openArchive } from '../package/open-archive.ts';
-import type { OpenOptions } from '../package/package-reader.ts';
-import { type PackageReader, readPackage } from '../package/package-reader.ts';
+import type { Archive } from '../package/layout.ts';
+import { openArchive } from '../package/open-archive.ts';
+import { type OpenOptions, type PackageReader, readPackage } from '../package/package-reader.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 
 /** An archive in a file, which is read by position. */

@@ -9,7 +9,7 @@ import {
   type JsonValue,
   jsonPointer,
 } from '@svc/jsonl-v23/json';
-import type { Archive } from '../package/open-archive.ts';
+import type { Archive } from '../package/layout.ts';
 import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';

@@ -2,6 +2,7 @@ import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23';
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
+import type { PackageLimits } from '../limits.ts';
 import { VERSION } from '../version.ts';
 import type { ZipEntry } from '../zip/entry-name.ts';
 
@@ -31,6 +32,42 @@ export const PACKAGE_FORMAT_VERSION = '2.3';
 
 /** The files of an archive by their paths from its root; the name of each entry is that path. */
 export type ArchiveFiles = ReadonlyMap<string, ZipEntry>;
+
+export interface ReadOptions {
+  readonly maxBytes?: number;
+  /** Whether the bytes are only checked, not returned: they do not count towards the total. */
+  readonly uncounted?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Whether a chunk may be freed when the next one is asked for; for a reader that copies what it keeps. */
+  readonly isTransient?: boolean;
+}
+
+/** Checks the bytes of a file while they are read. */
+export interface ContentCheck {
+  add(chunk: Uint8Array): void;
+  end(): void;
+}
+
+/** A checked archive: its files by path. */
+export interface Archive {
+  /** Size of the file. */
+  readonly byteLength: number;
+  readonly files: ArchiveFiles;
+  readonly limits: PackageLimits;
+  /** Streams a file; checks size, CRC-32 and limits while reading. */
+  read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
+  /**
+   * Reads all of an asset or checker file. A recently read file comes from a cache, but counts again; the bytes are
+   * shared, so do not change them.
+   *
+   * @param check sees the bytes of a file that is not cached
+   * @throws what `check` throws
+   */
+  readWhole(path: string, check?: ContentCheck): Promise<Uint8Array>;
+  /** Parses a JSON file with an object; null if the archive does not contain it. */
+  readJsonObject(path: string): Promise<JsonObject | null>;
+  close(): Promise<void>;
+}
 
 export interface PackageLayout {
   /** Section files in the order of the UTF-8 bytes of their names. */

@@ -1,55 +1,126 @@
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/bytes';
+import { hasPrompt, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { compareUtf8, countLineFeeds, validUtf8Length } from '@svc/jsonl-v23/bytes';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { checkNumber, withDefaults } from '@svc/jsonl-v23/options';
 import { untilAborted } from '@svc/jsonl-v23/streams';
 import { crc32, inflateRaw, inflateSmall } from '#byte-tools';
-import { entryError, missingFile, PackageError, quote } from '../errors.ts';
+import { entryError, missingFile, PackageError, quote, toPackageError } from '../errors.ts';
+import { readLegacyItems } from '../legacy/legacy-items.ts';
+import { createReferenceResolver, isOtherFile } from '../legacy/legacy-sources.ts';
+import { datasetPrompts, upgradeItem } from '../legacy/upgrade-item.ts';
 import {
   ARCHIVE_RATIO_FREE_BYTES,
+  DEFAULT_LIMITS,
   FILE_CACHE_BYTES,
   type PackageLimits,
   RATIO_FREE_BYTES,
-  resolveLimits,
 } from '../limits.ts';
 import { type ByteSource, becameShorter, collectBytes, readRange } from '../zip/byte-source.ts';
 import { decodeUtf8, type ZipEntry } from '../zip/entry-name.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { type ArchiveFiles, archiveFiles } from './layout.ts';
+import {
+  type Archive,
+  type ArchiveFiles,
+  archiveFiles,
+  type ContentCheck,
+  MANIFEST_FILE,
+  type ReadOptions,
+} from './layout.ts';
 
-export interface ReadOptions {
-  readonly maxBytes?: number;
-  /** Whether the bytes are only checked, not returned: they do not count towards the total. */
-  readonly uncounted?: boolean;
-  readonly signal?: AbortSignal | undefined;
-  /** Whether a chunk may be freed when the next one is asked for; for a reader that copies what it keeps. */
-  readonly isTransient?: boolean;
+interface RecognisedArchive {
+  readonly kind: ArchiveKind;
+  readonly archive: Archive;
 }
 
-/** Checks the bytes of a file while they are read. */
-export interface ContentCheck {
-  add(chunk: Uint8Array): void;
-  end(): void;
+interface RecogniseOptions {
+  readonly limits?: Partial<PackageLimits> | undefined;
+  /** Whether the files of an archive are tables, also files that could be items of an older archive. */
+  readonly areTables: boolean;
+  readonly signal: AbortSignal;
 }
 
-/** A checked archive: its files by path. */
-export interface Archive {
-  /** Size of the file. */
-  readonly byteLength: number;
-  readonly files: ArchiveFiles;
-  readonly limits: PackageLimits;
-  /** Streams a file; checks size, CRC-32 and limits while reading. */
-  read(path: string, options?: ReadOptions): AsyncGenerator<Uint8Array>;
-  /**
-   * Reads all of an asset or checker file. A recently read file comes from a cache, but counts again; the bytes are
-   * shared, so do not change them.
-   *
-   * @param check sees the bytes of a file that is not cached
-   * @throws what `check` throws
-   */
-  readWhole(path: string, check?: ContentCheck): Promise<Uint8Array>;
-  /** Parses a JSON file with an object; null if the archive does not contain it. */
-  readJsonObject(path: string): Promise<JsonObject | null>;
-  close(): Promise<void>;
+/**
+ * Opens a file as a ZIP archive, and finds out what it holds; null for a file that does not begin as one.
+ *
+ * @throws PackageError for an archive that cannot be read; errors of the source; the signal's reason
+ */
+export async function recogniseArchive(
+  source: ByteSource,
+  { limits, areTables, signal }: RecogniseOptions,
+): Promise<RecognisedArchive | null> {
+  const head = String.fromCharCode(...(await source.read(0, Math.min(4, source.byteLength))));
+  if (head !== 'PK\u0003\u0004' && head !== 'PK\u0005\u0006') return null;
+  const archive = await openArchive(source, limits, () => Promise.resolve());
+  const kind = await archiveKind(archive, signal);
+  const holdsTables = kind === 'legacy_package' && areTables && !archive.files.has(MANIFEST_FILE);
+  return { kind: holdsTables ? 'files' : kind, archive };
+}
+
+/** What a ZIP archive is: `files` are any others, such as tables. */
+export type ArchiveKind = 'package' | 'legacy_package' | 'office_document' | 'files';
+
+/** Files whose first item is looked at, and the bytes of each that are read. */
+const MAX_FILES = 20;
+const MAX_BYTES = 1024 * 1024;
+
+/** Reads only beginnings. In an older archive, the first item of a JSON file has a prompt when it is upgraded. */
+async function archiveKind(archive: Archive, signal?: AbortSignal): Promise<ArchiveKind> {
+  const paths = [...archive.files.keys()];
+  if (paths.includes('[Content_Types].xml')) return 'office_document';
+  if (paths.length === 0 || paths.some((path) => /^sections\/.*\.jsonl$/.test(path))) return 'package';
+  const candidates = paths.filter((path) => /\.jsonl?$/i.test(path) && !isOtherFile(path)).sort(compareUtf8);
+  for (const path of candidates.slice(0, MAX_FILES)) {
+    if (await hasItems(archive, path, signal)) return 'legacy_package';
+  }
+  return paths.includes(MANIFEST_FILE) ? 'package' : 'files';
+}
+
+/** Whether the first item of a file becomes an item with a prompt. A line that is longer than the beginning may. */
+async function hasItems(archive: Archive, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const kind = /\.json$/i.test(path) ? 'json' : 'jsonl';
+  const resolveReference = createReferenceResolver(archive.files);
+  const beginning = beginningOf(archive);
+  try {
+    for await (const { item, location } of readLegacyItems(beginning, path, kind, signal)) {
+      if (item instanceof PackageError) return beginning.isCut && kind === 'jsonl';
+      const upgraded = upgradeItem(item, {
+        section: path,
+        prompts: datasetPrompts([]),
+        location,
+        resolveFile: (reference) => resolveReference(reference, path),
+      });
+      return hasPrompt(upgraded.item);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    const found = toPackageError(error, path);
+    if (!(found instanceof PackageError) || DAMAGED.has(found.code)) throw found;
+  }
+  return false;
+}
+
+/** The error for an archive that no reader accepts. */
+const DAMAGED: ReadonlySet<string> = new Set(['package_corrupt', 'package_unsupported']);
+
+/** An archive with no more than the beginning of a file. */
+function beginningOf({
+  limits,
+  read,
+}: Archive): Pick<Archive, 'limits' | 'read'> & { readonly isCut: boolean } {
+  let left = MAX_BYTES;
+  return {
+    limits,
+    get isCut() {
+      return left < 0;
+    },
+    async *read(path, options) {
+      for await (const chunk of read(path, { ...options, uncounted: true })) {
+        yield chunk.subarray(0, left);
+        left -= chunk.byteLength;
+        if (left < 0) return;
+      }
+    },
+  };
 }
 
 /**
@@ -73,6 +144,16 @@ export async function openArchive(
     await close();
     throw error;
   }
+}
+
+export function resolveLimits(limits: Partial<PackageLimits> = {}): PackageLimits {
+  for (const [name, value] of Object.entries(limits)) {
+    const isRatio = name === 'maxExpansionRatio';
+    // Infinity is no limit, which only a ratio can be: all else is memory.
+    if (isRatio && value === Number.POSITIVE_INFINITY) continue;
+    checkNumber(`limits.${name}`, value, { min: 1, fractions: isRatio });
+  }
+  return withDefaults(DEFAULT_LIMITS, limits);
 }
 
 /** Levels reserved for an export, which puts manifest and meta inside `schema.package.meta` of its `meta.json`. */

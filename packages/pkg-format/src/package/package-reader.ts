@@ -15,8 +15,10 @@ import type { PackageLimits } from '../limits.ts';
 import { type ArchiveInput, openSource } from '../zip/byte-source.ts';
 import { isPathInside, normalForm } from '../zip/entry-name.ts';
 import {
+  type Archive,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
+  type ContentCheck,
   checkDatasetName,
   isPackageManifest,
   MANIFEST_FILE,
@@ -24,11 +26,12 @@ import {
   manifestSections,
   packageLayout,
   RESULTS_FILE,
+  type ReadOptions,
   type StatedFile,
   sectionNames,
   statedFiles,
 } from './layout.ts';
-import { type Archive, type ContentCheck, openArchive, type ReadOptions } from './open-archive.ts';
+import { openArchive } from './open-archive.ts';
 import { type PackageRun, readPackageRun, type SignalOptions } from './package-run.ts';
 
 /** One section of a package. */

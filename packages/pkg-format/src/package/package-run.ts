@@ -5,8 +5,15 @@ import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { collectBytes } from '../zip/byte-source.ts';
-import { BAR_FILE, isPackageManifest, MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
-import { parseJsonFile, type ReadOptions } from './open-archive.ts';
+import {
+  BAR_FILE,
+  isPackageManifest,
+  MANIFEST_FILE,
+  RESULTS_FILE,
+  type ReadOptions,
+  RUN_CONFIG_FILE,
+} from './layout.ts';
+import { parseJsonFile } from './open-archive.ts';
 import {
   type CountedSections,
   createSectionFinder,

@@ -9,6 +9,7 @@ import type { CheckedPackage } from '../../check-package.ts';
 import { PackageError, quote } from '../../errors.ts';
 import type { PackageLimits } from '../../limits.ts';
 import {
+  type Archive,
   type ArchiveFiles,
   checkDatasetName,
   isJunkFile,
@@ -17,7 +18,6 @@ import {
   type PackageGenerator,
   RESULTS_FILE,
 } from '../../package/layout.ts';
-import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
 import { fileEntry, manifestMembers, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
