@@ -1,5 +1,5 @@
 import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/assets';
-import { unchecked } from '../audit/operations.ts';
+import { unchecked } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { toCorrupt } from '../database/read-stored-json.ts';

@@ -2,8 +2,7 @@ import type { StoreContext } from '../context.ts';
 import { type Page, type PageRequest, Parameters, readOrderedPage } from '../database/page.ts';
 import { isUuid, searchableText } from '../database/values.ts';
 import { createReadQuery } from '../postgres/read-query.ts';
-import { type AuditAction, seesHandle } from './actor.ts';
-import { unchecked } from './operations.ts';
+import { type AuditAction, seesHandle, unchecked } from './actor.ts';
 
 export interface AuditEntry {
   readonly id: string;

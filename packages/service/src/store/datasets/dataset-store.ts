@@ -1,5 +1,4 @@
-import { changeTexts, checkOwnHandle, writeAudit } from '../audit/actor.ts';
-import { checked, unchecked } from '../audit/operations.ts';
+import { changeTexts, checked, checkOwnHandle, unchecked, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';

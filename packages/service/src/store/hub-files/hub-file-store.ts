@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ByteRange } from '../assets/asset-store.ts';
 import { AssetWriter } from '../assets/asset-writer.ts';
-import { unchecked } from '../audit/operations.ts';
+import { unchecked } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';

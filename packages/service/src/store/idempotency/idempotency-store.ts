@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { unchecked } from '../audit/operations.ts';
+import { unchecked } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { asStoreErrors, StoreError } from '../database/errors.ts';
 import { boundedText } from '../database/values.ts';

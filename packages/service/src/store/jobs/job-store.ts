@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { askedText, seesJob, writeAudit } from '../audit/actor.ts';
-import { unchecked } from '../audit/operations.ts';
+import { askedText, seesJob, unchecked, writeAudit } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { rowParts, uuidBytes } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';

@@ -1,4 +1,4 @@
-import { checked, unchecked } from '../audit/operations.ts';
+import { checked, unchecked } from '../audit/actor.ts';
 import type { StoreContext } from '../context.ts';
 import { openReadSession } from '../items/read-session.ts';
 import {
