@@ -42,8 +42,8 @@ export type {
   StoredImport,
 } from './import/draft-content.ts';
 export type { DraftProgress } from './import/draft-totals.ts';
+export type { FaultList } from './import/encode/encode-rows.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
-export type { FaultList } from './import/encode/encoded-rows.ts';
 export type { TableRows } from './import/encode/rows-to-lines.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';

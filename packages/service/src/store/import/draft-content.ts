@@ -6,8 +6,8 @@ import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/write/insert-results.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import type { Edit } from '../versions/place-items.ts';
+import type { LineOptions } from './encode/encode-rows.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import type { LineOptions } from './encode/encoded-rows.ts';
 
 export type ImportTarget = NewDatasetTarget | VersionTarget;
 

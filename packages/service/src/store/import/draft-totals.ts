@@ -6,7 +6,7 @@ import { ProfileBlocks, type StoredProfile } from '../hub-files/profile.ts';
 import type { ItemRange } from '../versions/ranges.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
 import type { ReadSource, SectionOptions } from './draft-content.ts';
-import type { EncodedRows } from './encode/encoded-rows.ts';
+import type { EncodedRows } from './encode/encode-rows.ts';
 import { SectionParts } from './encode/row-encoder.ts';
 
 export interface DraftProgress {

@@ -17,8 +17,8 @@ import type {
   WriteLinesOptions,
 } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
+import { type EncodedRows, FaultList, type MappingPlan } from './encode/encode-rows.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import { type EncodedRows, FaultList, type MappingPlan } from './encode/encoded-rows.ts';
 import { type EncodedBatch, encodeLines, encodeRows, type RowEncoder } from './encode/row-encoder.ts';
 import type { TableRows } from './encode/rows-to-lines.ts';
 import { createLinkedFiles } from './linked-files.ts';

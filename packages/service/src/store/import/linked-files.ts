@@ -6,8 +6,8 @@ import { seesHandle } from '../audit/actor.ts';
 import { isUuid, shortened } from '../database/values.ts';
 import type { Pool } from '../postgres/pool.ts';
 import { createReads, type ReadQuery } from '../postgres/read-query.ts';
+import { onlyInPackages } from './encode/encode-rows.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
-import { onlyInPackages } from './encode/encoded-rows.ts';
 
 /** Contents that are kept for the next items that link them. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;

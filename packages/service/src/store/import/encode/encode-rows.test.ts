@@ -6,8 +6,7 @@ import { linkItem } from '../../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, cutRows } from '../../database/copy-format.ts';
 import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
-import { BufferPool, RowWriter } from './encode-rows.ts';
-import type { EncodedRows } from './encoded-rows.ts';
+import { BufferPool, type EncodedRows, RowWriter } from './encode-rows.ts';
 
 const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const HASH = new Uint8Array(32).fill(7);

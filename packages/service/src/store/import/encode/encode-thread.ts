@@ -3,8 +3,15 @@ import { parentPort } from 'node:worker_threads';
 import { JsonlError } from '@svc/jsonl-v23';
 import { serveTasks } from '../../../concurrency/index.ts';
 import { Profiler } from '../../hub-files/profile.ts';
-import { BufferPool, createBatchEncoder } from './encode-rows.ts';
-import { buffers, type EncodedRows, type EncodeTask, type NeedsFiles, toFailure } from './encoded-rows.ts';
+import {
+  BufferPool,
+  buffers,
+  createBatchEncoder,
+  type EncodedRows,
+  type EncodeTask,
+  type NeedsFiles,
+  toFailure,
+} from './encode-rows.ts';
 
 const pool = new BufferPool();
 const encoder = createBatchEncoder(pool, new Profiler());

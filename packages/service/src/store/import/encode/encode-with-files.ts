@@ -8,7 +8,7 @@ import type {
   LineOptions,
   NeedsFiles,
   RowTarget,
-} from './encoded-rows.ts';
+} from './encode-rows.ts';
 
 /** The files to which the items of a section refer. */
 export interface ItemFileSource {

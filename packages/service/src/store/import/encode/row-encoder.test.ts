@@ -2,8 +2,14 @@ import { parseItem } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { afterAll, describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
-import { RowWriter } from './encode-rows.ts';
-import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles, RowTarget } from './encoded-rows.ts';
+import {
+  type EncodedRows,
+  type FilledLines,
+  type ItemFiles,
+  type NeedsFiles,
+  type RowTarget,
+  RowWriter,
+} from './encode-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';
 
 const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';

@@ -10,11 +10,11 @@ import {
 } from '../../../concurrency/index.ts';
 import { RUN_ITEMS } from '../../items/hash-blocks.ts';
 import type { ItemRange } from '../../versions/ranges.ts';
-import { BufferPool, createBatchEncoder } from './encode-rows.ts';
-import { encodeWithFiles, type ItemFileSource } from './encode-with-files.ts';
 import {
+  BufferPool,
   buffers,
   countedRows,
+  createBatchEncoder,
   type EncodedRows,
   type EncodeTask,
   type Failure,
@@ -30,7 +30,8 @@ import {
   type RowTarget,
   toError,
   toFailure,
-} from './encoded-rows.ts';
+} from './encode-rows.ts';
+import { encodeWithFiles, type ItemFileSource } from './encode-with-files.ts';
 import { rowsToLines, type TableRows } from './rows-to-lines.ts';
 
 /** Below this size, posting to a thread costs more than encoding inline. */

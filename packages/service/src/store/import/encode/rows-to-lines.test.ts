@@ -4,7 +4,7 @@ import { type JsonObject, MAX_LINE_VALUES } from '@svc/jsonl-v23/json';
 import { parseLines } from '@svc/jsonl-v23/lines';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { expect, it } from 'vitest';
-import type { MappingPlan } from './encoded-rows.ts';
+import type { MappingPlan } from './encode-rows.ts';
 import { type ItemLines, rowsToLines, type TableRows } from './rows-to-lines.ts';
 
 const planOf = (mapping: Mapping, maxItemBytes = 10_000_000): MappingPlan => ({

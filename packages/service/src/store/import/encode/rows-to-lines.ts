@@ -5,7 +5,7 @@ import { CanonicalWriter, checkValueCount, type JsonObject, MAX_LINE_VALUES } fr
 import type { LineBatch } from '@svc/jsonl-v23/lines';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { createYielder } from '../../../concurrency/index.ts';
-import { FaultList, type MappingPlan, onlyInPackages, type RowFailures } from './encoded-rows.ts';
+import { FaultList, type MappingPlan, onlyInPackages, type RowFailures } from './encode-rows.ts';
 
 /** Some consecutive rows of one split, which count from its first row. */
 export interface TableRows {
