@@ -33,7 +33,7 @@ export type {
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
 export { createDiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
-export { type DatasetDraft, ImportReport, type SectionWriter } from './import/draft.ts';
+export { type DatasetDraft, type DraftProgress, ImportReport, type SectionWriter } from './import/draft.ts';
 export type {
   DraftContent,
   ImportTarget,
@@ -41,7 +41,6 @@ export type {
   ReadSource,
   StoredImport,
 } from './import/draft-content.ts';
-export type { DraftProgress } from './import/draft-totals.ts';
 export type { FaultList } from './import/encode/encode-rows.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { TableRows } from './import/encode/rows-to-lines.ts';

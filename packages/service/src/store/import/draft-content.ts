@@ -6,6 +6,7 @@ import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/write/insert-results.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import type { Edit } from '../versions/place-items.ts';
+import type { ItemRange } from '../versions/ranges.ts';
 import type { LineOptions } from './encode/encode-rows.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 
@@ -87,4 +88,28 @@ export interface SectionOptions {
 export interface WriteLinesOptions extends LineOptions {
   /** The files of the archive that items refer to; without them, such items are faulty. Not with `origins`. */
   readonly files?: ItemFileSource | undefined;
+}
+
+/** Counts and hashes of all sections (item-v23, section 4). */
+export interface DraftHashes {
+  readonly versionHash: string;
+  readonly sections: readonly SectionRecord[];
+}
+
+export interface SectionHead {
+  readonly id: string;
+  readonly name: string;
+  /** Whether the source names it; else its name is only a default. */
+  readonly isNamed: boolean;
+  readonly orderIndex: number;
+}
+
+export interface SectionRecord extends SectionHead {
+  readonly itemCount: number;
+  readonly parts: readonly ItemRange[];
+  readonly sectionHash: Uint8Array;
+  /** From which the hash continues when items are appended. */
+  readonly hashState: Uint8Array;
+  /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
+  readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
 }

@@ -6,7 +6,7 @@ import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts
 import { queryOf, type ReadQuery } from '../postgres/read-query.ts';
 import type { ImportedResult } from '../runs/write/insert-results.ts';
 import { toSectionRanges } from '../versions/ranges.ts';
-import type { DraftHashes } from './draft-totals.ts';
+import type { DraftHashes } from './draft-content.ts';
 
 /** The newest datasets whose items are compared with the items of a run. */
 const MAX_DATASETS = 500;
