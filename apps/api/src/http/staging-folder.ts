@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { retryLater } from '@svc/service';
+import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/service/concurrency';
 import type { StagingFile } from '@svc/service/flows';
-import { createDiskShare, DiskShortage, freeDiskBytes } from '@svc/service/store';
 
 export type StagingFolder = Awaited<ReturnType<typeof openStagingFolder>>;
 

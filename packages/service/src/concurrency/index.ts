@@ -1,3 +1,3 @@
 export * from './async-loops.ts';
-export * from './semaphore.ts';
+export * from './shares.ts';
 export * from './threads.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { Semaphore } from './semaphore.ts';
+import { Semaphore } from './shares.ts';
 
 const { signal } = new AbortController();
 const timeoutError = (): Error => new Error('full');

@@ -32,7 +32,6 @@ export type {
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
-export { createDiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
 export { type DatasetDraft, type DraftProgress, ImportReport, type SectionWriter } from './import/draft.ts';
 export type {
   DraftContent,

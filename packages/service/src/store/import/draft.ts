@@ -3,7 +3,14 @@ import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
 import { createSha256 } from '@svc/jsonl-v23/bytes';
 import { type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/imports';
 import type { LineBatch } from '@svc/jsonl-v23/lines';
-import { createYielder, interruptible } from '../../concurrency/index.ts';
+import {
+  createDiskShare,
+  createYielder,
+  type DiskShare,
+  DiskShortage,
+  freeDiskBytes,
+  interruptible,
+} from '../../concurrency/index.ts';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
@@ -11,7 +18,6 @@ import { ProfileBlocks, type StoredProfile } from '../hub-files/profile.ts';
 import { nextMadeId } from '../versions/change-dataset.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
 import { commitDataset, commitVersion, PartRows } from './commit-draft.ts';
-import { type DiskShare, DiskShortage } from './disk-share.ts';
 import type {
   DraftCommit,
   DraftHashes,
@@ -40,6 +46,18 @@ export interface ImportContext extends Pick<StoreContext, 'pool' | 'assets' | 'i
   /** The share of the disk that running imports may take; null if the database is elsewhere. */
   readonly diskShare: DiskShare<object> | null;
   readonly importLimits: ImportLimits;
+}
+
+export function importShare({
+  folder,
+  sharePercent,
+}: {
+  readonly folder: string;
+  readonly sharePercent: number;
+}): DiskShare<object> {
+  // What is sent may not be on the disk yet, and takes more there, with its log: nothing of it counts as written.
+  const writtenBytes = (): number => 0;
+  return createDiskShare(sharePercent, () => freeDiskBytes(folder), writtenBytes);
 }
 
 export interface DraftProgress {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
+import { createDiskShare, DiskShortage, freeDiskBytes } from './shares.ts';
 
 describe('DiskShare', () => {
   it('never lets its users take more than their share of the disk, whatever others take', async () => {
