@@ -1,4 +1,5 @@
 import { JsonlError } from './errors.ts';
+import type { JsonObject } from './json/json-value.ts';
 import type { SourceLocation } from './source-location.ts';
 
 export interface ImportLimits {
@@ -118,3 +119,22 @@ export type UnreadRows = ReadonlyMap<number, UnreadRow | null>;
 export const MAX_UNREAD_REASONS = 100;
 
 export const NO_REASON: UnreadRow = { message: 'The row cannot be read.', location: {} };
+
+/** Says that items have nothing to ask, probably a mistake. @param among what they are counted among, if not all */
+export function promptWarnings(count: number, among?: string): string[] {
+  if (count === 0) return [];
+  const items = count === 1 ? '1 item has' : `${count} items have`;
+  return [
+    `${items} neither a prompt nor messages${among === undefined ? '' : `, of ${among}`}: runs do not ask a model for them.`,
+  ];
+}
+
+const MAX_LISTED = 100;
+
+/** What responses say of columns that no key of a mapping uses: nothing if there are none. */
+export function unusedColumnsJson(columns: Iterable<string>): JsonObject {
+  const names = [...columns];
+  if (names.length === 0) return {};
+  const total = names.length > MAX_LISTED ? { unused_columns_total: names.length } : {};
+  return { unused_columns: names.slice(0, MAX_LISTED), ...total };
+}

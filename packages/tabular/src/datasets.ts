@@ -15,8 +15,6 @@ export {
   planPreview,
   previewFiles,
   previewLines,
-  promptWarnings,
-  unusedColumnsJson,
 } from './preview/preview-files.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
 export { fileSchema, type RowFacts, rowsSchema } from './provenance/file-schema.ts';

@@ -1,14 +1,8 @@
 import { formatLocation, type JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { ImportErrors } from '@svc/jsonl-v23/imports';
+import { ImportErrors, promptWarnings, unusedColumnsJson } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageError } from '@svc/pkg-format';
-import {
-  promptWarnings,
-  type RowFacts,
-  type SkippedFiles,
-  skippedFilesJson,
-  unusedColumnsJson,
-} from '@svc/tabular/datasets';
+import { type RowFacts, type SkippedFiles, skippedFilesJson } from '@svc/tabular/datasets';
 import type {
   ChangedDataset,
   DatasetDraft,

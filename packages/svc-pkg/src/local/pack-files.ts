@@ -8,6 +8,8 @@ import {
   ImportMeter,
   type LocatedError,
   NO_REASON,
+  promptWarnings,
+  unusedColumnsJson,
 } from '@svc/jsonl-v23/imports';
 import { compileMapping, type Mapping, type RowMapper } from '@svc/jsonl-v23/mapping';
 import { type WriteFileOptions, writePackageFile } from '@svc/pkg-format/node';
@@ -16,11 +18,9 @@ import {
   fileSchema,
   locateError,
   openSection,
-  promptWarnings,
   skippedFilesJson,
   sourceOf,
   type TableFile,
-  unusedColumnsJson,
 } from '@svc/tabular/datasets';
 import type { GivenMapping } from '../commands/table-flags.ts';
 import { factsResult, type Result } from '../output/print.ts';

@@ -1,4 +1,5 @@
 import { hasPrompt, type KnownItemType } from '@svc/jsonl-v23';
+import { promptWarnings } from '@svc/jsonl-v23/imports';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type MappableFeature, type Mapping, mappedColumns } from '@svc/jsonl-v23/mapping';
 import type { ChunkSource } from '@svc/jsonl-v23/streams';
@@ -71,25 +72,6 @@ function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): string[
   return [
     `The format does not define the item type ${type}, only ${known}: runs score such items by a checker or a judge alone.`,
   ];
-}
-
-/** Says that items have nothing to ask, probably a mistake. @param among what they are counted among, if not all */
-export function promptWarnings(count: number, among?: string): string[] {
-  if (count === 0) return [];
-  const items = count === 1 ? '1 item has' : `${count} items have`;
-  return [
-    `${items} neither a prompt nor messages${among === undefined ? '' : `, of ${among}`}: runs do not ask a model for them.`,
-  ];
-}
-
-const MAX_LISTED = 100;
-
-/** What responses say of columns that no key of a mapping uses: nothing if there are none. */
-export function unusedColumnsJson(columns: Iterable<string>): JsonObject {
-  const names = [...columns];
-  if (names.length === 0) return {};
-  const total = names.length > MAX_LISTED ? { unused_columns_total: names.length } : {};
-  return { unused_columns: names.slice(0, MAX_LISTED), ...total };
 }
 
 /** What a person sees of files before a dataset is made of them. */
