@@ -157,3 +157,91 @@ export function checkMediaType(request: Request, types: readonly [string, ...str
     throw new RequestError('unsupported_media_type', 'Content-Encoding is not supported.');
   }
 }
+
+/** Bytes that a client must send in the time that it has for them. */
+const SENT_BYTES = 64 * 1024;
+
+/** How often the clock is read in the time that a sender has: it limits how exactly our own pauses are left out. */
+const STEPS = 20;
+
+/** Measures how long a client takes for a number of bytes. Only time in which we wait for the client counts. */
+export class RateMeter {
+  readonly #pieceBytes: number;
+  readonly #timeoutMs: number;
+  #bytes = 0;
+  #waitedMs = 0;
+
+  constructor(pieceBytes: number, timeoutMs: number) {
+    this.#pieceBytes = pieceBytes;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get leftMs(): number {
+    return this.#timeoutMs - this.#waitedMs;
+  }
+
+  add(bytes: number, waitedMs: number): void {
+    this.#bytes += bytes;
+    this.#waitedMs += waitedMs;
+    if (this.#bytes < this.#pieceBytes) return;
+    this.#bytes = 0;
+    this.#waitedMs = 0;
+  }
+}
+
+/**
+ * Aborts with `request_timeout` when the client takes longer than `timeoutMs` for 64 KiB of its body, or for what is
+ * left of it. A body that we hold back, because the disk is slow, does not count.
+ */
+export function watchUploadRate(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): Watch {
+  // Small bodies arrive together with their head.
+  if (request.complete) return { signal, [Symbol.dispose]: () => undefined };
+  const { socket } = request;
+  const meter = new RateMeter(SENT_BYTES, timeoutMs);
+  let seenBytes = socket.bytesRead;
+  let seenAt = performance.now();
+  return watchBody(signal, Math.max(1, timeoutMs / STEPS), (abort) => {
+    const now = performance.now();
+    const isWaiting = !request.isPaused() && !socket.isPaused() && !request.complete;
+    meter.add(socket.bytesRead - seenBytes, isWaiting ? now - seenAt : 0);
+    seenBytes = socket.bytesRead;
+    seenAt = now;
+    if (meter.leftMs <= 0) abort(`Fewer than ${SENT_BYTES} bytes of the body arrived in ${timeoutMs} ms.`);
+  });
+}
+
+/**
+ * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
+ * because the disk is slow, does not count.
+ */
+export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): Watch {
+  const { socket } = request;
+  let seenBytes = socket.bytesRead;
+  return watchBody(signal, timeoutMs, (abort) => {
+    const isWaiting = !request.isPaused() && !socket.isPaused() && !request.complete;
+    if (isWaiting && socket.bytesRead === seenBytes)
+      abort(`Nothing of the body arrived for ${timeoutMs} ms.`);
+    seenBytes = socket.bytesRead;
+  });
+}
+
+interface Watch extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/** Looks at a body again and again, until the watch is disposed of. */
+function watchBody(
+  signal: AbortSignal,
+  intervalMs: number,
+  look: (abort: (message: string) => void) => void,
+): Watch {
+  // `AbortSignal.any` takes several times as long. The signal lives as long as the body, and may hold the controller.
+  const late = new AbortController();
+  const follow = (): void => late.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  const abort = (message: string): void => late.abort(new RequestError('request_timeout', message));
+  const timer = setInterval(() => look(abort), intervalMs);
+  timer.unref();
+  return { signal: late.signal, [Symbol.dispose]: () => clearInterval(timer) };
+}

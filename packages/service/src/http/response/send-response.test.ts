@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage, type RequestOptions } from 'node:http';
+import { get, type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import { createGunzip, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { json, type RouteResponse, stream, text } from './response.ts';
-import { sendResponse } from './send-response.ts';
+import { sendResponse, writeStream } from './send-response.ts';
 
 const LARGE = json({ rows: Array.from({ length: 500 }, (_, n) => ({ n, text: 'the same text' })) });
 const ETAG = { 'Content-Type': 'application/jsonl', ETag: '"one"', 'Content-Disposition': 'attachment' };
@@ -143,4 +144,16 @@ it('sends rows before the source has ended, and closes it when the client leaves
   expect(String(first)).toMatch(/^\{"n":0\}\n/);
   response.destroy();
   await expect.poll(() => closed).toBe(before + 1);
+});
+
+it('throws the reason of the signal while the reader takes nothing', async () => {
+  const stalled = new Writable({ highWaterMark: 1, write: () => undefined }) as ServerResponse;
+  const stopping = new AbortController();
+  async function* chunks() {
+    yield new Uint8Array(10);
+  }
+  const writing = writeStream(stalled, chunks(), 60_000, stopping.signal);
+  const reason = new Error('The service is stopping.');
+  setImmediate(() => stopping.abort(reason));
+  await expect(writing).rejects.toBe(reason);
 });

@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from 'node:zlib';
 import type { Request, Response } from 'express';
 import Negotiator from 'negotiator';
-import { limitClosing, writeStream } from '../minimum-rate.ts';
-import { awaitsBody } from '../request/read-body.ts';
+import { awaitsBody, RateMeter } from '../request/read-body.ts';
 import { requestState } from '../request/track-request.ts';
 import { type RouteResponse, toJsonText } from './response.ts';
 
@@ -229,4 +229,49 @@ function done(start: (callback: (error?: Error | null) => void) => void): Promis
   return new Promise((resolve, reject) => {
     start((error) => (error ? reject(error) : resolve()));
   });
+}
+
+/** Bytes that a client must take in the time that it has for them. */
+const TAKEN_BYTES = 512 * 1024;
+
+/**
+ * Writes a stream to a response. Destroys the response when its reader takes longer than `timeoutMs` for 512 KiB: a
+ * stream holds a connection to the database, and a reader that stalls would keep it from all others.
+ */
+export async function writeStream(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const meter = new RateMeter(TAKEN_BYTES, timeoutMs);
+  let unreadBytes = 0;
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    for (let at = 0; at < chunk.byteLength; at += TAKEN_BYTES) {
+      const piece = chunk.subarray(at, at + TAKEN_BYTES);
+      unreadBytes += piece.byteLength;
+      if (response.write(piece)) continue;
+      const startedAt = performance.now();
+      using _timer = destroyAfter(response, Math.max(1, meter.leftMs));
+      await once(response, 'drain', { signal }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw error;
+      });
+      meter.add(unreadBytes, performance.now() - startedAt);
+      unreadBytes = 0;
+    }
+  }
+}
+
+/** Destroys a response that is not closed `timeoutMs` after its last byte was written. */
+function limitClosing(response: ServerResponse, timeoutMs: number): void {
+  if (response.closed) return;
+  const timer = destroyAfter(response, timeoutMs);
+  response.once('close', () => timer[Symbol.dispose]());
+}
+
+function destroyAfter(response: ServerResponse, timeoutMs: number): Disposable {
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
