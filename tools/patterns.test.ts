@@ -31,7 +31,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'packages/formats/src/tools/promptfoo-tests.ts':
     'constant words of assertions in an anchored pattern, followed by one optional part in brackets',
   'apps/web/src/ui/text/sure-markdown.ts': 'one anchored class of characters, without repeats',
-  'packages/observability/src/redact.ts':
+  'packages/observability/src/line-format.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',
 };
 

@@ -11,8 +11,7 @@ import {
   type RequestErrorFields,
   type RequestFields,
 } from './event.ts';
-import { lineFormat } from './line-format.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { createRedactor, lineFormat, type Redactor } from './line-format.ts';
 
 export interface LoggerOptions<Events extends EventTypes = EventTypes> {
   /** Name of the program, in each line. */

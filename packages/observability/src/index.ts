@@ -35,4 +35,4 @@ export {
   type RequestObservers,
   type TraceContext,
 } from './http/observe-request.ts';
-export { createRedactor, type Redactor } from './redact.ts';
+export { createRedactor, type Redactor } from './line-format.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LineInfo, lineFormat } from './line-format.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { createRedactor, type LineInfo, lineFormat, type Redactor } from './line-format.ts';
 
 const MESSAGE = Symbol.for('message');
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, isSensitiveName } from './redact.ts';
+import { createRedactor, isSensitiveName } from './line-format.ts';
 
 describe('createRedactor', () => {
   const redact = createRedactor(['s3cr$t/+', 's3cr$t/+longer', 'quo"te', '']);
