@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type LocatedText, locateValue, parseJson
 import { type CutLine, LineCutter, type PlainLineCollector, type PlainLines } from '@svc/jsonl-v23/lines';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/layout.ts';
-import { decodeUtf8 } from '../zip/entry-name.ts';
+import { decodeUtf8 } from '../zip/byte-source.ts';
 import type { LegacySection } from './legacy-sources.ts';
 import { parseItemAt, splitJsonItems } from './split-json-items.ts';
 

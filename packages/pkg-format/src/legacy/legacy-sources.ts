@@ -11,7 +11,7 @@ import {
   META_FILE,
   RUN_FILES,
 } from '../package/layout.ts';
-import { normalForm } from '../zip/entry-name.ts';
+import { normalForm } from '../zip/read-directory.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
 export interface LegacySection {

@@ -18,7 +18,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { ErrorList, PackageError, quote, toPackageError } from '../errors.ts';
-import { decodeUtf8 } from '../zip/entry-name.ts';
+import { decodeUtf8 } from '../zip/byte-source.ts';
 
 /** The location of an entry; `path` is its JSON Pointer. */
 type EntryLocation = SourceLocation & { path: string };

@@ -61,7 +61,7 @@ import {
 } from '../write/plan-package.ts';
 import { packagePlan } from '../write/prepare-package.ts';
 import { digestOf, type PackedBytes } from '../write/scan-dataset.ts';
-import { foldName } from '../zip/entry-name.ts';
+import { foldName } from '../zip/read-directory.ts';
 import { type Conversion, copyPackage } from './copy-package.ts';
 import { type OnRead, withArchiveFile } from './file-source.ts';
 import { LegacyContents } from './legacy-contents.ts';

@@ -4,7 +4,8 @@ import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { missingFile, PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { VERSION } from '../version.ts';
-import type { ZipEntry } from '../zip/entry-name.ts';
+import type { ZipEntry } from '../zip/byte-source.ts';
+import { nameProblem } from '../zip/read-directory.ts';
 
 export const MANIFEST_FILE = 'manifest.json';
 export const META_FILE = 'meta.json';
@@ -154,6 +155,16 @@ function isPackageFile(path: string): boolean {
     RUN_FILES.includes(path) ||
     path.startsWith(ASSETS_FOLDER) ||
     path.startsWith(CHECKERS_FOLDER)
+  );
+}
+
+/** Whether a reference names a file inside `folder` ("assets/", "checkers/"). */
+export function isPathInside(path: string, folder: string): boolean {
+  return (
+    path.startsWith(folder) &&
+    path.length > folder.length &&
+    !path.endsWith('/') &&
+    nameProblem(path) === null
   );
 }
 

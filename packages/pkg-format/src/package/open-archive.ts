@@ -15,8 +15,14 @@ import {
   type PackageLimits,
   RATIO_FREE_BYTES,
 } from '../limits.ts';
-import { type ByteSource, becameShorter, collectBytes, readRange } from '../zip/byte-source.ts';
-import { decodeUtf8, type ZipEntry } from '../zip/entry-name.ts';
+import {
+  type ByteSource,
+  becameShorter,
+  collectBytes,
+  decodeUtf8,
+  readRange,
+  type ZipEntry,
+} from '../zip/byte-source.ts';
 import { readDirectory } from '../zip/read-directory.ts';
 import {
   type Archive,

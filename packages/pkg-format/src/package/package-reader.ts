@@ -13,7 +13,7 @@ import { parseLines, splitLines } from '@svc/jsonl-v23/lines';
 import { missingFile, missingFileProblem, PackageError, quote, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { type ArchiveInput, openSource } from '../zip/byte-source.ts';
-import { isPathInside, normalForm } from '../zip/entry-name.ts';
+import { normalForm } from '../zip/read-directory.ts';
 import {
   type Archive,
   ASSETS_FOLDER,
@@ -21,6 +21,7 @@ import {
   type ContentCheck,
   checkDatasetName,
   isPackageManifest,
+  isPathInside,
   MANIFEST_FILE,
   META_FILE,
   manifestSections,

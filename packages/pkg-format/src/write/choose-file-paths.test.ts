@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName } from '../zip/entry-name.ts';
+import { foldName } from '../zip/read-directory.ts';
 import { chooseFilePaths, type FileContent } from './choose-file-paths.ts';
 
 const content = (digit: string, ...ownPaths: string[]): FileContent => ({

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
-import { isJunkFile } from '../package/layout.ts';
-import { foldName, isPathInside } from '../zip/entry-name.ts';
+import { isJunkFile, isPathInside } from '../package/layout.ts';
+import { foldName } from '../zip/read-directory.ts';
 
 /** Content that a package keeps as a file, and the paths that its items give it. */
 export interface FileContent {

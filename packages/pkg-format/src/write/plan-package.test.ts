@@ -1,7 +1,7 @@
 import { compareUtf8 } from '@svc/jsonl-v23/bytes';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName, safeEntryName } from '../zip/entry-name.ts';
+import { foldName, safeEntryName } from '../zip/read-directory.ts';
 import { sectionFileNames } from './plan-package.ts';
 
 describe('sectionFileNames', () => {

@@ -16,7 +16,7 @@ import {
   RUN_CONFIG_FILE,
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
-import { foldName } from '../zip/entry-name.ts';
+import { foldName } from '../zip/read-directory.ts';
 import type { ExportDataset } from './export-dataset.ts';
 import type { FileDigest } from './scan-dataset.ts';
 

@@ -9,6 +9,21 @@ export interface ByteSource {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
+/** An entry of an archive whose headers agree. */
+export interface ZipEntry {
+  readonly name: string;
+  readonly isDirectory: boolean;
+  readonly method: 'stored' | 'deflated' | 'zstd';
+  /** Bytes in the archive, from `dataStart` on. */
+  readonly compressedSize: number;
+  /** Bytes of the uncompressed content. */
+  readonly size: number;
+  /** CRC-32 of the uncompressed content. */
+  readonly crc32: number;
+  readonly headerStart: number;
+  readonly dataStart: number;
+}
+
 /** An archive in memory; reading copies nothing. */
 export function bytesSource(bytes: Uint8Array): ByteSource {
   return {
@@ -143,4 +158,15 @@ export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<U
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return joinBytes(chunks);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Decodes strict UTF-8; null if the bytes are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
+  }
 }

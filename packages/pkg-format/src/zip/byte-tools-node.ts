@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createInflateRaw, inflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
 import { transferBuffer } from '@svc/jsonl-v23/bytes';
 import { entryError } from '../errors.ts';
-import type { ZipEntry } from './entry-name.ts';
+import type { ZipEntry } from './byte-source.ts';
 
 /** Differs from the size of the pool that small buffers share: a chunk that fills its buffer is alone in it. */
 const CHUNK_BYTES = 128 * 1024;

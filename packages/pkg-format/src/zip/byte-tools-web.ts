@@ -1,5 +1,5 @@
 import { entryError } from '../errors.ts';
-import type { ZipEntry } from './entry-name.ts';
+import type { ZipEntry } from './byte-source.ts';
 
 /** A decompressor may emit the whole output of one piece as one chunk, up to 1032 times as large. */
 const PIECE_BYTES = 8 * 1024;

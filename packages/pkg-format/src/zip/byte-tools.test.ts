@@ -3,10 +3,9 @@ import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
-import { collectBytes } from './byte-source.ts';
+import { collectBytes, type ZipEntry } from './byte-source.ts';
 import * as nodeByteTools from './byte-tools-node.ts';
 import * as webByteTools from './byte-tools-web.ts';
-import type { ZipEntry } from './entry-name.ts';
 
 const parts = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 });
 

@@ -1,8 +1,7 @@
 import { crc32 } from '#byte-tools';
 import { corruptArchive, entryError, PackageError, quote } from '../errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from '../limits.ts';
-import { type ByteSource, type ViewBytes, windowedSource } from './byte-source.ts';
-import { decodeUtf8, escapeBytes, foldName, safeEntryName, type ZipEntry } from './entry-name.ts';
+import { type ByteSource, decodeUtf8, type ViewBytes, windowedSource, type ZipEntry } from './byte-source.ts';
 
 /**
  * Reads and checks the whole structure of a ZIP archive (APPNOTE 6.3.10): the end record, its zip64 form, the central
@@ -523,4 +522,54 @@ function looseBytes(name: string, count: number): PackageError {
     `${count} bytes ${where} belong to no entry.`,
     name === '' ? {} : { entry: name },
   );
+}
+
+/** The bytes of a name that is not UTF-8, for a message. */
+function escapeBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) =>
+    byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
+  ).join('');
+}
+
+/** Drops a leading `./`. A name must mean the same to every reader, and stay in the folder it is unpacked in. */
+export function safeEntryName(rawName: string): string {
+  const problem = nameProblem(rawName);
+  if (problem) {
+    const message = `Entry name ${quote(rawName)} ${problem}.`;
+    throw new PackageError('package_unsafe_entry', message, { entry: rawName });
+  }
+  return withoutDotSlash(rawName);
+}
+
+function withoutDotSlash(name: string): string {
+  return name.replace(/^(?:\.\/)+/, '');
+}
+
+/** What is wrong with a path in the archive, or null. A trailing slash (a folder) is allowed. */
+export function nameProblem(rawName: string): string | null {
+  if (rawName === '') return 'is empty';
+  if (rawName.includes('\0')) return 'contains a NUL character';
+  if (rawName.includes('\\')) return 'contains a backslash; folders are separated by "/"';
+  if (rawName.startsWith('/')) return 'is an absolute path';
+  if (/^[A-Za-z]:/.test(rawName)) return 'begins with a drive letter';
+  const name = withoutDotSlash(rawName);
+  for (const part of name.replace(/\/$/, '').split('/')) {
+    if (part === '..') return 'leaves its folder with ".."';
+    if (part === '.') return 'has a "." part';
+    if (part === '' && name !== '') return 'has an empty part';
+  }
+  return null;
+}
+
+/** Equal for names that a desktop file system takes for one. Upper, then lower case is close to full case folding. */
+export function foldName(name: string): string {
+  return normalForm(normalForm(name, 'NFC').toUpperCase().toLowerCase(), 'NFC').replace(/\/$/, '');
+}
+
+/** The time to normalise the marks of a character grows with the square of their number. */
+const MANY_MARKS = /\p{M}{65}/u;
+
+/** Leaves more than 64 combining marks in a row unchanged: to normalise 32,000 of them takes over a second. */
+export function normalForm(name: string, form: 'NFC' | 'NFD'): string {
+  return MANY_MARKS.test(name) ? name : name.normalize(form);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foldName, isPathInside, safeEntryName } from './entry-name.ts';
+import { isPathInside } from '../package/layout.ts';
+import { foldName, safeEntryName } from './read-directory.ts';
 
 describe('safeEntryName', () => {
   it.each([
