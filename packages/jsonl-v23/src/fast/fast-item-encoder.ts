@@ -148,7 +148,7 @@ abstract class ByteTokenizer {
           bytes[to++] = SLASH;
           position += 2;
         } else {
-          const unit = letter === LOWER_U ? readHex(bytes, position + 2) : -1;
+          const unit = letter === LOWER_U ? readHex(bytes, position + 2, 4) : -1;
           if (unit === -1) return FALLBACK;
           position += 6;
           const low = (unit & 0xfc00) === 0xd800 ? readUnicodeEscape(bytes, position) : -1;

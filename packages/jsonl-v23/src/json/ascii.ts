@@ -59,13 +59,13 @@ const { ZERO, NINE, LOWER_A, LOWER_F, LOWER_U, SPACE, QUOTE, BACKSLASH } = ASCII
 /** The code unit of the `\u` escape at `position`; -1 if there is none. */
 export function readUnicodeEscape(bytes: Uint8Array, position: number): number {
   const isEscape = bytes[position] === BACKSLASH && bytes[position + 1] === LOWER_U;
-  return isEscape ? readHex(bytes, position + 2) : -1;
+  return isEscape ? readHex(bytes, position + 2, 4) : -1;
 }
 
-/** The value of four hexadecimal digits; -1 for anything else. */
-export function readHex(bytes: Uint8Array, start: number): number {
+/** The value of hexadecimal digits; -1 for anything else. */
+export function readHex(bytes: Uint8Array, start: number, count: number): number {
   let value = 0;
-  for (let position = start; position < start + 4; position++) {
+  for (let position = start; position < start + count; position++) {
     const code = bytes[position] as number;
     const lower = code | 32;
     if (code >= ZERO && code <= NINE) value = (value << 4) | (code - ZERO);

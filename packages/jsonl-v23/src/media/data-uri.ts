@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from '#native';
-import { asciiText } from '../json/ascii.ts';
+import { readHex } from '../json/ascii.ts';
 
 export interface DataUri {
   /** The media type with its parameters; type and subtype in lower case. */
@@ -47,10 +47,9 @@ function percentDecode(text: string): Uint8Array {
   if (!text.includes('%')) return bytes;
   let to = 0;
   for (let from = 0; from < bytes.length; from++) {
-    const digits = bytes[from] === PERCENT ? asciiText(bytes, from + 1, from + 3) : '';
-    const isEscape = /^[0-9a-f]{2}$/i.test(digits);
-    bytes[to++] = isEscape ? Number.parseInt(digits, 16) : (bytes[from] as number);
-    if (isEscape) from += 2;
+    const escaped = bytes[from] === PERCENT ? readHex(bytes, from + 1, 2) : -1;
+    bytes[to++] = escaped === -1 ? (bytes[from] as number) : escaped;
+    if (escaped !== -1) from += 2;
   }
   return bytes.subarray(0, to);
 }
