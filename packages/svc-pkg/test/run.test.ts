@@ -57,7 +57,7 @@ it('says first which run it is, and that it waits for results from outside', asy
     await svcPkg([...argv, '--no-wait']),
   ];
   expect(waits.stderr).toMatch(
-    `Run ${RUN} waits for results from outside: send them with "svc-pkg push ${RUN} <file>"`,
+    `Run ${RUN} waits for results from outside: send them with "svc-pkg results push ${RUN} <file>"`,
   );
   expect(waits.stderr).toContain('--no-wait');
   expect(returns).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(`^Run ${RUN} waits`) });

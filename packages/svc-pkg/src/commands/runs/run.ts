@@ -101,7 +101,7 @@ export const run = operation({
 /** What a run does from now on, with its id. */
 function startedText({ id, status }: Run, { wait }: FinishOptions): string {
   if (status !== 'waiting') return `Run ${id} is ${status}`;
-  const sending = `send them with "svc-pkg push ${id} <file>"`;
+  const sending = `send them with "svc-pkg results push ${id} <file>"`;
   const ending = wait
     ? 'this command waits until all are there. You can interrupt it: the run goes on waiting. --no-wait does not wait'
     : 'nothing waits for them here';
