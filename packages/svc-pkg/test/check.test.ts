@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import type { ZipSpec } from '../../pkg-format/test/build-zip.ts';
 import { svcPkg } from './run-svc-pkg.ts';
@@ -386,6 +387,17 @@ it('stops with the reason of its signal', async () => {
     stderr: 'svc-pkg: Interrupted (interrupted)\n',
   });
 });
+
+it.each([[['check', '-']], [['run', '7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d', '--config', '-']]])(
+  'stops while standard input is silent: %j',
+  async (argv) => {
+    const stopping = new AbortController();
+    const reason = Object.assign(new Error('Interrupted'), { code: 'interrupted' });
+    const stdin = new Readable({ read: () => stopping.abort(reason) });
+    const outcome = await svcPkg(argv, { stdin, signal: stopping.signal });
+    expect(outcome).toMatchObject({ exitCode: 130, stderr: 'svc-pkg: Interrupted (interrupted)\n' });
+  },
+);
 
 it('checks the files of a folder', async () => {
   const folder = await temporaryFolder();

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { abortable } from '@svc/jsonl-v23/streams';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { printableText } from '../text/format.ts';
@@ -57,23 +58,10 @@ async function readHidden(stream: Readable, signal: AbortSignal): Promise<string
 
 /** The texts that arrive; stops at the signal and leaves the stream open. */
 async function* chunksOf(stream: Readable, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
-  signal.throwIfAborted();
-  let stop: (reason: unknown) => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = reject;
-  });
-  aborted.catch(() => undefined);
-  const onAbort = (): void => stop(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  const iterator = stream.iterator({ destroyOnReturn: false });
   try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), aborted]);
-      if (next.done) return;
-      yield String(next.value);
-    }
+    const chunks = stream.iterator({ destroyOnReturn: false });
+    for await (const chunk of abortable(chunks, signal)) yield String(chunk);
   } finally {
-    signal.removeEventListener('abort', onAbort);
     stream.pause();
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { abortable } from '@svc/jsonl-v23/streams';
 import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError, isSystemError, withFileErrors } from '../errors/cli-error.ts';
 
@@ -127,15 +128,12 @@ export async function createTemporaryFolder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Writes a new file that no other user can read. @throws the signal's reason */
+/** Writes a new file that no other user can read. @throws the signal's reason, also while standard input is silent */
 export async function writeTemporaryFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    await file.writeFile(chunk);
-  }
+  for await (const chunk of abortable(chunks, signal)) await file.writeFile(chunk);
 }

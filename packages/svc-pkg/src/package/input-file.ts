@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { abortable } from '@svc/jsonl-v23/streams';
 import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
 import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node';
 import { CleanUp } from '../clean-up.ts';
@@ -68,17 +69,17 @@ export function openSource(path: string, shown: string): Promise<FileSource> {
   return withFileErrors('read', shown, () => openFileSource(path));
 }
 
-/** The bytes of a file, in order. @param path `-` for standard input @throws CliError `io_error` */
-export async function* readBytes({ stdin }: Pick<Cli, 'stdin'>, path: string): AsyncGenerator<Uint8Array> {
+/** The bytes of a file, in order. @param path `-` for standard input @throws CliError `io_error`; the signal's reason */
+export async function* readBytes({ stdin, signal }: Cli, path: string): AsyncGenerator<Uint8Array> {
   try {
-    yield* path === '-' ? stdin : createReadStream(path);
+    yield* abortable(path === '-' ? stdin : createReadStream(path), signal);
   } catch (error) {
     throw toFileError(error, 'read', path);
   }
 }
 
-/** Reads a short file. @param path `-` for standard input @throws CliError `io_error` */
-export async function readText(cli: Pick<Cli, 'stdin'>, path: string): Promise<string> {
+/** Reads a short file. @throws as {@link readBytes} */
+export async function readText(cli: Cli, path: string): Promise<string> {
   return (await buffer(readBytes(cli, path))).toString();
 }
 

@@ -103,7 +103,7 @@ async function pushFile(cli: Cli, service: ServiceClient, run: string, file: str
   const pushed: Pushed = { accepted: 0, replaced: 0, redacted: 0, rejected: [], rejected_total: 0 };
   using progress = showProgress(cli, 'sending');
   let bytes = 0;
-  const cutter = new LineCutter({ batchBytes: BATCH_BYTES, signal: cli.signal });
+  const cutter = new LineCutter({ batchBytes: BATCH_BYTES });
   for await (const batch of cutter.batches(readBytes(cli, file))) {
     if ('fault' in batch) {
       pushed.rejected_total += 1;
