@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -687,6 +688,20 @@ describe('errors', () => {
     abort.abort(new Error('enough'));
     await expect(converting).rejects.toThrow('enough');
     expect(await readdir(folder)).toEqual(['x.zip']);
+  });
+
+  it.each(['pics/other.bin', 'results.jsonl'])('a signal, while %s is read', async (path) => {
+    const content = randomBytes(8 * 1024 * 1024);
+    await writeFile(join(folder, 'x.zip'), archiveOf({ 'a.jsonl': '{}\n', [path]: content }));
+    const abort = new AbortController();
+    let read = 0;
+    const onRead = (bytes: number): void => {
+      read = bytes;
+      if (bytes > content.byteLength / 8) abort.abort(new Error('enough'));
+    };
+    const converting = convertLegacyFile(join(folder, 'x.zip'), { signal: abort.signal, onRead });
+    await expect(converting).rejects.toThrow('enough');
+    expect(read).toBeLessThan(content.byteLength / 2);
   });
 });
 

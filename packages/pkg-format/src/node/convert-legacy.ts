@@ -130,7 +130,7 @@ async function convertLegacy(
     throw new PackageError('package_no_sections', 'The archive has no file with items.');
 
   const taken = contents.list();
-  const carried = await carriedFiles(archive, converted, contents, taken);
+  const carried = await carriedFiles(archive, converted, contents, taken, signal);
   const content: PackageContent = {
     generator: facts.generator,
     name: facts.given ?? nameOf(manifest) ?? nameOf(meta) ?? toDatasetName(facts.fallback, 'package'),
@@ -140,7 +140,7 @@ async function convertLegacy(
     versionHash: versionHash(converted.map(({ sectionHash }) => sectionHash)),
     sections: converted.map(({ source, ...section }) => ({ name: source.name, ...section })),
     files: [...taken, ...carried.files],
-    run: await readRun(archive),
+    run: await readRun(archive, signal),
   };
 
   const sources = new Map<string, () => AsyncIterable<Uint8Array>>(carried.sources);
@@ -304,9 +304,10 @@ function textOf(blob: JsonObject | null, key: string): string | null {
 }
 
 /** The run of the archive, without the secrets in its configuration. */
-async function readRun(archive: Archive): Promise<RunContent | null> {
+async function readRun(archive: Archive, signal?: AbortSignal): Promise<RunContent | null> {
   const config = await archive.readJsonObject(RUN_CONFIG_FILE);
-  const results = archive.files.has(RESULTS_FILE) ? await digestOf(archive.read(RESULTS_FILE)) : null;
+  const hasResults = archive.files.has(RESULTS_FILE);
+  const results = hasResults ? await digestOf(archive.read(RESULTS_FILE, { signal })) : null;
   if (!config && !results) return null;
   const text = config && `${canonicalJson(sanitiseRunConfig(config))}\n`;
   return { config: text, results, manifest: null, meta: null };
@@ -318,6 +319,7 @@ async function carriedFiles(
   converted: readonly ConvertedSection[],
   contents: LegacyContents,
   taken: readonly NamedFile[],
+  signal?: AbortSignal,
 ) {
   const gone = new Set([MANIFEST_FILE, META_FILE, RUN_CONFIG_FILE, RESULTS_FILE, ...contents.used]);
   for (const { source } of converted) gone.add(source.file);
@@ -334,7 +336,7 @@ async function carriedFiles(
     let path = file;
     while (names.has(foldName(path))) path = `legacy/${path}`;
     names.add(foldName(path));
-    files.push({ path, ...(await digestOf(archive.read(file))) });
+    files.push({ path, ...(await digestOf(archive.read(file, { signal }))) });
     sources.push([path, () => archive.read(file, { uncounted: true })]);
   }
   return { files, sources };

@@ -86,7 +86,7 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
         const digest = await digestOf(archive.read(path, { uncounted: true, signal }));
         files.push({ path, ...digest });
       }
-      const resultCount = await countResults(archive);
+      const resultCount = await countResults(archive, signal);
       const facts = { name: name ?? ownName(pkg, input), files, resultCount, generator };
       const manifest = sealedManifest(pkg, found, facts);
       const entries = [
@@ -159,11 +159,12 @@ function sealedManifest(
 }
 
 /** How many results the archive has: lines that are not blank. */
-async function countResults(archive: Archive): Promise<number> {
+async function countResults(archive: Archive, signal?: AbortSignal): Promise<number> {
   if (!archive.files.has(RESULTS_FILE)) return 0;
   let count = 0;
   const { maxLineBytes } = archive.limits;
-  for await (const batch of splitLines(archive.read(RESULTS_FILE, { uncounted: true }), { maxLineBytes })) {
+  const lines = archive.read(RESULTS_FILE, { uncounted: true });
+  for await (const batch of splitLines(lines, { maxLineBytes, signal })) {
     count += batch.itemCount;
   }
   return count;
