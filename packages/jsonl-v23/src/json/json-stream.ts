@@ -123,7 +123,7 @@ export class JsonStream implements AsyncDisposable {
    */
   async skip(): Promise<void> {
     await this.#expectValue();
-    await this.#scanValue(null);
+    if (this.#textInPiece() === null) await this.#scanValue(null);
     if (this.#scanner.isOpen) throw this.#error('Unterminated value');
     this.#valueCount += 1;
   }
@@ -207,7 +207,7 @@ export class JsonStream implements AsyncDisposable {
     if ((await this.#cursor.skipWhitespace()) !== QUOTE)
       throw this.#unexpected('a key in double quotes', pathLength);
     const location = this.#locate(pathLength);
-    const text = await this.#scanText(maxLength, location);
+    const text = this.#textInPiece(maxLength) ?? (await this.#scanText(maxLength, location));
     this.#reader.use(text);
     const key = String(this.#reader.read(0, text.length, location));
     if (keys.has(key)) {
@@ -217,8 +217,8 @@ export class JsonStream implements AsyncDisposable {
   }
 
   /** Passes a comma and returns true, or returns false at `close`. */
-  async #passComma(close: number): Promise<boolean> {
-    const code = await this.#cursor.skipWhitespace();
+  #passComma(close: number, code: Waited<number> = this.#cursor.skipWhitespace()): Waited<boolean> {
+    if (typeof code !== 'number') return code.then((found) => this.#passComma(close, found));
     if (code === close) return false;
     const { separatorOrEnd } = this.#open.at(-1) as OpenContainer;
     if (code !== COMMA) throw this.#unexpected(separatorOrEnd, this.#open.length - 1);
@@ -230,9 +230,22 @@ export class JsonStream implements AsyncDisposable {
   async #cut(maxValues: number = Number.POSITIVE_INFINITY): Promise<LocatedText> {
     await this.#expectValue();
     const { location } = this;
-    const text = await this.#scanText(this.#maxValueLength, location, maxValues);
+    // More values would take more characters.
+    const text =
+      this.#textInPiece(Math.min(this.#maxValueLength, maxValues)) ??
+      (await this.#scanText(this.#maxValueLength, location, maxValues));
     this.#valueCount += 1;
     return { text, location };
+  }
+
+  /** The next value if all of it is in this piece of text and not longer, as most are: promises would take longer. */
+  #textInPiece(maxLength: number = Number.POSITIVE_INFINITY): string | null {
+    const { text, index } = this.#cursor;
+    this.#scanner.reset();
+    const end = this.#scanner.scan(text, index);
+    if (end === -1 || end - index > maxLength) return null;
+    this.#cursor.moveTo(end);
+    return text.slice(index, end);
   }
 
   async #scanText(
@@ -289,8 +302,8 @@ export class JsonStream implements AsyncDisposable {
     });
   }
 
-  async #expectValue(): Promise<void> {
-    const code = await this.#cursor.skipWhitespace();
+  #expectValue(code: Waited<number> = this.#cursor.skipWhitespace()): Waited<void> {
+    if (typeof code !== 'number') return code.then((found) => this.#expectValue(found));
     if (kindByFirst(code) === null) throw this.#unexpected('a value', this.#open.length);
   }
 
@@ -318,6 +331,9 @@ export class JsonStream implements AsyncDisposable {
     return new JsonlError('invalid_json', problem, this.location);
   }
 }
+
+/** What is known at once, unless it takes the next piece of text. */
+type Waited<T> = T | Promise<T>;
 
 const ENCODER = new TextEncoder();
 

@@ -46,19 +46,17 @@ export class TextCursor {
     this.index = index;
   }
 
-  /** Moves to the next character that is not white space and returns its code unit; -1 at the end. */
-  async skipWhitespace(): Promise<number> {
-    do {
-      const { text } = this;
-      for (let index = this.index; index < text.length; index++) {
-        const code = text.charCodeAt(index);
-        if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
-          this.moveTo(index);
-          return code;
-        }
+  /** Moves to the next character that is not white space and returns its code unit, at once if it is in this piece; -1 at the end. */
+  skipWhitespace(): number | Promise<number> {
+    const { text } = this;
+    for (let index = this.index; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
+        this.moveTo(index);
+        return code;
       }
-    } while (await this.next());
-    return -1;
+    }
+    return this.next().then((isText) => (isText ? this.skipWhitespace() : -1));
   }
 
   /** Goes to the next piece of text; false at the end. */
