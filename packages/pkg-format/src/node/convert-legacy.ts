@@ -39,7 +39,6 @@ import {
   type UpgradedItem,
   upgradeItem,
 } from '../legacy/upgrade-item.ts';
-import type { PackageLimits } from '../limits.ts';
 import {
   type Archive,
   checkDatasetName,
@@ -65,6 +64,7 @@ import { foldName } from '../zip/read-directory.ts';
 import { type Conversion, copyPackage } from './copy-package.ts';
 import { type OnRead, withArchiveFile } from './file-source.ts';
 import { LegacyContents } from './legacy-contents.ts';
+import type { SealOptions } from './seal/seal-package-file.ts';
 import type { MakeRoom, PackedFile, TempDir } from './temp-dir.ts';
 import { archiveName, writeOutput, writeWhole } from './write-output.ts';
 import { zipStream } from './zip/zip-stream.ts';
@@ -343,19 +343,13 @@ async function carriedFiles(
 }
 
 /** Options of `convertLegacyFile`. */
-export interface ConvertOptions {
+export interface ConvertOptions extends SealOptions {
   /** The name of the dataset; by default the name in the archive, or else `fallbackName`. */
   readonly name?: string | undefined;
   /** The name of the dataset if the archive has none; by default the name of the file without its extension. */
   readonly fallbackName?: string;
   /** The file to write; by default `legacyOutputPath(input)`. */
   readonly output?: string | undefined;
-  /** Whether an existing output is replaced. */
-  readonly force?: boolean;
-  /** The program that writes it; by default this library. */
-  readonly generator?: PackageGenerator;
-  readonly limits?: Partial<PackageLimits>;
-  readonly signal?: AbortSignal;
   /** Receives the progress. Files that are read twice keep it at the end for a while. */
   readonly onRead?: OnRead;
   /**
