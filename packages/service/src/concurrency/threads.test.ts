@@ -5,6 +5,7 @@ import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thr
 function poolOf(script: string, options: ThreadPoolOptions): ThreadPool<unknown, unknown> {
   const code = `import { parentPort as port, threadId } from 'node:worker_threads';
     const reply = (outcome) => port.postMessage({ kind: 'outcome', outcome });
+    port.on('message', (task) => task === null && process.exit());
     port.postMessage({ kind: 'ready' });
     ${script}`;
   const file = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
@@ -115,6 +116,19 @@ describe('createThreadPool', () => {
     first.abort('first');
     await expect(running).rejects.toBe('first');
     expect(await pool.run(1)).toBe(1);
+  });
+
+  it('lets a thread end by itself: terminated, it might abort the process', async () => {
+    const script =
+      "port.on('message', (flag) => flag && process.on('exit', () => Atomics.store(flag, 0, 1)))";
+    const pool = poolOf(script, { maxThreads: 1 });
+    const hasExited = new Int32Array(new SharedArrayBuffer(4));
+    const aborted = new AbortController();
+    const running = pool.run(hasExited, undefined, aborted.signal);
+    setTimeout(() => aborted.abort('aborted'), 50);
+    await expect(running).rejects.toBe('aborted');
+    await pool[Symbol.asyncDispose]();
+    expect(hasExited[0]).toBe(1);
   });
 
   it('ends a thread that would never end', async () => {

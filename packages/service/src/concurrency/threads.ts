@@ -108,6 +108,8 @@ function closed(): Error {
 const MAX_YOUNG_HEAP_MB = 16;
 /** How long a thread may take to load its code on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
+/** How long a thread may take until a turn of its event loop, where it ends by itself. */
+const END_TIMEOUT_MS = 250;
 
 type ThreadReply<Outcome, Failure> = { readonly kind: 'ready' } | TaskReply<Outcome, Failure>;
 
@@ -155,7 +157,8 @@ export function serveTasks<Task, Outcome, Failure>(
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
   // Replies are matched to tasks by their order.
   let last = Promise.resolve();
-  port.on('message', (task: Task) => {
+  port.on('message', (task: Task | null) => {
+    if (task === null) process.exit();
     last = last.then(async () => {
       const { message, transfer = [] } = await reply(task);
       port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
@@ -235,13 +238,19 @@ class TaskThread<Task, Outcome, Failure> {
     }
   }
 
-  /** Ends the thread. Its tasks fail immediately with `reason`. Resolves when the thread has ended. */
+  /**
+   * Ends the thread. Its tasks fail immediately with `reason`. Resolves when the thread has ended. Node aborts the process
+   * if it terminates a thread while that makes a stream of zlib, so a thread first gets the chance to exit by itself.
+   */
   async end(reason: unknown): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     this.#rejectAll(reason);
     this.#worker.unref();
-    await this.#worker.terminate();
+    this.#worker.postMessage(null);
+    const timer = setTimeout(() => void this.#worker.terminate(), END_TIMEOUT_MS);
+    await this.#exited.promise;
+    clearTimeout(timer);
   }
 
   #endBy(job: Job<Task, Outcome>, reason: unknown): void {

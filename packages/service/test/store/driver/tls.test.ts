@@ -69,8 +69,13 @@ describe.skipIf(NO_TLS !== undefined)(`TLS to PostgreSQL${NO_TLS === undefined ?
     expect((await migrate(url)).applied).not.toEqual([]);
     const pool = createPool({ url, size: 1 });
     const client = await pool.connect();
-    const query = client.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
-    await cancelQuery(client);
+    let isRunning = true;
+    const query = client.query('SELECT pg_sleep(60)').catch((error: unknown) => {
+      isRunning = false;
+      return error;
+    });
+    // A request that comes before the query has begun cancels nothing.
+    while (isRunning) await cancelQuery(client);
     await expect(query).resolves.toMatchObject({ code: '57014' });
     client.release();
     await pool.end();
