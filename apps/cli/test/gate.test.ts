@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -47,7 +48,7 @@ const config = (more: object = {}): object => ({
 /** The configuration as `--config -` reads it. */
 const gate = (argv: readonly string[], more: object = {}, of = datasetId): Promise<Outcome> =>
   svcPkg(['gate', of, '--config', '-', '--max-drop', '0.02', '--api-url', service.url, ...argv], {
-    stdin: [Buffer.from(JSON.stringify(config(more)))] as never,
+    stdin: Readable.from([Buffer.from(JSON.stringify(config(more)))]),
   });
 
 /** A gate that continues with a run. */
