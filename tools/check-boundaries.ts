@@ -132,9 +132,9 @@ const OWNERS: Record<string, readonly string[]> = {
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|(?:^|\n)\s*import\s*['"]([^'"]+)['"]/g;
 
-/** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else. */
+/** Entry points; and the embedded server, whose programs are found along PATH and run with nothing else; and threads, in which an exit ends the thread alone. */
 const MAY_READ_ENVIRONMENT =
-  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|apps\/standalone\/src\/embedded-postgres\/processes\.ts)$/;
+  /^(apps\/[^/]+\/src\/main\.ts|packages\/svc-pkg\/src\/main\.ts|apps\/standalone\/src\/embedded-postgres\/processes\.ts|packages\/service\/src\/concurrency\/threads\.ts)$/;
 
 const withoutComments = (text: string): string => text.replaceAll(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, '');
 
