@@ -108,8 +108,8 @@ function closed(): Error {
 const MAX_YOUNG_HEAP_MB = 16;
 /** How long a thread may take to load its code on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
-/** How long a thread may take until a turn of its event loop, where it ends by itself. */
-const END_TIMEOUT_MS = 250;
+/** How long a thread may take until a turn of its event loop, where it ends by itself: pages are inflated between turns. */
+const END_TIMEOUT_MS = 1_000;
 
 type ThreadReply<Outcome, Failure> = { readonly kind: 'ready' } | TaskReply<Outcome, Failure>;
 
